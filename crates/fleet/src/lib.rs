@@ -1,0 +1,1 @@
+//! Controller, agents, protocol and clocks: several stations started at one instant.

@@ -1,0 +1,1 @@
+//! The kernel's side doors: timers, socket options, TCP_INFO, sendfile, processor time.

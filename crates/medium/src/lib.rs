@@ -1,0 +1,1 @@
+//! The air and the transmit queues.

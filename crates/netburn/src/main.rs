@@ -1,0 +1,2 @@
+//! How a network feels when everybody uses it at once, why, and what would help.
+fn main() {}

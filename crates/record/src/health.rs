@@ -1,0 +1,72 @@
+//! What every participant says of its own measuring, and the gate that is made of it.
+
+use serde::{Deserialize, Serialize};
+
+/// Who a participant is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It drives stations.
+    Agent,
+    /// It answers them.
+    Server,
+}
+
+/// One participant's report on its own measuring, at the end of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Its name.
+    pub name: String,
+    /// What it did.
+    pub role: Role,
+    /// The stations it drove, by name; empty for a server.
+    pub stations: Vec<String>,
+    /// How late it acted on what was due: the 50th percentile in µs.
+    pub lateness_us_p50: f64,
+    /// The 99th percentile in µs.
+    pub lateness_us_p99: f64,
+    /// The worst in µs.
+    pub lateness_us_max: f64,
+    /// How many times it acted.
+    pub lateness_count: u64,
+    /// Things due that it never did because it was too late.
+    pub missed_sends: u64,
+    /// Its busiest thread's processor time as a share of the run, 0 to 1 (taken over one-second windows, the 95th
+    /// percentile of them).
+    pub cpu: f64,
+    /// The machine's busy share over the run, 0 to 1.
+    pub machine_busy: f64,
+    /// For a server: the 99th percentile of the time from a request's last header byte to the first byte of its
+    /// answer being handed to the kernel, in µs, waits of its rate cap not counted.
+    pub service_us_p99: f64,
+    /// For a server: requests refused or failed by its own fault.
+    pub refused: u64,
+    /// Bytes of content it moved down (server to station).
+    pub bytes_down: u64,
+    /// Bytes of content it moved up.
+    pub bytes_up: u64,
+    /// Operations (agent) or requests (server) completed.
+    pub operations: u64,
+}
+
+/// Whether the figures can be believed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Nothing is in doubt.
+    pub ok: bool,
+    /// The worst participant's lateness.
+    pub timer_lateness_us: Lateness,
+    /// What is in doubt, in plain sentences.
+    pub reasons: Vec<String>,
+}
+
+/// A lateness distribution in µs.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Lateness {
+    /// 50th percentile.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Worst.
+    pub max: f64,
+}

@@ -1,0 +1,150 @@
+//! The rows of a record, and the one way into it.
+//!
+//! Times are nanoseconds since the run began by the clock of whoever measured; what is needed to convert them is in
+//! the run's clocks. Stations are numbered as in the plan, workloads as within their station.
+
+use netburn_units::Instant;
+use netburn_workload::Operation;
+
+/// The workload number of the idle-latency probe that runs before the load.
+pub const BASELINE: u16 = u16::MAX;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Row {
+    /// An operation that ended.
+    Operation(OperationRow),
+    /// What moved in one tenth of a second.
+    Interval(IntervalRow),
+    /// A look at one connection's TCP_INFO.
+    Connection(ConnectionRow),
+    /// A look at a station's Wi-Fi link.
+    Link(LinkRow),
+    /// Something that happened.
+    Event(EventRow),
+}
+
+/// An operation of one station's workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationRow {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// The workload's number within the station, or [`BASELINE`].
+    pub workload: u16,
+    /// What came of it.
+    pub operation: Operation,
+}
+
+/// Bytes of content moved by one workload in the 100 ms that begin at `at` (a multiple of 100 ms). Intervals without
+/// bytes may be left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalRow {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// The workload's number within the station.
+    pub workload: u16,
+    /// Where the interval begins.
+    pub at: Instant,
+    /// Bytes towards the station.
+    pub bytes_down: u64,
+    /// Bytes away from it.
+    pub bytes_up: u64,
+}
+
+/// Which end of a connection looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The station.
+    Station,
+    /// The server.
+    Server,
+}
+
+/// A look at one TCP connection (`struct tcp_info`, linux/tcp.h).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionRow {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// The workload's number within the station; [`u16::MAX`] when the server looked and can't tell.
+    pub workload: u16,
+    /// Who looked.
+    pub side: Side,
+    /// The station's local port: names the connection at both ends.
+    pub port: u16,
+    /// When.
+    pub at: Instant,
+    /// Smoothed round-trip time in µs.
+    pub rtt_us: u32,
+    /// Its variation in µs.
+    pub rtt_var_us: u32,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Segments sent again so far.
+    pub retransmits: u32,
+    /// Delivery rate in bit/s.
+    pub delivery_rate_bps: u64,
+    /// Bytes acknowledged so far.
+    pub bytes_acked: u64,
+    /// Bytes received so far.
+    pub bytes_received: u64,
+}
+
+/// A look at a station's Wi-Fi link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkRow {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// When.
+    pub at: Instant,
+    /// Signal in hundredths of a dBm.
+    pub signal: Option<i32>,
+    /// Rate to the station in bit/s.
+    pub rx_rate_bps: Option<u64>,
+    /// Rate from the station in bit/s.
+    pub tx_rate_bps: Option<u64>,
+}
+
+/// Something that happened during a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// The station's number in the plan; `None` for the whole run.
+    pub station: Option<u16>,
+    /// The workload's number within the station, where it is one workload's.
+    pub workload: Option<u16>,
+    /// When it began.
+    pub at: Instant,
+    /// How long it took, in nanoseconds; 0 for a moment.
+    pub length: u64,
+    /// What.
+    pub kind: EventKind,
+    /// More, for people.
+    pub text: String,
+}
+
+/// The kinds of event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A player had nothing to play.
+    Stall,
+    /// An agent was lost, or a station's results are incomplete.
+    Lost,
+    /// A timed change of the scenario took effect.
+    Change,
+    /// A station moved to another BSS.
+    Roam,
+    /// Something that the reader should know.
+    Warning,
+    /// What a participant said of its own measuring: `text` is a `Health` as JSON.
+    Health,
+    /// An agent's clock against the controller's: `text` is JSON.
+    Clock,
+}
+
+/// Where rows go: the disk, the live view, the wire, or several of them.
+pub trait Sink {
+    /// Takes one row.
+    ///
+    /// # Errors
+    /// When it can't be kept, with the reason (a full disk, a closed connection). Said once; the run ends.
+    fn put(&mut self, row: &Row) -> std::io::Result<()>;
+}

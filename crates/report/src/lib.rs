@@ -1,0 +1,1 @@
+//! Renders summaries: the terminal and the live view.

@@ -1,0 +1,1 @@
+//! Percentiles and when they are supported, intervals, fairness, seeded bootstrap.

@@ -1,0 +1,1 @@
+//! Simulated TCP endpoints.

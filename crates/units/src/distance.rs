@@ -1,0 +1,64 @@
+//! Distances.
+
+use crate::quantity::{self, QuantityError, Unit, unit};
+use std::fmt;
+use std::str::FromStr;
+
+/// A distance in millimetres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Distance(u64);
+
+impl Distance {
+    /// `millimetres` mm.
+    #[must_use]
+    pub const fn from_millimetres(millimetres: u64) -> Self {
+        Self(millimetres)
+    }
+
+    /// `metres` m.
+    #[must_use]
+    pub const fn from_metres(metres: u64) -> Self {
+        Self(metres * 1_000)
+    }
+
+    /// In millimetres.
+    #[must_use]
+    pub const fn as_millimetres(self) -> u64 {
+        self.0
+    }
+}
+
+const UNITS: &[Unit] = &[
+    unit(&["m"], 1_000),
+    unit(&["cm"], 10),
+    unit(&["mm"], 1),
+    unit(&["km"], 1_000_000),
+    Unit {
+        names: &["ft"],
+        numerator: 3_048,
+        denominator: 10,
+    },
+];
+
+const WRITTEN: &[(&str, u64)] = &[("km", 1_000_000), ("m", 1_000), ("mm", 1)];
+
+impl FromStr for Distance {
+    type Err = QuantityError;
+
+    /// Reads `"6 m"`, `"20 ft"`, `"1.5km"`.
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let millimetres = quantity::parse(text, UNITS, "6 m")?;
+        u64::try_from(millimetres)
+            .map(Distance)
+            .map_err(|_| QuantityError::OutOfRange {
+                found: text.to_owned(),
+                why: "a distance is not negative",
+            })
+    }
+}
+
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        quantity::format(self.0, WRITTEN, f)
+    }
+}

@@ -1,0 +1,66 @@
+//! Power and its ratios.
+
+use crate::quantity::{self, QuantityError, Unit, unit};
+use std::fmt;
+use std::str::FromStr;
+
+/// A power in hundredths of a dBm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dbm(i32);
+
+impl Dbm {
+    /// `hundredths` of a dBm: −62 dBm is −6200.
+    #[must_use]
+    pub const fn from_hundredths(hundredths: i32) -> Self {
+        Self(hundredths)
+    }
+
+    /// `dbm` whole dBm.
+    #[must_use]
+    pub const fn from_dbm(dbm: i32) -> Self {
+        Self(dbm * 100)
+    }
+
+    /// In hundredths of a dBm.
+    #[must_use]
+    pub const fn as_hundredths(self) -> i32 {
+        self.0
+    }
+
+    /// In dBm, for display and statistics.
+    #[must_use]
+    pub fn as_dbm_f64(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+}
+
+const UNITS: &[Unit] = &[unit(&["dBm"], 100)];
+
+impl FromStr for Dbm {
+    type Err = QuantityError;
+
+    /// Reads `"-62 dBm"`, `"16.02dBm"`. Within ±200 dBm.
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let hundredths = quantity::parse(text, UNITS, "-62 dBm")?;
+        match i32::try_from(hundredths) {
+            Ok(value) if value.abs() <= 20_000 => Ok(Dbm(value)),
+            _ => Err(QuantityError::OutOfRange {
+                found: text.to_owned(),
+                why: "a power is −200 to 200 dBm",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Dbm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (whole, rest) = (self.0.unsigned_abs() / 100, self.0.unsigned_abs() % 100);
+        let text = match rest {
+            0 => format!("{sign}{whole} dBm"),
+            r if r % 10 == 0 => format!("{sign}{whole}.{} dBm", r / 10),
+            r => format!("{sign}{whole}.{r:02} dBm"),
+        };
+        f.pad(&text)
+    }
+}

@@ -1,0 +1,86 @@
+//! Rates of data.
+
+use crate::quantity::{self, QuantityError, Unit, unit};
+use crate::{ByteSize, Duration};
+use std::fmt;
+use std::str::FromStr;
+
+/// A rate of data in bits per second (10⁰, not 2¹⁰: 1 Mbit/s is 1 000 000 bit/s).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BitRate(u64);
+
+impl BitRate {
+    /// `bits` bit/s.
+    #[must_use]
+    pub const fn from_bps(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// `megabits` Mbit/s.
+    #[must_use]
+    pub const fn from_mbps(megabits: u64) -> Self {
+        Self(megabits * 1_000_000)
+    }
+
+    /// In bit/s.
+    #[must_use]
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// In Mbit/s, for display and statistics.
+    #[must_use]
+    pub fn as_mbps_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// How long `size` takes at this rate, rounded up to a nanosecond; `None` when the rate is nothing or the time
+    /// does not fit.
+    #[must_use]
+    pub fn time_for(self, size: ByteSize) -> Option<Duration> {
+        let bits = u128::from(size.as_bytes()) * 8;
+        let nanos = (bits * 1_000_000_000).checked_add(u128::from(self.0).checked_sub(1)?)? / u128::from(self.0);
+        u64::try_from(nanos).ok().map(Duration::from_nanos)
+    }
+
+    /// The mean rate of `size` moved in `span`, rounded down; `None` when `span` is nothing.
+    #[must_use]
+    pub fn mean(size: ByteSize, span: Duration) -> Option<BitRate> {
+        let bits = u128::from(size.as_bytes()) * 8 * 1_000_000_000;
+        let rate = bits.checked_div(u128::from(span.as_nanos()))?;
+        u64::try_from(rate).ok().map(BitRate)
+    }
+}
+
+const UNITS: &[Unit] = &[
+    unit(&["Mbit/s", "Mbps", "Mb/s"], 1_000_000),
+    unit(&["Gbit/s", "Gbps", "Gb/s"], 1_000_000_000),
+    unit(&["kbit/s", "kbps", "kb/s"], 1_000),
+    unit(&["bit/s", "bps", "b/s"], 1),
+];
+
+const WRITTEN: &[(&str, u64)] = &[
+    ("Gbit/s", 1_000_000_000),
+    ("Mbit/s", 1_000_000),
+    ("kbit/s", 1_000),
+    ("bit/s", 1),
+];
+
+impl FromStr for BitRate {
+    type Err = QuantityError;
+
+    /// Reads `"25 Mbit/s"`, `"1Gbit/s"`, `"300kbps"`.
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let bits = quantity::parse(text, UNITS, "25 Mbit/s")?;
+        u64::try_from(bits).map(BitRate).map_err(|_| QuantityError::OutOfRange {
+            found: text.to_owned(),
+            why: "a rate is 0 to 18 Ebit/s",
+        })
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        quantity::format(self.0, WRITTEN, f)
+    }
+}

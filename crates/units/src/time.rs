@@ -1,0 +1,285 @@
+//! Instants and durations: nanoseconds since the run began.
+
+use crate::quantity::{self, QuantityError, Unit, unit};
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
+
+/// A point in time: nanoseconds since the run began, negative before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Instant(i64);
+
+/// A span of time in nanoseconds; never negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Duration(u64);
+
+impl Instant {
+    /// The run's beginning.
+    pub const ZERO: Instant = Instant(0);
+
+    /// `nanos` nanoseconds after the run began.
+    #[must_use]
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    /// `micros` microseconds after the run began.
+    #[must_use]
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros * 1_000)
+    }
+
+    /// `millis` milliseconds after the run began.
+    #[must_use]
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// `secs` seconds after the run began.
+    #[must_use]
+    pub const fn from_secs(secs: i64) -> Self {
+        Self(secs * 1_000_000_000)
+    }
+
+    /// Nanoseconds since the run began.
+    #[must_use]
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds since the run began, for display and statistics.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The time from `earlier` to here, `None` when `earlier` is later.
+    #[must_use]
+    pub fn checked_since(self, earlier: Instant) -> Option<Duration> {
+        let nanos = i128::from(self.0) - i128::from(earlier.0);
+        u64::try_from(nanos).ok().map(Duration)
+    }
+
+    /// The time from `earlier` to here.
+    ///
+    /// # Panics
+    /// When `earlier` is later: swapped operands are a fault of ours, never a distance.
+    #[must_use]
+    #[track_caller]
+    pub fn since(self, earlier: Instant) -> Duration {
+        self.checked_since(earlier)
+            .unwrap_or_else(|| panic!("{earlier:?} is later than {self:?}"))
+    }
+
+    /// This instant moved later, `None` on overflow.
+    #[must_use]
+    pub fn checked_add(self, span: Duration) -> Option<Instant> {
+        self.0.checked_add_unsigned(span.0).map(Instant)
+    }
+
+    /// This instant moved earlier, `None` on overflow.
+    #[must_use]
+    pub fn checked_sub(self, span: Duration) -> Option<Instant> {
+        self.0.checked_sub_unsigned(span.0).map(Instant)
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+
+    /// `nanos` nanoseconds.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// `micros` microseconds.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros * 1_000)
+    }
+
+    /// `millis` milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// `secs` seconds.
+    #[must_use]
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs * 1_000_000_000)
+    }
+
+    /// In nanoseconds.
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// In whole milliseconds, rounded down.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    /// In seconds, for display and statistics.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// In milliseconds, for display and statistics.
+    #[must_use]
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Whether there is no time in it.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The sum, `None` on overflow.
+    #[must_use]
+    pub fn checked_add(self, other: Duration) -> Option<Duration> {
+        self.0.checked_add(other.0).map(Duration)
+    }
+
+    /// The difference, `None` when `other` is longer.
+    #[must_use]
+    pub fn checked_sub(self, other: Duration) -> Option<Duration> {
+        self.0.checked_sub(other.0).map(Duration)
+    }
+
+    /// The difference, or no time at all when `other` is longer.
+    #[must_use]
+    pub fn saturating_sub(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_sub(other.0))
+    }
+
+    /// The product, `None` on overflow.
+    #[must_use]
+    pub fn checked_mul(self, factor: u64) -> Option<Duration> {
+        self.0.checked_mul(factor).map(Duration)
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Instant;
+    #[track_caller]
+    fn add(self, span: Duration) -> Instant {
+        self.checked_add(span).expect("an instant within 292 years of the run")
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Instant;
+    #[track_caller]
+    fn sub(self, span: Duration) -> Instant {
+        self.checked_sub(span).expect("an instant within 292 years of the run")
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    #[track_caller]
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    #[track_caller]
+    fn add(self, other: Duration) -> Duration {
+        self.checked_add(other).expect("a duration below 584 years")
+    }
+}
+
+impl AddAssign for Duration {
+    #[track_caller]
+    fn add_assign(&mut self, other: Duration) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Duration;
+    #[track_caller]
+    fn sub(self, other: Duration) -> Duration {
+        self.checked_sub(other).expect("the longer minus the shorter")
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    #[track_caller]
+    fn mul(self, factor: u64) -> Duration {
+        self.checked_mul(factor).expect("a duration below 584 years")
+    }
+}
+
+impl Div<u64> for Duration {
+    type Output = Duration;
+    #[track_caller]
+    fn div(self, divisor: u64) -> Duration {
+        Duration(self.0 / divisor)
+    }
+}
+
+impl std::iter::Sum for Duration {
+    fn sum<I: Iterator<Item = Duration>>(iter: I) -> Duration {
+        iter.fold(Duration::ZERO, Add::add)
+    }
+}
+
+const UNITS: &[Unit] = &[
+    unit(&["s", "sec"], 1_000_000_000),
+    unit(&["ms"], 1_000_000),
+    unit(&["us", "µs", "μs"], 1_000),
+    unit(&["ns"], 1),
+    unit(&["min", "m"], 60_000_000_000),
+    unit(&["h"], 3_600_000_000_000),
+];
+
+const WRITTEN: &[(&str, u64)] = &[
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+impl FromStr for Duration {
+    type Err = QuantityError;
+
+    /// Reads `"5min"`, `"1.5 s"`, `"131 ms"`, `"50us"`, `"2 h"`.
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let nanos = quantity::parse(text, UNITS, "5 s")?;
+        u64::try_from(nanos)
+            .map(Duration)
+            .map_err(|_| QuantityError::OutOfRange {
+                found: text.to_owned(),
+                why: "a duration is 0 to 584 years",
+            })
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.pad("0 s");
+        }
+        quantity::format(self.0, WRITTEN, f)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "+" };
+        f.pad(&format!("{sign}{}", Duration(self.0.unsigned_abs())))
+    }
+}

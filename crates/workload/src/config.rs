@@ -1,0 +1,240 @@
+//! The settings of one workload, every default filled in.
+
+use netburn_units::{BitRate, ByteSize, Duration};
+
+/// What one workload asks of the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// What sort of use it is: decides when the next operation falls due.
+    pub kind: Kind,
+    /// Objects fetched at once in one operation; 1 to 1000. Browsing: 10.
+    pub objects: u32,
+    /// Size of one object, or of one datagram (64 B to 1400 B) for `probe`.
+    pub object_size: ByteSize,
+    /// Time between operations. `None` for those that begin when the last ends (`download`, `upload`).
+    pub every: Option<Duration>,
+    /// How far around its place in the grid an operation may fall due, either way; at most half of `every`.
+    pub jitter: Duration,
+    /// Whether each object comes over a connection of its own.
+    pub connections: Connections,
+    /// How many operations may be under way at once; those due beyond are misses (`pages`: one more may wait).
+    pub outstanding: u32,
+    /// DSCP, access category and band of the packets.
+    pub priority: Priority,
+    /// The video player that the bytes feed, for `stream`.
+    pub player: Option<PlayerConfig>,
+    /// What makes it good. Empty: no verdict.
+    pub goals: Vec<Goal>,
+    /// An operation without any progress for this long is given up as timed out. Default 30 s.
+    pub timeout: Duration,
+}
+
+/// The sorts of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Several objects at once on a fixed grid with jitter; one page at a time and one may wait.
+    Pages,
+    /// Objects one after another, one period after the last was due or when it ended if that was later: the schedule
+    /// shifts and nothing is caught up.
+    Stream,
+    /// Objects on a fixed grid, several outstanding, each counted from when it was due.
+    Calls,
+    /// Large objects one after another, unthrottled.
+    Download,
+    /// The same, the other way.
+    Upload,
+    /// A datagram on a fixed grid, sent back by the server.
+    Probe,
+}
+
+/// On which connections objects come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Connections {
+    /// Each object dials anew.
+    New,
+    /// Connections stay open and are used again.
+    Keep,
+}
+
+/// Traffic class: DSCP, 802.11 access category, band of `pfifo-fast`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Priority {
+    /// CS1 (8), AC_BK, band 2.
+    Background,
+    /// CS0 (0), AC_BE, band 1.
+    #[default]
+    BestEffort,
+    /// CS5 (40), AC_VI, band 1 (Linux's `prio2band` of TC_PRIO_INTERACTIVE_BULK).
+    Video,
+    /// CS6 (48), AC_VO, band 0.
+    Voice,
+}
+
+impl Priority {
+    /// The DSCP (RFC 2474, six bits) that packets of this class carry. RFC 8325 §4 maps these to the same access
+    /// categories as the three highest bits do.
+    #[must_use]
+    pub const fn dscp(self) -> u8 {
+        match self {
+            Priority::Background => 8,
+            Priority::BestEffort => 0,
+            Priority::Video => 40,
+            Priority::Voice => 48,
+        }
+    }
+}
+
+/// A video player's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayerConfig {
+    /// Media buffered before it starts, and before it goes on after a stall. Default 2 s.
+    pub start: Duration,
+    /// The rate at which it plays. Default 20 Mbit/s.
+    pub rate: BitRate,
+    /// The most it holds; what comes beyond is let go. Default 10 s.
+    pub hold: Duration,
+}
+
+/// What makes a workload good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// Every operation ends within `limit` of the instant it was due.
+    Latency {
+        /// The longest time that is good.
+        limit: Duration,
+    },
+    /// Every window of `window`, in steps of `step`, brings at least `at_least` by bytes arrived.
+    Rate {
+        /// The least rate that is good.
+        at_least: BitRate,
+        /// The window's length: 2 s.
+        window: Duration,
+        /// From one window's start to the next: 100 ms.
+        step: Duration,
+    },
+    /// The player never stalls.
+    NoStall,
+}
+
+impl Config {
+    /// Browsing: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s, loaded within 500 ms.
+    #[must_use]
+    pub fn browsing() -> Self {
+        Config {
+            kind: Kind::Pages,
+            objects: 10,
+            object_size: ByteSize::from_kib(128),
+            every: Some(Duration::from_secs(3)),
+            jitter: Duration::from_millis(500),
+            connections: Connections::New,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: vec![Goal::Latency {
+                limit: Duration::from_millis(500),
+            }],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// A 4K stream: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s; every 2 s window
+    /// at 20 Mbit/s or more, and no stall.
+    #[must_use]
+    pub fn stream_4k() -> Self {
+        Config {
+            kind: Kind::Stream,
+            objects: 1,
+            object_size: ByteSize::from_mib(1),
+            every: BitRate::from_mbps(25).time_for(ByteSize::from_mib(1)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: Some(PlayerConfig::default()),
+            goals: vec![
+                Goal::Rate {
+                    at_least: BitRate::from_mbps(20),
+                    window: Duration::from_secs(2),
+                    step: Duration::from_millis(100),
+                },
+                Goal::NoStall,
+            ],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Voice: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding, each within 150 ms.
+    #[must_use]
+    pub fn voip() -> Self {
+        Config {
+            kind: Kind::Calls,
+            objects: 1,
+            object_size: ByteSize::from_kib(16),
+            every: BitRate::from_mbps(1).time_for(ByteSize::from_kib(16)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 8,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: vec![Goal::Latency {
+                limit: Duration::from_millis(150),
+            }],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// A download: objects of 1 GiB one after another, unthrottled, no goal.
+    #[must_use]
+    pub fn download() -> Self {
+        Config {
+            kind: Kind::Download,
+            objects: 1,
+            object_size: ByteSize::from_gib(1),
+            every: None,
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: Vec::new(),
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// An upload: the download the other way.
+    #[must_use]
+    pub fn upload() -> Self {
+        Config {
+            kind: Kind::Upload,
+            ..Config::download()
+        }
+    }
+
+    /// A probe: a datagram of 64 B every 50 ms, sent back; no goal. One not answered within 3 s is lost.
+    #[must_use]
+    pub fn probe() -> Self {
+        Config {
+            kind: Kind::Probe,
+            objects: 1,
+            object_size: ByteSize::from_bytes(64),
+            every: Some(Duration::from_millis(50)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1000,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: Vec::new(),
+            timeout: Duration::from_secs(3),
+        }
+    }
+}
+
+impl Default for PlayerConfig {
+    fn default() -> Self {
+        PlayerConfig {
+            start: Duration::from_secs(2),
+            rate: BitRate::from_mbps(20),
+            hold: Duration::from_secs(10),
+        }
+    }
+}

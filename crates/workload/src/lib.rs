@@ -1,0 +1,21 @@
+//! What a use of the network asks for and when, its goals, and how one operation and a whole run are judged.
+//!
+//! Pure: no clock, no socket, no thread. [`Workload`] is a state machine that a shell drives: real HTTP in `traffic`,
+//! modelled TCP in `simulate`. [`judge`] turns what was measured into a verdict.
+//!
+//! - [`config`]: the six uses, every number with its unit and default.
+//! - [`machine`]: when requests fall due, what may be outstanding, what counts as an operation.
+//! - [`player`]: the buffer of a video player: bytes in, stalls out.
+//! - [`operation`]: what came of one thing that a person waited for.
+//! - [`judge`]: goals, met shares, verdicts.
+
+pub mod config;
+pub mod judge;
+pub mod machine;
+pub mod operation;
+pub mod player;
+
+pub use config::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+pub use judge::{GoalResult, Tally, Verdict};
+pub use machine::{Action, Connection, Direction, Request, RequestId, Wake, Workload};
+pub use operation::{Failure, FarTimes, Operation, Outcome, Stall};

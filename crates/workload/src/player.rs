@@ -1,0 +1,1 @@
+//! A video player's buffer: bytes in, stalls out.
