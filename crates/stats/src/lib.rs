@@ -1,1 +1,20 @@
-//! Percentiles and when they are supported, intervals, fairness, seeded bootstrap.
+//! What a set of measurements comes to, and how much of it the number of measurements supports.
+//!
+//! - [`percentile`](mod@percentile): nearest-rank percentiles and the number of samples each needs.
+//! - [`Distribution`]: count, extremes and percentiles of integer samples, some of which may have no upper bound.
+//! - [`fairness`]: Jain's index.
+//! - [`bootstrap`]: intervals over repeated runs, from a seed.
+//!
+//! Pure: no clock, no platform float function; one input gives one answer on every platform.
+
+pub mod bootstrap;
+pub mod distribution;
+pub mod fairness;
+#[doc(hidden)]
+pub mod fuzz;
+pub mod percentile;
+
+pub use bootstrap::{Interval, interval};
+pub use distribution::Distribution;
+pub use fairness::jain;
+pub use percentile::{P50, P75, P90, P95, P99, Percentile, STANDARD};

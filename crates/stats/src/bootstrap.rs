@@ -1,0 +1,82 @@
+//! Intervals over repeated runs: the percentile bootstrap (Efron 1979), from a seed.
+//!
+//! With a handful of runs it is narrower than its level says: for the mean by about √((n − 1)/n) · z/t (Hesterberg
+//! 2015), which is 0.63 for 95 % of five runs. It never reaches beyond the values seen.
+
+use crate::percentile::rank;
+use netburn_units::{Probability, Seed, Stream};
+
+/// Where a figure lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// The interval that holds the middle share `level` of `statistic` over `draws` resamples of `values`, one value per
+/// run. [`mean`] and [`median`] are such statistics; it gets each resample in the order of drawing and may reorder it.
+///
+/// The stream is the seed's `bootstrap`: one seed gives one interval on every platform. `None` with fewer than two
+/// values, without draws, or when a value is not finite.
+#[must_use]
+pub fn interval(
+    values: &[f64],
+    statistic: impl Fn(&mut [f64]) -> f64,
+    level: Probability,
+    draws: u32,
+    seed: Seed,
+) -> Option<Interval> {
+    if values.len() < 2 || draws == 0 || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut stream = seed.stream("bootstrap", 0);
+    let mut resample = vec![0.0; values.len()];
+    let mut drawn: Vec<f64> = (0..draws)
+        .map(|_| {
+            draw(values, &mut resample, &mut stream);
+            statistic(&mut resample)
+        })
+        .collect();
+    drawn.sort_unstable_by(f64::total_cmp);
+    let below = (Probability::ONE.as_ppb() - level.as_ppb()) / 2;
+    let place = rank(Probability::from_ppb(below)?, u64::from(draws)) as usize;
+    Some(Interval {
+        low: drawn[place - 1],
+        high: drawn[drawn.len() - place],
+    })
+}
+
+/// The arithmetic mean; 0 of nothing.
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    // Around the first value, so that equal values give exactly that value.
+    let first = values[0];
+    first + values.iter().map(|value| value - first).sum::<f64>() / values.len() as f64
+}
+
+/// The median: the middle value, or the mean of the two in the middle; 0 of nothing. Reorders the values.
+#[must_use]
+pub fn median(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let half = values.len() / 2;
+    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    let upper = *upper;
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if values.len() % 2 == 1 {
+        return upper;
+    }
+    f64::midpoint(lower, upper)
+}
+
+fn draw(values: &[f64], resample: &mut [f64], stream: &mut Stream) {
+    for place in resample {
+        *place = values[stream.below(values.len() as u64) as usize];
+    }
+}
