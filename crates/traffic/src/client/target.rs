@@ -1,0 +1,67 @@
+//! What a client speaks to, and how.
+
+use netburn_scenario::plan::Http;
+use netburn_units::ByteSize;
+use std::net::SocketAddr;
+
+/// A server as one station sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it listens, for TCP and for probes.
+    pub address: SocketAddr,
+    /// What it is called: the `Host` field, `:authority`, and the name in its certificate. Without a port.
+    pub host: String,
+    /// The HTTP version it is spoken to in. HTTP/2 without TLS begins with prior knowledge (RFC 9113 §3.3).
+    pub http: Http,
+    /// Whose certificate will do; `None`: cleartext.
+    pub tls: Option<Trust>,
+    /// The interface that connections are bound to (`SO_BINDTODEVICE`); `None`: the route decides.
+    pub interface: Option<String>,
+    /// Congestion control of the connections (`TCP_CONGESTION`); `None`: the system's.
+    pub cc: Option<String>,
+    /// What is asked for.
+    pub resource: Resource,
+}
+
+/// What is asked of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Resource {
+    /// `GET /bytes/SIZE` and `POST /sink`, of the sizes that the workload asks for. An answer of another size is a
+    /// failure.
+    #[default]
+    Netburn,
+    /// `GET` of this path and query, whatever its size.
+    Get(String),
+    /// `POST` of so many bytes to this path and query.
+    Post(String, ByteSize),
+}
+
+/// Whose certificate will do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// One that the system's roots vouch for, with the host's name in it.
+    SystemRoots,
+    /// The one whose SHA-256 over its DER form is this.
+    Fingerprint([u8; 32]),
+    /// Any at all.
+    Any,
+}
+
+impl Target {
+    /// A netburn server at `address`, spoken to in cleartext HTTP/1.1, called by its address.
+    #[must_use]
+    pub fn new(address: SocketAddr) -> Self {
+        Target {
+            address,
+            host: match address {
+                SocketAddr::V4(v4) => v4.ip().to_string(),
+                SocketAddr::V6(v6) => format!("[{}]", v6.ip()),
+            },
+            http: Http::H1,
+            tls: None,
+            interface: None,
+            cc: None,
+            resource: Resource::Netburn,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! `netburn fetch`: one client against any HTTP server.
