@@ -1,6 +1,7 @@
 //! From samples to a verdict.
 
 use crate::config::Goal;
+use netburn_units::Duration;
 
 /// How good something was. The order is from best to worst of those that say something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,10 +28,12 @@ pub struct Tally {
     /// The worst sample that finished, divided by the limit (for a rate: the limit divided by the worst window);
     /// infinite when a window brought nothing; `None` without samples.
     pub worst: Option<f64>,
-    /// Time the player stood still, as a share of the time it was watched.
-    pub stalled_share: f64,
-    /// How often it stalled.
+    /// How often the player stalled.
     pub stalls: u64,
+    /// How long it stood still in all.
+    pub stalled: Duration,
+    /// How long it was watched: what the 1 % is of, and the samples of [`Goal::NoStall`] (one per 100 ms).
+    pub watched: Duration,
 }
 
 /// One goal, judged.
