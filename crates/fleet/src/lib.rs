@@ -1,1 +1,19 @@
 //! Controller, agents, protocol and clocks: several stations started at one instant.
+//!
+//! From the top:
+//!
+//! - [`run_local`]: one round of a plan with all participants as processes on this machine.
+//! - [`controller`]: who may say what when, as a state machine; around it the shell with sockets and timers.
+//! - [`agent`], [`participant`]: the other end: a process that drives stations, and one that is the server.
+//! - [`launch`]: how participants are started. This machine, for now.
+//! - [`protocol`]: the messages. [`transport`]: how they travel.
+//! - [`clock`]: one clock against another, with an error bound.
+
+pub mod join;
+pub mod launch;
+pub mod local;
+pub mod protocol;
+
+pub use join::{Join, agent_main, server_main};
+pub use launch::{Child, Launcher, ThisMachine};
+pub use local::{FleetError, Options, Outcome, Phase, Watch, run_local};

@@ -147,4 +147,12 @@ pub trait Sink {
     /// # Errors
     /// When it can't be kept, with the reason (a full disk, a closed connection). Said once; the run ends.
     fn put(&mut self, row: &Row) -> std::io::Result<()>;
+
+    /// Makes what it took safe from a crash, or shown. Whoever fills it calls this at least once a second.
+    ///
+    /// # Errors
+    /// As for [`put`](Self::put).
+    fn sync(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

@@ -1,0 +1,113 @@
+//! One round of a plan with all participants as processes on this machine.
+
+use crate::launch::Launcher;
+use netburn_record::{Health, Sink};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::io;
+use tokio::sync::watch;
+
+/// What a round needs besides its plan.
+pub struct Options<'a> {
+    /// Starts the participants; usually [`ThisMachine`](crate::ThisMachine) with the program's own path.
+    pub launcher: &'a mut dyn Launcher,
+    /// Where every row goes, in this order: the recorder, the live view. All are synced once a second.
+    pub sinks: Vec<&'a mut dyn Sink>,
+    /// Who is told how far it is.
+    pub watch: &'a mut dyn Watch,
+    /// Becomes true to end the round early with what there is.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// How far a round is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Participants are started and join.
+    Joining,
+    /// Clocks are compared, and everyone gets ready.
+    Clocks,
+    /// Idle latency is measured.
+    Baseline,
+    /// The load runs.
+    Running,
+    /// Nothing new begins; what is under way may finish.
+    Draining,
+    /// The rest of the results comes home.
+    Collecting,
+}
+
+/// Is told how far a round is.
+pub trait Watch {
+    /// A phase begins. `left` is how long it is expected to take.
+    fn phase(&mut self, phase: Phase, left: Duration) {
+        let _ = (phase, left);
+    }
+
+    /// About ten times a second from the baseline on: the run's time.
+    fn tick(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Something the reader should know at once; it is also a row.
+    fn warn(&mut self, text: &str) {
+        let _ = text;
+    }
+}
+
+/// What came of a round. All that matters for its verdict is in its rows too.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// It was ended early from outside.
+    pub interrupted: bool,
+    /// The participants that were lost, or never came, each with the reason.
+    pub lost: Vec<(String, String)>,
+    /// What each participant says of its measuring.
+    pub health: Vec<Health>,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    /// The controller can't listen.
+    #[error("can't listen for participants: {0}")]
+    Listen(#[source] io::Error),
+    /// A participant can't be started.
+    #[error("can't start {name}: {source}")]
+    Launch {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The server did not come, or can't serve.
+    #[error("no server to measure against: {0}")]
+    NoServer(String),
+    /// None of the agents came, or none can start.
+    #[error("no agent is ready: {0}")]
+    NoAgents(String),
+    /// A row can't be kept. The round was stopped.
+    #[error("results can't be kept: {0}")]
+    Keep(#[source] io::Error),
+    /// A participant's side: the controller can't be reached, or is no controller.
+    #[error("can't join the controller: {0}")]
+    Join(String),
+    /// A participant's side: the controller refuses it.
+    #[error("the controller refuses: {0}")]
+    Refused(String),
+    /// A participant's side: the controller is gone.
+    #[error("the controller is gone: {0}")]
+    Gone(String),
+    /// What the participant was given makes no sense.
+    #[error("the assignment can't be carried out: {0}")]
+    Assignment(String),
+}
+
+/// Runs one round of `plan`: starts the server and one agent per station, compares clocks, measures idle latency,
+/// starts everyone at one instant, and sees that all rows reach the sinks. It ends in its time whoever is lost.
+///
+/// # Errors
+/// When there is no result at all, or rows can't be kept.
+pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
+    let _ = (plan, options);
+    todo!()
+}

@@ -1,0 +1,392 @@
+//! Rows on the wire: arrays, one list per kind.
+
+use super::{MAX_TEXT, shorten};
+use netburn_record::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use netburn_units::Instant;
+use netburn_workload::{Failure, FarTimes, Operation, Outcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most rows in one batch. The longest row but an event is below 300 bytes, so a full batch is below 600 kB.
+pub const MAX_BATCH_ROWS: usize = 2000;
+
+/// The most events in one batch: their texts, every byte escaped, are below 400 kB.
+pub const MAX_BATCH_EVENTS: usize = 16;
+
+/// Some rows, each kind in its own order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Batch {
+    /// Operations that ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    operations: Vec<OperationWire>,
+    /// Bytes of 100 ms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    intervals: Vec<IntervalWire>,
+    /// Looks at connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    connections: Vec<ConnectionWire>,
+    /// Looks at Wi-Fi links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    links: Vec<LinkWire>,
+    /// Things that happened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    events: Vec<EventWire>,
+}
+
+/// Why a batch is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WrongRow {
+    /// It holds more rows than a batch may.
+    #[error("a batch of more than {MAX_BATCH_ROWS} rows or {MAX_BATCH_EVENTS} events")]
+    TooMany,
+    /// A row is about a station that isn't the sender's.
+    #[error("a row about station {0}, which isn't the sender's")]
+    ForeignStation(u16),
+    /// An event is of a kind, or a length, that a participant can't report.
+    #[error("an event that isn't a participant's to report")]
+    ForeignEvent,
+}
+
+/// `[station, workload, sequence, due, started, connected, first byte, finished, bytes, outcome, far end's times]`,
+/// times in ns since the run began, null where there is none; the far end's `[received, sent]` by its own clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct OperationWire(
+    u16,
+    u16,
+    u64,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    u64,
+    OutcomeWire,
+    Option<(i64, i64)>,
+);
+
+/// How an operation ended; a failed one by what failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomeWire {
+    Finished,
+    FailedDial,
+    FailedConnection,
+    FailedAnswer,
+    FailedStopped,
+    TimedOut,
+    Missed,
+    Unfinished,
+    Cut,
+}
+
+/// `[station, workload, at, bytes down, bytes up]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct IntervalWire(u16, u16, i64, u64, u64);
+
+/// `[station, workload, station's port, at, rtt µs, its variation µs, cwnd in segments, retransmits, delivery rate
+/// bit/s, bytes acknowledged, bytes received, side]`. A server that can't tell the station says 65535.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct ConnectionWire(u16, u16, u16, i64, u32, u32, u32, u32, u64, u64, u64, SideWire);
+
+/// Which end of a connection looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum SideWire {
+    Station,
+    Server,
+}
+
+/// `[station, at, signal in 1/100 dBm, rate to it bit/s, rate from it bit/s]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct LinkWire(u16, i64, Option<i32>, Option<u64>, Option<u64>);
+
+/// `[station, workload, at, length in ns, kind, text]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct EventWire(Option<u16>, Option<u16>, i64, u64, EventWireKind, String);
+
+/// The kinds of event that a participant reports; those about participants are the controller's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum EventWireKind {
+    Stall,
+    Lost,
+    Change,
+    Roam,
+    Warning,
+}
+
+impl Batch {
+    /// How many rows are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.operations.len() + self.intervals.len() + self.connections.len() + self.links.len() + self.events.len()
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it may take no more: the message would risk being too long.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() >= MAX_BATCH_ROWS || self.events.len() >= MAX_BATCH_EVENTS
+    }
+
+    /// Adds a row. Events about participants are the controller's own and are left out.
+    pub fn push(&mut self, row: &Row) {
+        match row {
+            Row::Operation(row) => self.operations.push(row.into()),
+            Row::Interval(row) => {
+                let wire = IntervalWire(
+                    row.station,
+                    row.workload,
+                    row.at.as_nanos(),
+                    row.bytes_down,
+                    row.bytes_up,
+                );
+                self.intervals.push(wire);
+            }
+            Row::Connection(row) => self.connections.push(row.into()),
+            Row::Link(row) => {
+                let wire = LinkWire(
+                    row.station,
+                    row.at.as_nanos(),
+                    row.signal,
+                    row.rx_rate_bps,
+                    row.tx_rate_bps,
+                );
+                self.links.push(wire);
+            }
+            Row::Event(row) => self.events.extend(EventWire::of(row)),
+        }
+    }
+
+    /// The rows, checked: not too many, each about a station that `owned` agrees to. With `far` the sender is a
+    /// server, which may leave the station of a connection open.
+    ///
+    /// # Errors
+    /// At the first row that doesn't fit; then none is taken.
+    pub fn into_rows(self, owned: impl Fn(u16) -> bool, far: bool) -> Result<Vec<Row>, WrongRow> {
+        if self.len() > MAX_BATCH_ROWS || self.events.len() > MAX_BATCH_EVENTS {
+            return Err(WrongRow::TooMany);
+        }
+        let mut rows = Vec::with_capacity(self.len());
+        rows.extend(self.operations.into_iter().map(|wire| Row::Operation(wire.into())));
+        rows.extend(self.intervals.into_iter().map(|wire| Row::Interval(wire.into())));
+        rows.extend(self.connections.into_iter().map(|wire| Row::Connection(wire.into())));
+        rows.extend(self.links.into_iter().map(|wire| Row::Link(wire.into())));
+        for wire in self.events {
+            if wire.5.len() > MAX_TEXT {
+                return Err(WrongRow::ForeignEvent);
+            }
+            rows.push(Row::Event(wire.into()));
+        }
+        for row in &rows {
+            match station_of(row) {
+                Some(station) if owned(station) => {}
+                Some(u16::MAX) | None if far && matches!(row, Row::Connection(_) | Row::Event(_)) => {}
+                Some(station) => return Err(WrongRow::ForeignStation(station)),
+                None => {}
+            }
+        }
+        Ok(rows)
+    }
+}
+
+fn station_of(row: &Row) -> Option<u16> {
+    match row {
+        Row::Operation(row) => Some(row.station),
+        Row::Interval(row) => Some(row.station),
+        Row::Connection(row) => Some(row.station),
+        Row::Link(row) => Some(row.station),
+        Row::Event(row) => row.station,
+    }
+}
+
+impl From<&OperationRow> for OperationWire {
+    fn from(row: &OperationRow) -> Self {
+        let at = |instant: Option<Instant>| instant.map(Instant::as_nanos);
+        let o = &row.operation;
+        OperationWire(
+            row.station,
+            row.workload,
+            o.sequence,
+            o.due.as_nanos(),
+            at(o.started),
+            at(o.connected),
+            at(o.first_byte),
+            at(o.finished),
+            o.bytes,
+            o.outcome.into(),
+            o.far.map(|far| (far.received, far.sent)),
+        )
+    }
+}
+
+impl From<OperationWire> for OperationRow {
+    fn from(wire: OperationWire) -> Self {
+        let OperationWire(station, workload, sequence, due, started, connected, first, finished, bytes, outcome, far) =
+            wire;
+        let at = |nanos: Option<i64>| nanos.map(Instant::from_nanos);
+        OperationRow {
+            station,
+            workload,
+            operation: Operation {
+                sequence,
+                due: Instant::from_nanos(due),
+                started: at(started),
+                connected: at(connected),
+                first_byte: at(first),
+                finished: at(finished),
+                bytes,
+                outcome: outcome.into(),
+                far: far.map(|(received, sent)| FarTimes { received, sent }),
+            },
+        }
+    }
+}
+
+impl From<Outcome> for OutcomeWire {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Finished => OutcomeWire::Finished,
+            Outcome::Failed(Failure::Dial) => OutcomeWire::FailedDial,
+            Outcome::Failed(Failure::Connection) => OutcomeWire::FailedConnection,
+            Outcome::Failed(Failure::Answer) => OutcomeWire::FailedAnswer,
+            Outcome::Failed(Failure::Stopped) => OutcomeWire::FailedStopped,
+            Outcome::TimedOut => OutcomeWire::TimedOut,
+            Outcome::Missed => OutcomeWire::Missed,
+            Outcome::Unfinished => OutcomeWire::Unfinished,
+            Outcome::Cut => OutcomeWire::Cut,
+        }
+    }
+}
+
+impl From<OutcomeWire> for Outcome {
+    fn from(wire: OutcomeWire) -> Self {
+        match wire {
+            OutcomeWire::Finished => Outcome::Finished,
+            OutcomeWire::FailedDial => Outcome::Failed(Failure::Dial),
+            OutcomeWire::FailedConnection => Outcome::Failed(Failure::Connection),
+            OutcomeWire::FailedAnswer => Outcome::Failed(Failure::Answer),
+            OutcomeWire::FailedStopped => Outcome::Failed(Failure::Stopped),
+            OutcomeWire::TimedOut => Outcome::TimedOut,
+            OutcomeWire::Missed => Outcome::Missed,
+            OutcomeWire::Unfinished => Outcome::Unfinished,
+            OutcomeWire::Cut => Outcome::Cut,
+        }
+    }
+}
+
+impl From<IntervalWire> for IntervalRow {
+    fn from(IntervalWire(station, workload, at, bytes_down, bytes_up): IntervalWire) -> Self {
+        IntervalRow {
+            station,
+            workload,
+            at: Instant::from_nanos(at),
+            bytes_down,
+            bytes_up,
+        }
+    }
+}
+
+impl From<&ConnectionRow> for ConnectionWire {
+    fn from(row: &ConnectionRow) -> Self {
+        ConnectionWire(
+            row.station,
+            row.workload,
+            row.port,
+            row.at.as_nanos(),
+            row.rtt_us,
+            row.rtt_var_us,
+            row.cwnd,
+            row.retransmits,
+            row.delivery_rate_bps,
+            row.bytes_acked,
+            row.bytes_received,
+            match row.side {
+                Side::Station => SideWire::Station,
+                Side::Server => SideWire::Server,
+            },
+        )
+    }
+}
+
+impl From<ConnectionWire> for ConnectionRow {
+    fn from(wire: ConnectionWire) -> Self {
+        let ConnectionWire(station, workload, port, at, rtt, var, cwnd, retransmits, rate, acked, received, side) =
+            wire;
+        ConnectionRow {
+            station,
+            workload,
+            side: match side {
+                SideWire::Station => Side::Station,
+                SideWire::Server => Side::Server,
+            },
+            port,
+            at: Instant::from_nanos(at),
+            rtt_us: rtt,
+            rtt_var_us: var,
+            cwnd,
+            retransmits,
+            delivery_rate_bps: rate,
+            bytes_acked: acked,
+            bytes_received: received,
+        }
+    }
+}
+
+impl From<LinkWire> for LinkRow {
+    fn from(LinkWire(station, at, signal, rx_rate_bps, tx_rate_bps): LinkWire) -> Self {
+        LinkRow {
+            station,
+            at: Instant::from_nanos(at),
+            signal,
+            rx_rate_bps,
+            tx_rate_bps,
+        }
+    }
+}
+
+impl EventWire {
+    fn of(row: &EventRow) -> Option<EventWire> {
+        let kind = match row.kind {
+            EventKind::Stall => EventWireKind::Stall,
+            EventKind::Lost => EventWireKind::Lost,
+            EventKind::Change => EventWireKind::Change,
+            EventKind::Roam => EventWireKind::Roam,
+            EventKind::Warning => EventWireKind::Warning,
+            EventKind::Health | EventKind::Clock => return None,
+        };
+        let text = shorten(row.text.clone(), MAX_TEXT);
+        Some(EventWire(
+            row.station,
+            row.workload,
+            row.at.as_nanos(),
+            row.length,
+            kind,
+            text,
+        ))
+    }
+}
+
+impl From<EventWire> for EventRow {
+    fn from(EventWire(station, workload, at, length, kind, text): EventWire) -> Self {
+        EventRow {
+            station,
+            workload,
+            at: Instant::from_nanos(at),
+            length,
+            kind: match kind {
+                EventWireKind::Stall => EventKind::Stall,
+                EventWireKind::Lost => EventKind::Lost,
+                EventWireKind::Change => EventKind::Change,
+                EventWireKind::Roam => EventKind::Roam,
+                EventWireKind::Warning => EventKind::Warning,
+            },
+            text,
+        }
+    }
+}
