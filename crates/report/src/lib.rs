@@ -1,1 +1,14 @@
-//! Renders summaries: the terminal and the live view.
+//! Renders summaries: as text for a terminal, and the live view while a run is under way.
+//!
+//! - [`text`]: a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
+//! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
+//! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
+//! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
+
+pub mod ground;
+pub mod live;
+pub mod paint;
+pub mod plain;
+pub mod table;
+
+pub use live::Live;

@@ -1,0 +1,146 @@
+//! The live view on standard error.
+
+use super::model::{Model, Phase};
+use crate::paint::painted_width;
+use console::Term;
+use netburn_record::{Row, Sink};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::io::Write;
+
+/// From one drawing to the next, in place.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// From one group of plain lines to the next.
+const PLAIN: Duration = Duration::from_secs(5);
+
+/// Draws a [`Model`] on standard error. It never fails: a view that can't be drawn must not end a run.
+///
+/// Call [`Live::tick`] several times a second; [`Live::finish`] takes the table away (dropping it does too).
+#[derive(Debug)]
+pub struct Live {
+    model: Model,
+    term: Term,
+    look: Look,
+    drawn_at: Option<Instant>,
+    /// The widths of the lines on the screen.
+    on_screen: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    InPlace { colour: bool },
+    Plain,
+}
+
+impl Live {
+    /// A view of a run of `plan`: in place when standard error is a terminal that can do it, else plain lines.
+    #[must_use]
+    pub fn new(plan: &Plan, colour: bool) -> Self {
+        let term = Term::stderr();
+        let dumb = std::env::var_os("TERM").is_none_or(|t| t == "dumb");
+        let look = if term.is_term() && !dumb {
+            Look::InPlace { colour }
+        } else {
+            Look::Plain
+        };
+        Live {
+            model: Model::new(plan),
+            term,
+            look,
+            drawn_at: None,
+            on_screen: Vec::new(),
+        }
+    }
+
+    /// The run is in `phase` now.
+    pub fn phase(&mut self, phase: Phase) {
+        if phase != self.model.phase_now() {
+            self.drawn_at = None;
+        }
+        self.model.phase(phase);
+    }
+
+    /// It is `now`: draws where it is time to.
+    pub fn tick(&mut self, now: Instant) {
+        let period = match self.look {
+            Look::InPlace { .. } => REDRAW,
+            Look::Plain => PLAIN,
+        };
+        let soon = self.drawn_at.and_then(|at| now.checked_since(at));
+        if soon.is_some_and(|since| since < period) {
+            return;
+        }
+        self.drawn_at = Some(now);
+        match self.look {
+            Look::InPlace { colour } => {
+                let (rows, columns) = self.term.size();
+                let lines = self.model.table(now, usize::from(columns), usize::from(rows), colour);
+                self.replace(&lines);
+            }
+            Look::Plain => {
+                let mut text = self.model.plain(now).join("\n");
+                text.push('\n');
+                self.write(&text);
+            }
+        }
+    }
+
+    /// Says something above the table, one line for good.
+    pub fn say(&mut self, line: &str) {
+        let text = format!("{}{line}\n", self.erase());
+        self.on_screen.clear();
+        self.drawn_at = None;
+        self.write(&text);
+    }
+
+    /// Takes the table away.
+    pub fn finish(&mut self) {
+        let text = self.erase();
+        self.on_screen.clear();
+        self.write(&text);
+    }
+
+    fn replace(&mut self, lines: &[String]) {
+        // One write, so that nothing else comes in between; synchronised where the terminal knows how (mode 2026).
+        let mut text = format!("\x1b[?2026h{}", self.erase());
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str("\x1b[?2026l");
+        self.on_screen = lines.iter().map(|l| painted_width(l)).collect();
+        self.write(&text);
+    }
+
+    /// What takes the lines on the screen away: up to the first, then clear to the end. A terminal that has become
+    /// narrower since has folded them, so how many rows they take is reckoned with its width now.
+    fn erase(&self) -> String {
+        let columns = usize::from(self.term.size().1).max(1);
+        let rows: usize = self.on_screen.iter().map(|w| w.div_ceil(columns).max(1)).sum();
+        match rows {
+            0 => String::new(),
+            rows => format!("\r\x1b[{rows}A\x1b[J"),
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if !text.is_empty() {
+            let _ = self.term.write_all(text.as_bytes());
+            let _ = self.term.flush();
+        }
+    }
+}
+
+impl Sink for Live {
+    fn put(&mut self, row: &Row) -> std::io::Result<()> {
+        self.model.put(row);
+        Ok(())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

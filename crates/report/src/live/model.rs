@@ -1,0 +1,347 @@
+//! The live view without the terminal: rows in, lines out.
+
+use crate::paint::{Tone, paint};
+use crate::plain::{sanitise, truncate};
+use crate::table::{Cell, Column, left, render, right};
+use netburn_record::row::BASELINE;
+use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Goal, Outcome};
+use std::collections::VecDeque;
+
+/// How far back "now" reaches.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// Intervals come in batches: until this long after its end, a tenth of a second may still be on its way.
+const ON_ITS_WAY: Duration = Duration::from_millis(500);
+
+/// The length of an interval row.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Server and agents are started and join.
+    Joining,
+    /// Clocks are compared.
+    Clocks,
+    /// Idle latency is measured.
+    Baseline,
+    /// The load runs.
+    Load,
+    /// What is under way finishes.
+    Drain,
+    /// The record is written.
+    Writing,
+}
+
+impl Phase {
+    /// The phase in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Joining => "starting the server and the stations",
+            Phase::Clocks => "comparing clocks",
+            Phase::Baseline => "measuring idle latency",
+            Phase::Load => "running",
+            Phase::Drain => "letting the last operations finish",
+            Phase::Writing => "writing the record",
+        }
+    }
+}
+
+/// What the live view knows: one line per workload, in the plan's order. Feed it with [`Model::put`] and
+/// [`Model::phase`], read it with [`Model::table`] or [`Model::plain`]; any order does.
+#[derive(Debug, Clone)]
+pub struct Model {
+    scenario: String,
+    ends: Instant,
+    phase: Phase,
+    uses: Vec<Use>,
+}
+
+/// One workload of one station.
+#[derive(Debug, Clone)]
+struct Use {
+    station: u16,
+    workload: u16,
+    label: [String; 2],
+    starts: Instant,
+    stops: Instant,
+    limit: Option<Duration>,
+    /// Bytes of the last intervals, by where they begin.
+    bytes: VecDeque<(Instant, u64)>,
+    newest: Option<Instant>,
+    latency: Option<Duration>,
+    idle: Option<Duration>,
+    operations: u64,
+    bad: u64,
+    lost: bool,
+}
+
+impl Model {
+    /// A view of a run of `plan`.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let mut uses = Vec::new();
+        for (s, station) in plan.stations.iter().enumerate() {
+            for (w, workload) in station.workloads.iter().enumerate() {
+                let stop = station.stop.unwrap_or(plan.duration).min(plan.duration);
+                uses.push(Use {
+                    station: u16::try_from(s).unwrap_or(u16::MAX),
+                    workload: u16::try_from(w).unwrap_or(u16::MAX),
+                    label: [sanitise(&station.name), sanitise(&workload.name)],
+                    starts: Instant::ZERO + station.start,
+                    stops: Instant::ZERO + stop,
+                    limit: workload.config.goals.iter().find_map(latency_limit),
+                    bytes: VecDeque::new(),
+                    newest: None,
+                    latency: None,
+                    idle: None,
+                    operations: 0,
+                    bad: 0,
+                    lost: false,
+                });
+            }
+        }
+        Model {
+            scenario: sanitise(&plan.name),
+            ends: Instant::ZERO + plan.duration,
+            phase: Phase::Joining,
+            uses,
+        }
+    }
+
+    /// The run is in `phase` now.
+    pub fn phase(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// The phase it is in.
+    #[must_use]
+    pub fn phase_now(&self) -> Phase {
+        self.phase
+    }
+
+    /// Takes a row. Rows of stations that the plan doesn't have are nobody's.
+    pub fn put(&mut self, row: &Row) {
+        match row {
+            Row::Operation(row) => self.operation(row),
+            Row::Interval(row) => self.interval(row),
+            Row::Event(event) if event.kind == EventKind::Lost => {
+                for u in self.uses.iter_mut().filter(|u| Some(u.station) == event.station) {
+                    u.lost = true;
+                }
+            }
+            Row::Event(_) | Row::Connection(_) | Row::Link(_) => {}
+        }
+    }
+
+    /// The view at `now` as a table of at most `columns` by `rows`.
+    #[must_use]
+    pub fn table(&self, now: Instant, columns: usize, rows: usize, colour: bool) -> Vec<String> {
+        const COLUMNS: [Column; 7] = [
+            left("STATION"),
+            left("USE"),
+            right("Mbit/s"),
+            right("LATENCY"),
+            right("DONE"),
+            right("MISSED"),
+            right("LEFT"),
+        ];
+        let room = rows.saturating_sub(3).max(1);
+        let shown = if self.uses.len() > room {
+            room - 1
+        } else {
+            self.uses.len()
+        };
+        let mut previous = None;
+        let cells: Vec<Vec<Cell>> = self.uses[..shown]
+            .iter()
+            .map(|u| {
+                let again = previous.replace(u.station) == Some(u.station);
+                u.cells(now, self.phase, again)
+            })
+            .collect();
+        let mut lines = vec![paint(&truncate(&self.headline(now), columns), Tone::Heading, colour)];
+        // A table too wide for the terminal loses its last columns rather than being split.
+        lines.extend(render(&COLUMNS, &cells, 2, columns, colour).into_iter().take(shown + 1));
+        if shown < self.uses.len() {
+            lines.push(truncate(&format!("… and {} more", self.uses.len() - shown), columns));
+        }
+        lines
+    }
+
+    /// The view at `now` as plain lines: one for the run, one per workload that has begun (at most 20 of them).
+    #[must_use]
+    pub fn plain(&self, now: Instant) -> Vec<String> {
+        const MOST: usize = 20;
+        let mut lines = vec![self.headline(now)];
+        if self.phase < Phase::Baseline {
+            return lines;
+        }
+        for u in self.uses.iter().take(MOST) {
+            let latency = match self.phase {
+                Phase::Baseline => u.idle.map(|d| format!(", idle latency {}", millis(d))),
+                _ => u.latency.map(|d| format!(", latency {}", millis(d))),
+            };
+            let lost = if u.lost { ", lost" } else { "" };
+            lines.push(format!(
+                "  {} {}: {} Mbit/s{}, {} done, {} missed{lost}",
+                u.label[0],
+                u.label[1],
+                mbps(u.rate(now)),
+                latency.unwrap_or_default(),
+                u.operations,
+                u.bad,
+            ));
+        }
+        if self.uses.len() > MOST {
+            lines.push(format!("  … and {} more", self.uses.len() - MOST));
+        }
+        lines
+    }
+
+    fn headline(&self, now: Instant) -> String {
+        let left = match self.phase {
+            Phase::Load => format!(", {} left", seconds(self.ends, now)),
+            Phase::Baseline => Instant::ZERO
+                .checked_since(now)
+                .map(|_| format!(", load begins in {}", seconds(Instant::ZERO, now)))
+                .unwrap_or_default(),
+            _ => String::new(),
+        };
+        format!("{}: {}{left}", self.scenario, self.phase.name())
+    }
+
+    fn operation(&mut self, row: &OperationRow) {
+        if row.workload == BASELINE {
+            let latency = row.operation.latency();
+            for u in self.uses.iter_mut().filter(|u| u.station == row.station) {
+                u.idle = latency.or(u.idle);
+            }
+            return;
+        }
+        let Some(u) = self.find(row.station, row.workload) else {
+            return;
+        };
+        if row.operation.outcome == Outcome::Cut {
+            return;
+        }
+        let latency = row.operation.latency();
+        u.operations += u64::from(latency.is_some());
+        u.bad += u64::from(match (latency, u.limit) {
+            (Some(latency), Some(limit)) => latency > limit,
+            (latency, _) => latency.is_none(),
+        });
+        u.latency = latency.or(u.latency);
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        let Some(u) = self.find(row.station, row.workload) else {
+            return;
+        };
+        u.bytes.push_back((row.at, row.bytes_down.saturating_add(row.bytes_up)));
+        u.newest = u.newest.max(Some(row.at));
+        // Twice the window is always enough, in whatever order the rows come.
+        while u.bytes.len() > 2 * (WINDOW.as_nanos() / INTERVAL.as_nanos()) as usize {
+            u.bytes.pop_front();
+        }
+    }
+
+    fn find(&mut self, station: u16, workload: u16) -> Option<&mut Use> {
+        self.uses
+            .binary_search_by_key(&(station, workload), |u| (u.station, u.workload))
+            .ok()
+            .map(|i| &mut self.uses[i])
+    }
+}
+
+impl Use {
+    /// Mean rate in Mbit/s over the last second that has been heard of.
+    fn rate(&self, now: Instant) -> f64 {
+        let heard = self.newest.and_then(|at| at.checked_add(INTERVAL));
+        let expected = now.checked_sub(ON_ITS_WAY);
+        let Some(end) = heard.max(expected) else { return 0.0 };
+        let begin = end.checked_sub(WINDOW).unwrap_or(end);
+        let bytes: u64 = self
+            .bytes
+            .iter()
+            .filter(|(at, _)| *at >= begin && *at < end)
+            .map(|(_, bytes)| *bytes)
+            .fold(0, u64::saturating_add);
+        bytes as f64 * 8.0 / 1e6 / WINDOW.as_secs_f64()
+    }
+
+    fn cells(&self, now: Instant, phase: Phase, again: bool) -> Vec<Cell> {
+        let station = if again { String::new() } else { self.label[0].clone() };
+        if self.lost {
+            let mut cells = vec![Cell::from(station), Cell::from(self.label[1].clone())];
+            cells.extend([Cell::new("lost", Tone::Bad), Cell::default(), Cell::default()]);
+            cells.extend([Cell::default(), Cell::default()]);
+            return cells;
+        }
+        let latency = if phase <= Phase::Baseline {
+            self.idle
+        } else {
+            self.latency
+        };
+        let over = latency.zip(self.limit).is_some_and(|(latency, limit)| latency > limit);
+        let left = match (phase, now < self.starts) {
+            (Phase::Load, true) => format!("in {}", seconds(self.starts, now)),
+            (Phase::Load, false) => seconds(self.stops, now),
+            _ => String::new(),
+        };
+        vec![
+            Cell::from(station),
+            Cell::from(self.label[1].clone()),
+            Cell::from(mbps(self.rate(now))),
+            Cell::new(
+                latency.map_or_else(|| "–".to_owned(), millis),
+                if over { Tone::Bad } else { Tone::Plain },
+            ),
+            Cell::from(self.operations.to_string()),
+            Cell::new(
+                self.bad.to_string(),
+                if self.bad > 0 { Tone::Doubtful } else { Tone::Plain },
+            ),
+            Cell::from(left),
+        ]
+    }
+}
+
+fn latency_limit(goal: &Goal) -> Option<Duration> {
+    match goal {
+        Goal::Latency { limit } => Some(*limit),
+        Goal::Rate { .. } | Goal::NoStall => None,
+    }
+}
+
+fn mbps(rate: f64) -> String {
+    format!("{rate:.1}")
+}
+
+fn millis(latency: Duration) -> String {
+    let ms = latency.as_millis_f64();
+    match ms {
+        ..10.0 => format!("{ms:.2} ms"),
+        10.0..100.0 => format!("{ms:.1} ms"),
+        _ => format!("{ms:.0} ms"),
+    }
+}
+
+/// Whole seconds from `now` to `end`, rounded up; none when it has passed.
+fn seconds(end: Instant, now: Instant) -> String {
+    let left = end.checked_since(now).unwrap_or(Duration::ZERO);
+    let secs = left.as_nanos().div_ceil(1_000_000_000);
+    match secs {
+        0..60 => format!("{secs} s"),
+        60..3600 => format!("{}:{:02} min", secs / 60, secs % 60),
+        _ => format!("{}:{:02} h", secs / 3600, secs / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

@@ -1,0 +1,185 @@
+use super::*;
+use netburn_record::{EventRow, IntervalRow, OperationRow};
+use netburn_scenario::plan::{Hop, Http, Server};
+use netburn_scenario::{Station, StationWorkload};
+use netburn_units::{Probability, Seed};
+use netburn_workload::{Config, Operation};
+use proptest::prelude::*;
+
+fn plan() -> Plan {
+    let station = |name: &str, uses: &[(&str, Config)]| Station {
+        name: name.into(),
+        workloads: uses
+            .iter()
+            .map(|(name, config)| StationWorkload {
+                name: (*name).into(),
+                config: config.clone(),
+            })
+            .collect(),
+        start: Duration::ZERO,
+        stop: None,
+        cc: None,
+        distance: None,
+        agent: None,
+        label: None,
+    };
+    Plan {
+        name: "two".into(),
+        title: None,
+        question: None,
+        duration: Duration::from_secs(60),
+        warmup: Duration::ZERO,
+        baseline: Duration::from_secs(1),
+        drain: Duration::from_secs(5),
+        seed: Seed(1),
+        repeat: 1,
+        server: Server {
+            link: Hop {
+                rate: None,
+                delay: Duration::ZERO,
+                loss: Probability::ZERO,
+                queue: None,
+            },
+            http: Http::H1,
+            tls: false,
+            cc: None,
+        },
+        stations: vec![
+            station("phone", &[("voip", Config::voip()), ("probe", Config::probe())]),
+            station("de\x1bsktop", &[("download", Config::download())]),
+        ],
+        assumptions: vec![],
+    }
+}
+
+fn bytes(station: u16, at_ms: i64, bytes_down: u64) -> Row {
+    Row::Interval(IntervalRow {
+        station,
+        workload: 0,
+        at: Instant::from_millis(at_ms),
+        bytes_down,
+        bytes_up: 0,
+    })
+}
+
+fn operation(station: u16, workload: u16, due_ms: i64, took_ms: i64, outcome: Outcome) -> Row {
+    let due = Instant::from_millis(due_ms);
+    Row::Operation(OperationRow {
+        station,
+        workload,
+        operation: Operation {
+            sequence: 0,
+            due,
+            started: Some(due),
+            connected: None,
+            first_byte: None,
+            finished: Some(Instant::from_millis(due_ms + took_ms)),
+            bytes: 1,
+            outcome,
+            far: None,
+        },
+    })
+}
+
+/// Ten intervals of 1.25 MB in the second before 10 s: 12.5 MB in 1 s are 100 Mbit/s. A call of 40 ms is within its
+/// goal of 150 ms, one of 200 ms is not, one that failed is a miss.
+fn busy() -> Model {
+    let mut model = Model::new(&plan());
+    model.phase(Phase::Load);
+    for i in 0..30 {
+        model.put(&bytes(1, 7_000 + 100 * i, 1_250_000));
+    }
+    model.put(&operation(0, 0, 8_000, 40, Outcome::Finished));
+    model.put(&operation(0, 0, 9_000, 200, Outcome::Finished));
+    model.put(&operation(0, 0, 9_100, 9, Outcome::TimedOut));
+    model.put(&operation(0, 0, 9_200, 9, Outcome::Cut));
+    model
+}
+
+#[test]
+fn the_table_shows_now() {
+    insta::assert_snapshot!(busy().table(Instant::from_millis(10_001), 80, 24, false).join("\n"), @"
+    two: running, 50 s left
+    STATION   USE       Mbit/s  LATENCY  DONE  MISSED  LEFT
+    phone     voip         0.0   200 ms     2       2  50 s
+              probe        0.0        –     0       0  50 s
+    de\u{fffd}sktop  download   100.0        –     0       0  50 s
+    ");
+}
+
+#[test]
+fn plain_lines_say_the_same() {
+    insta::assert_snapshot!(busy().plain(Instant::from_millis(10_000)).join("\n"), @"
+    two: running, 50 s left
+      phone voip: 0.0 Mbit/s, latency 200 ms, 2 done, 2 missed
+      phone probe: 0.0 Mbit/s, 0 done, 0 missed
+      de\u{fffd}sktop download: 100.0 Mbit/s, 0 done, 0 missed
+    ");
+}
+
+#[test]
+fn a_rate_decays_when_nothing_more_comes() {
+    let model = busy();
+    // At 11 s the last second that must have been heard of is 9.5 s to 10.5 s: half of it had bytes.
+    let text = model.plain(Instant::from_secs(11)).join("\n");
+    assert!(text.contains("download: 50.0 Mbit/s"), "{text}");
+    let text = model.plain(Instant::from_secs(12)).join("\n");
+    assert!(text.contains("download: 0.0 Mbit/s"), "{text}");
+}
+
+#[test]
+fn idle_latency_shows_before_the_load() {
+    let mut model = Model::new(&plan());
+    model.phase(Phase::Baseline);
+    model.put(&operation(0, BASELINE, -500, 2, Outcome::Finished));
+    insta::assert_snapshot!(model.table(Instant::from_millis(-400), 80, 24, false).join("\n"), @"
+    two: measuring idle latency, load begins in 1 s
+    STATION   USE       Mbit/s  LATENCY  DONE  MISSED  LEFT
+    phone     voip         0.0  2.00 ms     0       0
+              probe        0.0  2.00 ms     0       0
+    de\u{fffd}sktop  download     0.0        –     0       0
+    ");
+}
+
+#[test]
+fn a_lost_station_is_said_to_be() {
+    let mut model = busy();
+    model.put(&Row::Event(EventRow {
+        station: Some(1),
+        workload: None,
+        at: Instant::ZERO,
+        length: 0,
+        kind: EventKind::Lost,
+        text: String::new(),
+    }));
+    assert!(model.table(Instant::ZERO, 80, 24, false)[4].contains("lost"));
+    assert!(model.plain(Instant::ZERO)[3].ends_with(", lost"));
+}
+
+#[test]
+fn a_low_terminal_shows_the_first_and_counts_the_rest() {
+    let lines = busy().table(Instant::ZERO, 80, 5, false);
+    assert_eq!(lines.len(), 4);
+    assert_eq!(lines[3], "… and 2 more");
+}
+
+proptest! {
+    #[test]
+    fn no_row_harms_it_and_nothing_but_printable_text_comes_out(
+        rows in prop::collection::vec((0_u16..4, any::<u16>(), any::<i64>(), any::<u64>()), 0..60),
+        now in any::<i64>(),
+        columns in 0_usize..200,
+        height in 0_usize..50,
+    ) {
+        let mut model = Model::new(&plan());
+        model.phase(Phase::Load);
+        for (station, workload, at, n) in rows {
+            model.put(&Row::Interval(IntervalRow {
+                station, workload: workload % 3, at: Instant::from_nanos(at), bytes_down: n, bytes_up: n,
+            }));
+        }
+        let lines = model.table(Instant::from_nanos(now), columns, height, false);
+        prop_assert!(lines.iter().flat_map(|l| l.chars()).all(|c| !c.is_control()));
+        prop_assert!(lines.len() <= height.max(4));
+    }
+}

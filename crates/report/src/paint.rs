@@ -1,0 +1,69 @@
+//! Colour, where it is wanted.
+
+use crate::plain::width;
+
+/// What a piece of text means; how it looks is decided here alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// Nothing particular.
+    #[default]
+    Plain,
+    /// A heading.
+    Heading,
+    /// Less important.
+    Quiet,
+    /// It is good.
+    Good,
+    /// It is not quite good.
+    Doubtful,
+    /// It is bad.
+    Bad,
+}
+
+/// `text` in the colours of `tone` (ANSI SGR, ECMA-48 8.3.117), or as it is.
+#[must_use]
+pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
+    let code = match tone {
+        Tone::Plain => None,
+        Tone::Heading => Some("1"),
+        Tone::Quiet => Some("2"),
+        Tone::Good => Some("32"),
+        Tone::Doubtful => Some("33"),
+        Tone::Bad => Some("1;31"),
+    };
+    match code.filter(|_| colour && !text.is_empty()) {
+        Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
+        None => text.to_owned(),
+    }
+}
+
+/// How many columns `text` takes in a terminal, the colours of [`paint`] not counted.
+#[must_use]
+pub fn painted_width(text: &str) -> usize {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().map_or(0, width);
+    first
+        + parts
+            .map(|p| p.split_once('m').map_or(0, |(_, rest)| width(rest)))
+            .sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_takes_no_room() {
+        for tone in [
+            Tone::Plain,
+            Tone::Heading,
+            Tone::Quiet,
+            Tone::Good,
+            Tone::Doubtful,
+            Tone::Bad,
+        ] {
+            assert_eq!(painted_width(&format!("a {} m", paint("fail", tone, true))), 8);
+            assert_eq!(paint("fail", tone, false), "fail");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Text from elsewhere, made harmless, and lines that fit.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// `text` without anything that a terminal would act on: control characters (C0, DEL, C1), and the characters that
+/// change the direction or vanish (bidirectional controls, zero-width ones, line separators) become `\u{fffd}`.
+#[must_use]
+pub fn sanitise(text: &str) -> String {
+    text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// How many columns `text` takes in a terminal.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// `text` cut to at most `columns`, with `…` where something is missing.
+#[must_use]
+pub fn truncate(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let w = c.width().unwrap_or(0);
+        if used + w + 1 > columns {
+            break;
+        }
+        used += w;
+        kept.push(c);
+    }
+    if columns > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+/// `text` as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
+/// than a line stays whole: addresses and paths are there to be copied.
+#[must_use]
+pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        let line = lines.last_mut().expect("there is always a line");
+        let empty = line.is_empty() || line.as_str() == indent;
+        if !empty && width(line) + 1 + width(word) > columns {
+            lines.push(format!("{indent}{word}"));
+            continue;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines
+}
+
+fn harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_escape_sequence_becomes_harmless() {
+        assert_eq!(
+            sanitise("a\x1b[31mred\u{9b}0m\nb"),
+            "a\u{fffd}[31mred\u{fffd}0m\u{fffd}b"
+        );
+        assert_eq!(sanitise("ab\u{202e}cd"), "ab\u{fffd}cd");
+        assert_eq!(sanitise("Küche – 5 GHz ≤ 3 µs"), "Küche – 5 GHz ≤ 3 µs");
+    }
+
+    #[test]
+    fn lines_break_at_spaces() {
+        assert_eq!(wrap("one two three four", 9, "  "), ["one two", "  three", "  four"]);
+        assert_eq!(
+            wrap("http://far.example/long x", 5, ""),
+            ["http://far.example/long", "x"]
+        );
+        assert_eq!(wrap("", 5, ""), [""]);
+    }
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(truncate("laptop", 6), "laptop");
+        assert_eq!(truncate("laptop-2", 6), "lapto…");
+        assert_eq!(truncate("laptop", 0), "");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_a_terminal_acts_on_survives(text in any::<String>()) {
+            prop_assert!(!sanitise(&text).chars().any(char::is_control));
+        }
+
+        #[test]
+        fn a_cut_text_fits(text in any::<String>(), columns in 0_usize..40) {
+            prop_assert!(width(&truncate(&sanitise(&text), columns)) <= columns);
+        }
+
+        #[test]
+        fn wrapping_loses_no_word(text in "[a-z ]{0,80}", columns in 1_usize..30) {
+            let lines = wrap(&text, columns, "  ");
+            let back: Vec<&str> = lines.iter().flat_map(|l| l.split_whitespace()).collect();
+            prop_assert_eq!(back, text.split_whitespace().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Tables: columns aligned by what is in them, split over several tables when the terminal is too narrow for one.
+
+use crate::paint::{Tone, paint};
+use crate::plain::width;
+
+/// On which side a column's cells stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A column's heading and where its cells stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// The heading.
+    pub heading: &'static str,
+    /// The side.
+    pub align: Align,
+}
+
+/// A cell: text without control characters, and what it means.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// A column of words.
+#[must_use]
+pub const fn left(heading: &'static str) -> Column {
+    Column {
+        heading,
+        align: Align::Left,
+    }
+}
+
+/// A column of numbers.
+#[must_use]
+pub const fn right(heading: &'static str) -> Column {
+    Column {
+        heading,
+        align: Align::Right,
+    }
+}
+
+impl Cell {
+    /// A cell that means something.
+    pub fn new(text: impl Into<String>, tone: Tone) -> Self {
+        Cell {
+            text: text.into(),
+            tone,
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Cell::new(text, Tone::Plain)
+    }
+}
+
+/// The lines of a table of `rows` (each as long as `columns`), two spaces between columns. Where that is wider than
+/// `limit`, the columns after the first `keys` go to further tables below, each beginning with the first `keys`
+/// again; rows that would hold nothing but keys there are left out.
+#[must_use]
+pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
+    let widths: Vec<usize> = (0..columns.len())
+        .map(|i| {
+            let cells = rows.iter().map(|r| width(&r[i].text)).max().unwrap_or(0);
+            cells.max(width(columns[i].heading))
+        })
+        .collect();
+    let mut lines = Vec::new();
+    for shown in split(&widths, keys, limit) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let headings: Vec<Cell> = columns.iter().map(|c| Cell::new(c.heading, Tone::Quiet)).collect();
+        lines.push(line(columns, &widths, &shown, &headings, colour));
+        let first = lines.len() == 1;
+        for row in rows {
+            let empty = shown.iter().skip(keys).all(|i| row[*i].text.is_empty());
+            if first || !empty {
+                lines.push(line(columns, &widths, &shown, row, colour));
+            }
+        }
+    }
+    lines
+}
+
+/// Which columns go to which table.
+fn split(widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
+    let mut tables = vec![Vec::new()];
+    let mut used = 0;
+    for (i, w) in widths.iter().enumerate() {
+        let shown = tables.last_mut().expect("there is always a table");
+        if i > keys && used + w > limit && shown.len() > keys {
+            tables.push((0..keys).collect());
+            used = widths[..keys].iter().map(|w| w + 2).sum();
+        }
+        tables.last_mut().expect("there is always a table").push(i);
+        used += w + 2;
+    }
+    tables
+}
+
+fn line(columns: &[Column], widths: &[usize], shown: &[usize], cells: &[Cell], colour: bool) -> String {
+    let mut text = String::new();
+    let last = shown.iter().rev().find(|i| !cells[**i].text.is_empty());
+    for i in shown {
+        let cell = &cells[*i];
+        let gap = " ".repeat(widths[*i] - width(&cell.text));
+        let painted = paint(&cell.text, cell.tone, colour);
+        match columns[*i].align {
+            Align::Left => text.extend([painted, gap]),
+            Align::Right => text.extend([gap, painted]),
+        }
+        if Some(i) == last {
+            break;
+        }
+        text.push_str("  ");
+    }
+    let kept = text.trim_end_matches(' ').len();
+    text.truncate(kept);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows() -> Vec<Vec<Cell>> {
+        vec![
+            vec!["laptop".into(), "fail".into(), "12.5".into(), "3".into()],
+            vec!["tv".into(), "pass".into(), "7".into(), "".into()],
+        ]
+    }
+
+    const COLUMNS: [Column; 4] = [left("STATION"), left("VERDICT"), right("ms"), right("n")];
+
+    #[test]
+    fn words_stand_left_and_numbers_right() {
+        assert_eq!(
+            render(&COLUMNS, &rows(), 1, 80, false),
+            [
+                "STATION  VERDICT    ms  n",
+                "laptop   fail     12.5  3",
+                "tv       pass        7"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_several_tables() {
+        // 7 + 2 + 7 = 16 fits 20, + 2 + 4 does not.
+        assert_eq!(
+            render(&COLUMNS, &rows(), 1, 20, false),
+            [
+                "STATION  VERDICT",
+                "laptop   fail",
+                "tv       pass",
+                "",
+                "STATION    ms  n",
+                "laptop   12.5  3",
+                "tv          7",
+            ]
+        );
+    }
+
+    #[test]
+    fn colour_does_not_count_as_width() {
+        let row = vec![Cell::new("x", Tone::Bad), "y".into()];
+        let lines = render(&[left("AB"), left("C")], &[row], 1, 80, true);
+        assert_eq!(lines[1], "\x1b[1;31mx\x1b[0m   y");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_limit_where_that_is_possible(
+            texts in prop::collection::vec("[a-z]{0,9}", 12),
+            limit in 25_usize..80,
+        ) {
+            let rows: Vec<Vec<Cell>> = texts.chunks(4).map(|c| c.iter().map(|t| t.as_str().into()).collect()).collect();
+            for line in render(&COLUMNS, &rows, 1, limit, false) {
+                prop_assert!(width(&line) <= limit, "{line:?}");
+            }
+        }
+    }
+}
