@@ -1,4 +1,4 @@
-//! What every participant says of its own measuring, and the gate that is made of it.
+//! What every participant says of its own measuring. The [`gate`](crate::gate) is made of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,9 +64,43 @@ pub struct Gate {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Lateness {
     /// 50th percentile.
+    #[serde(default)]
     pub p50: f64,
     /// 99th percentile.
     pub p99: f64,
     /// Worst.
+    #[serde(default)]
     pub max: f64,
+}
+
+/// One agent's clock against the controller's: the text of an event of kind `Clock`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The participant's name.
+    pub name: String,
+    /// The stations it drove, by name.
+    pub stations: Vec<String>,
+    /// Its clock minus the controller's, in nanoseconds.
+    pub offset_ns: i64,
+    /// How far off that may be, in nanoseconds.
+    pub error_ns: u64,
+    /// The shortest round trip of the exchanges, in nanoseconds.
+    pub round_trip_ns: u64,
+    /// How many exchanges it is made of.
+    pub exchanges: u64,
+    /// How much its clock gained on the controller's over the run, in parts per million; `None` when it was compared
+    /// only once.
+    #[serde(default)]
+    pub drift_ppm: Option<f64>,
+}
+
+impl Default for Gate {
+    /// Nothing in doubt, nothing measured.
+    fn default() -> Self {
+        Gate {
+            ok: true,
+            timer_lateness_us: Lateness::default(),
+            reasons: Vec::new(),
+        }
+    }
 }

@@ -1,0 +1,349 @@
+//! Whether a run's figures can be believed: what the participants say of their own measuring, held against limits.
+
+use crate::header::Ground;
+use crate::health::{Clock, Gate, Health, Lateness, Role};
+use std::collections::BTreeMap;
+
+/// The 99th percentile of lateness that is still believed, in µs. Latency counts from the due instant, so lateness
+/// adds to it as if it were the network's; 10 ms is a fifteenth of the strictest shipped goal (150 ms).
+pub const LATENESS_US: f64 = 10_000.0;
+/// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
+/// allows.
+pub const MISSED_SENDS: f64 = 0.001;
+/// Processor time of a participant's busiest thread as a share of one core. Above it, it may be what is measured.
+pub const CPU: f64 = 0.95;
+/// The machine's busy share. Above it, everything on it waits for a processor.
+pub const MACHINE_BUSY: f64 = 0.98;
+/// How far off a clock may be, in ns: 5 ms moves the common start, and every one-way delay, by as much.
+pub const CLOCK_ERROR_NS: u64 = 5_000_000;
+/// The 99th percentile of the server's service time that is still believed, in µs: it is in every latency.
+pub const SERVICE_US: f64 = 20_000.0;
+
+/// The gate, and which stations it concerns.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Checked {
+    /// Over the whole run.
+    pub gate: Gate,
+    /// Why a station's figures are in doubt, by its name; those not in doubt are left out.
+    pub doubts: BTreeMap<String, Vec<String>>,
+}
+
+/// What a gate is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// What was measured: on simulate nothing has to be reported.
+    pub ground: Ground,
+    /// The stations of the plan, by name.
+    pub stations: &'a [&'a str],
+    /// What the participants said.
+    pub health: &'a [Health],
+    /// Their clocks.
+    pub clocks: &'a [Clock],
+    /// Whether the run ended as planned, so that every participant had the time to report.
+    pub complete: bool,
+}
+
+/// Holds what was reported against the limits. Each reason is one plain sentence with figure and limit.
+#[must_use]
+pub fn gate(evidence: &Evidence<'_>) -> Checked {
+    let mut checked = Checked::default();
+    let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
+    let mut doubt = |stations: &[String], reason: String| {
+        for station in stations {
+            let reasons = checked.doubts.entry(station.clone()).or_default();
+            if !reasons.contains(&reason) {
+                reasons.push(reason.clone());
+            }
+        }
+        if !checked.gate.reasons.contains(&reason) {
+            checked.gate.reasons.push(reason);
+        }
+    };
+    let mut lateness = Lateness::default();
+    for health in evidence.health {
+        // A server that fails is in every station's figures.
+        let stations = match health.role {
+            Role::Agent => &health.stations,
+            Role::Server => &all,
+        };
+        if health.role == Role::Agent && health.lateness_us_p99 >= lateness.p99 {
+            lateness = Lateness {
+                p50: health.lateness_us_p50,
+                p99: health.lateness_us_p99,
+                max: health.lateness_us_max,
+            };
+        }
+        for reason in reasons(health) {
+            doubt(stations, reason);
+        }
+    }
+    for clock in evidence.clocks {
+        if clock.error_ns > CLOCK_ERROR_NS {
+            let reason = format!(
+                "the clock of {} is known only to {}; the limit is {}",
+                clock.name,
+                ms(clock.error_ns as f64 / 1e6),
+                ms(CLOCK_ERROR_NS as f64 / 1e6)
+            );
+            doubt(&clock.stations, reason);
+        }
+    }
+    if evidence.ground.is_real() && evidence.complete {
+        let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
+        let silent: Vec<String> = all.iter().filter(|name| !reported(name)).cloned().collect();
+        if let [first, rest @ ..] = &silent[..] {
+            let who = match rest.len() {
+                0 => first.clone(),
+                1..=4 => silent.join(", "),
+                more => format!("{first} and {more} more"),
+            };
+            doubt(&silent, format!("no health report came from the agent of {who}"));
+        }
+        if !evidence.health.iter().any(|health| health.role == Role::Server) {
+            doubt(&all, "no health report came from the server".to_owned());
+        }
+    }
+    checked.gate.timer_lateness_us = lateness;
+    checked.gate.ok = checked.gate.reasons.is_empty();
+    checked
+}
+
+/// What is in doubt about one participant.
+fn reasons(health: &Health) -> Vec<String> {
+    let name = match health.role {
+        Role::Agent => format!("agent {}", health.name),
+        Role::Server => format!("server {}", health.name),
+    };
+    let mut reasons = Vec::new();
+    if exceeds(health.lateness_us_p99, LATENESS_US) {
+        reasons.push(format!(
+            "{name} acted {} late at the 99th percentile; the limit is {}",
+            ms(health.lateness_us_p99 / 1e3),
+            ms(LATENESS_US / 1e3)
+        ));
+    }
+    let due = health.operations.saturating_add(health.missed_sends);
+    if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
+        reasons.push(format!(
+            "{name} was too late for {} of {due} operations ({}); the limit is {}",
+            health.missed_sends,
+            percent(health.missed_sends as f64 / due as f64),
+            percent(MISSED_SENDS)
+        ));
+    }
+    if at_least(health.cpu, CPU) {
+        reasons.push(format!(
+            "{name} kept {} of a core busy; the limit is {}",
+            percent(health.cpu),
+            percent(CPU)
+        ));
+    }
+    if at_least(health.machine_busy, MACHINE_BUSY) {
+        reasons.push(format!(
+            "the machine of {name} was {} busy; the limit is {}",
+            percent(health.machine_busy),
+            percent(MACHINE_BUSY)
+        ));
+    }
+    if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
+        reasons.push(format!(
+            "{name} took {} to begin its answers at the 99th percentile; the limit is {}",
+            ms(health.service_us_p99 / 1e3),
+            ms(SERVICE_US / 1e3)
+        ));
+    }
+    if health.refused > 0 {
+        reasons.push(format!(
+            "{name} refused or failed {} requests by its own fault; the limit is 0",
+            health.refused
+        ));
+    }
+    reasons
+}
+
+/// Whether `figure` is beyond `limit`; a figure that is no number is.
+fn exceeds(figure: f64, limit: f64) -> bool {
+    figure.is_nan() || figure > limit
+}
+
+fn at_least(figure: f64, limit: f64) -> bool {
+    figure.is_nan() || figure >= limit
+}
+
+fn ms(value: f64) -> String {
+    format!("{} ms", short(value))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", short(share * 100.0))
+}
+
+/// A figure with at most two decimals, without trailing zeros.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent() -> Health {
+        Health {
+            name: "a1".into(),
+            role: Role::Agent,
+            stations: vec!["laptop".into()],
+            lateness_us_p50: 10.0,
+            lateness_us_p99: 40.0,
+            lateness_us_max: 900.0,
+            lateness_count: 1000,
+            missed_sends: 0,
+            cpu: 0.2,
+            machine_busy: 0.5,
+            service_us_p99: 0.0,
+            refused: 0,
+            bytes_down: 0,
+            bytes_up: 0,
+            operations: 1000,
+        }
+    }
+
+    fn server() -> Health {
+        Health {
+            name: "s1".into(),
+            role: Role::Server,
+            stations: vec![],
+            service_us_p99: 300.0,
+            ..agent()
+        }
+    }
+
+    fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
+        gate(&Evidence {
+            ground,
+            stations: &["laptop", "tv"],
+            health,
+            clocks,
+            complete,
+        })
+    }
+
+    /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.
+    #[test]
+    fn each_limit_has_its_sentence() {
+        type Change = fn(&mut Health, &mut Health);
+        let one = &["laptop"][..];
+        let both = &["laptop", "tv"][..];
+        let table: &[(Change, &[&str], &str)] = &[
+            (|_, _| (), &[], ""),
+            (|a, _| a.lateness_us_p99 = 10_000.0, &[], ""),
+            (
+                |a, _| a.lateness_us_p99 = 12_500.0,
+                one,
+                "agent a1 acted 12.5 ms late at the 99th percentile; the limit is 10 ms",
+            ),
+            (|a, _| (a.operations, a.missed_sends) = (999, 1), &[], ""),
+            (
+                |a, _| (a.operations, a.missed_sends) = (998, 2),
+                one,
+                "agent a1 was too late for 2 of 1000 operations (0.2 %); the limit is 0.1 %",
+            ),
+            (|a, _| a.cpu = 0.949, &[], ""),
+            (
+                |a, _| a.cpu = 0.95,
+                one,
+                "agent a1 kept 95 % of a core busy; the limit is 95 %",
+            ),
+            (
+                |_, s| s.cpu = 0.97,
+                both,
+                "server s1 kept 97 % of a core busy; the limit is 95 %",
+            ),
+            (
+                |a, _| a.machine_busy = 0.985,
+                one,
+                "the machine of agent a1 was 98.5 % busy; the limit is 98 %",
+            ),
+            (|a, _| a.service_us_p99 = 30_000.0, &[], ""),
+            (
+                |_, s| s.service_us_p99 = 20_010.0,
+                both,
+                "server s1 took 20.01 ms to begin its answers at the 99th percentile; the limit is 20 ms",
+            ),
+            (
+                |_, s| s.refused = 3,
+                both,
+                "server s1 refused or failed 3 requests by its own fault; the limit is 0",
+            ),
+            (
+                |_, s| s.lateness_us_p99 = f64::NAN,
+                both,
+                "server s1 acted NaN ms late at the 99th percentile; the limit is 10 ms",
+            ),
+        ];
+        for (change, doubted, sentence) in table {
+            let tv = Health {
+                name: "a2".into(),
+                stations: vec!["tv".into()],
+                ..agent()
+            };
+            let (mut a, mut s) = (agent(), server());
+            change(&mut a, &mut s);
+            let checked = check(Ground::Local, &[a, tv, s], &[], true);
+            assert_eq!(checked.gate.ok, sentence.is_empty(), "{sentence}");
+            assert_eq!(checked.gate.reasons.join("\n"), *sentence);
+            assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), *doubted, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn silence_is_a_doubt_where_clocks_are_real_and_there_was_time_to_speak() {
+        let checked = check(Ground::Local, &[agent()], &[], true);
+        assert_eq!(
+            checked.gate.reasons,
+            [
+                "no health report came from the agent of tv",
+                "no health report came from the server"
+            ]
+        );
+        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
+        assert!(check(Ground::Local, &[], &[], false).gate.ok);
+        assert!(check(Ground::Simulate, &[], &[], true).gate.ok);
+    }
+
+    #[test]
+    fn a_clock_that_is_poorly_known_is_a_doubt() {
+        let clock = |error_ns| Clock {
+            name: "a1".into(),
+            stations: vec!["laptop".into()],
+            offset_ns: 0,
+            error_ns,
+            round_trip_ns: 0,
+            exchanges: 20,
+            drift_ppm: None,
+        };
+        assert!(check(Ground::Fleet, &[], &[clock(5_000_000)], false).gate.ok);
+        let checked = check(Ground::Fleet, &[], &[clock(7_250_000)], false);
+        assert_eq!(
+            checked.gate.reasons,
+            ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
+        );
+        assert_eq!(checked.doubts.len(), 1);
+    }
+
+    #[test]
+    fn the_worst_generator_gives_the_gates_lateness() {
+        let worse = Health {
+            name: "a2".into(),
+            stations: vec!["tv".into()],
+            lateness_us_p99: 70.0,
+            lateness_us_max: 80.0,
+            ..agent()
+        };
+        let checked = check(Ground::Local, &[agent(), worse, server()], &[], true);
+        assert_eq!(
+            (checked.gate.timer_lateness_us.p99, checked.gate.timer_lateness_us.max),
+            (70.0, 80.0)
+        );
+    }
+}

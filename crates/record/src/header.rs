@@ -1,0 +1,142 @@
+//! What is known of a run before its first row.
+
+use crate::utc::UnixTime;
+use netburn_scenario::Plan;
+use netburn_units::Seed;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is known of a run before its first row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// The resolved scenario.
+    pub plan: Plan,
+    /// Where it runs.
+    pub ground: Ground,
+    /// What all chance in this run comes from: the plan's seed, or that of this repeat.
+    pub seed: Seed,
+    /// The controller's machine.
+    pub host: Host,
+    /// netburn's version.
+    pub version: String,
+    /// When the folder was made, by the controller's wall clock; `None` where nothing depends on it (simulate).
+    pub started: Option<UnixTime>,
+}
+
+/// What a run measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ground {
+    /// Everything modelled, in virtual time.
+    Simulate,
+    /// Kernel TCP through a modelled access point, on one machine.
+    Lab,
+    /// Agents on this machine: the whole real path, no Wi-Fi.
+    Local,
+    /// Real devices.
+    Fleet,
+}
+
+impl Ground {
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ground::Simulate => "simulate",
+            Ground::Lab => "lab",
+            Ground::Local => "local",
+            Ground::Fleet => "fleet",
+        }
+    }
+
+    /// Whether the participants' clocks and processors are real, so that the gate asks for their health.
+    #[must_use]
+    pub const fn is_real(self) -> bool {
+        !matches!(self, Ground::Simulate)
+    }
+}
+
+impl fmt::Display for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Facts of a machine, for whoever reads the record later. Unknown ones are empty or 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// Operating system and version.
+    pub os: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub cores: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Host {
+    /// The facts of this machine, as far as the system tells them.
+    #[must_use]
+    pub fn here() -> Self {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let os_release = read("/etc/os-release");
+        Host {
+            name: read("/proc/sys/kernel/hostname").trim().to_owned(),
+            os: field(&os_release, "PRETTY_NAME", '=').map_or_else(
+                || std::env::consts::OS.to_owned(),
+                |name| name.trim_matches('"').to_owned(),
+            ),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            cpu: field(&read("/proc/cpuinfo"), "model name", ':')
+                .unwrap_or_default()
+                .to_owned(),
+            cores: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+            memory_bytes: field(&read("/proc/meminfo"), "MemTotal", ':')
+                .and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok())
+                .map_or(0, |kib| kib * 1024),
+        }
+    }
+}
+
+/// The value of the first line `name SEPARATOR value`.
+fn field<'a>(text: &'a str, name: &str, separator: char) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (key, value) = line.split_once(separator)?;
+        (key.trim() == name).then_some(value.trim())
+    })
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "how", content = "why")]
+pub enum Ending {
+    /// As planned.
+    Complete,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It could not go on, and why: one plain sentence.
+    Failed(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_found_by_its_whole_name() {
+        let text = "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 13\"\n";
+        assert_eq!(field(text, "PRETTY_NAME", '='), Some("\"Debian GNU/Linux 13\""));
+        assert_eq!(field("MemTotal:       24684 kB\n", "MemTotal", ':'), Some("24684 kB"));
+        assert_eq!(field(text, "ID", '='), None);
+    }
+
+    #[test]
+    fn this_machine_has_a_processor() {
+        assert!(Host::here().cores >= 1);
+    }
+}

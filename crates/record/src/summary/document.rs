@@ -1,0 +1,334 @@
+//! The summary's fields. Their names are a contract that scripts read: add freely, change none without its schema.
+//!
+//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; what isn't known is `null`.
+
+use crate::header::Ground;
+use crate::health::Gate;
+use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
+use netburn_workload::Verdict;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The summary's schema.
+pub const SCHEMA: &str = "netburn.summary/1";
+
+/// What a run comes to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The run's folder, as it was given.
+    pub run: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's title.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What the scenario is meant to find out.
+    #[serde(default)]
+    pub question: Option<String>,
+    /// What was measured.
+    pub ground: Ground,
+    /// What all chance came from.
+    pub seed: u64,
+    /// How long the load was planned to run, in seconds.
+    pub duration_s: f64,
+    /// The worst station's verdict; inconclusive when it could not be measured, unless a station fails.
+    #[serde(with = "verdict")]
+    pub verdict: Verdict,
+    /// Whether there are too few samples to be sure of the verdict.
+    pub provisional: bool,
+    /// Why the run as a whole is inconclusive: it was interrupted, it failed. Stations have their own.
+    #[serde(default)]
+    pub reasons: Vec<String>,
+    /// Whether the figures can be believed.
+    pub gate: Gate,
+    /// All stations together.
+    pub totals: Totals,
+    /// The stations, in the plan's order.
+    pub stations: Vec<StationSummary>,
+    /// With `--repeat`: one summary per run.
+    pub repeats: Vec<Summary>,
+    /// With `--repeat`: a figure's path (`stations.laptop.throughput_mbps`) to `[low, high]`, 95 %.
+    pub intervals: BTreeMap<String, [f64; 2]>,
+}
+
+/// All stations together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Content moved in the judged time.
+    pub throughput_mbps: f64,
+    /// Jain's index of the stations' shares of the air; `null` where there is none or it isn't known.
+    pub airtime_jain: Option<f64>,
+    /// Operations that count.
+    #[serde(default)]
+    pub operations: u64,
+    /// Those that did not meet their latency goal.
+    #[serde(default)]
+    pub misses: u64,
+    /// Those that failed or timed out.
+    #[serde(default)]
+    pub failures: u64,
+    /// Those still under way after the drain.
+    #[serde(default)]
+    pub unfinished: u64,
+}
+
+/// One station.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StationSummary {
+    /// Its name.
+    pub name: String,
+    /// Its worst goal's verdict; inconclusive when there are `reasons`.
+    #[serde(with = "verdict")]
+    pub verdict: Verdict,
+    /// Whether there are too few samples to be sure.
+    #[serde(default)]
+    pub provisional: bool,
+    /// Why it is inconclusive, in plain sentences.
+    #[serde(default)]
+    pub reasons: Vec<String>,
+    /// Content moved in the judged time, both ways.
+    pub throughput_mbps: f64,
+    /// Its share of the air; `null` where there is none or it isn't known.
+    pub airtime_share: Option<f64>,
+    /// Median round trip before the load.
+    pub idle_latency_ms: Option<f64>,
+    /// What it did.
+    pub workloads: Vec<WorkloadSummary>,
+}
+
+/// One workload of a station.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadSummary {
+    /// Its name.
+    pub name: String,
+    /// Its kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    pub kind: String,
+    /// Its worst goal's verdict, as measured.
+    #[serde(with = "verdict")]
+    pub verdict: Verdict,
+    /// Whether there are too few samples to be sure.
+    pub provisional: bool,
+    /// Operations that count: finished, failed, timed out, missed, unfinished.
+    pub operations: u64,
+    /// Those that did not meet the latency goal, for whatever reason; without such a goal, those that never began.
+    pub misses: u64,
+    /// Those that failed or timed out.
+    pub failures: u64,
+    /// Those still under way after the drain, and older than their goal.
+    pub unfinished: u64,
+    /// Of the failures, those that timed out.
+    #[serde(default)]
+    pub timeouts: u64,
+    /// Those that never began because too many were under way.
+    #[serde(default)]
+    pub missed: u64,
+    /// Content moved in the judged time, both ways.
+    pub throughput_mbps: f64,
+    /// From the instant an operation was due to its end.
+    pub latency_ms: LatencyMs,
+    /// From an operation's start to the moment its last connection was ready, where it dialled.
+    #[serde(default)]
+    pub dial_ms: Option<LatencyMs>,
+    /// From the instant an operation was due to its first byte.
+    #[serde(default)]
+    pub first_byte_ms: Option<LatencyMs>,
+    /// What the player made of it, for a stream.
+    #[serde(default)]
+    pub player: Option<PlayerSummary>,
+    /// What the datagrams tell, for a probe.
+    #[serde(default)]
+    pub probe: Option<ProbeSummary>,
+    /// Its goals, each judged.
+    pub goals: Vec<GoalSummary>,
+}
+
+/// A distribution of times.
+///
+/// Those that never finished rank above all that did: a percentile that falls among them is `null`, like one that
+/// the count doesn't support.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencyMs {
+    /// Samples, unbounded ones included.
+    pub count: u64,
+    /// The shortest.
+    pub min: Option<f64>,
+    /// 50th percentile; from 6 samples.
+    pub p50: Option<f64>,
+    /// 75th percentile; from 12.
+    pub p75: Option<f64>,
+    /// 90th percentile; from 30.
+    pub p90: Option<f64>,
+    /// 95th percentile; from 60.
+    pub p95: Option<f64>,
+    /// 99th percentile; from 300.
+    pub p99: Option<f64>,
+    /// The longest that ended.
+    pub max: Option<f64>,
+    /// Those that never ended.
+    #[serde(default)]
+    pub unbounded: u64,
+}
+
+impl From<&Distribution> for LatencyMs {
+    /// From a distribution in nanoseconds at the standard percentiles.
+    fn from(of: &Distribution) -> Self {
+        let ms = |nanos: u64| nanos as f64 / 1e6;
+        let at = |level| of.percentile(level).value().map(ms);
+        LatencyMs {
+            count: of.count,
+            min: of.min.map(ms),
+            p50: at(P50),
+            p75: at(P75),
+            p90: at(P90),
+            p95: at(P95),
+            p99: at(P99),
+            max: of.max.map(ms),
+            unbounded: of.unbounded,
+        }
+    }
+}
+
+/// What a video player made of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct PlayerSummary {
+    /// How often it stood still.
+    pub stalls: u64,
+    /// For how long, all together.
+    pub stalled_ms: f64,
+    /// The longest time.
+    pub longest_stall_ms: f64,
+    /// Time stood still as a share of the time watched.
+    pub stalled_share: f64,
+}
+
+/// What a probe's datagrams tell.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ProbeSummary {
+    /// Share of the datagrams that never came back.
+    pub lost_share: f64,
+    /// Answers that arrived after one that was sent later.
+    pub reordered: u64,
+    /// Station to server, where the clocks allow.
+    pub up_ms: Option<LatencyMs>,
+    /// Server to station, where the clocks allow.
+    pub down_ms: Option<LatencyMs>,
+}
+
+/// One goal, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GoalSummary {
+    /// What it asks: `page load ≤ 500 ms`.
+    pub goal: String,
+    /// Share of its samples within the limit.
+    pub met: Option<f64>,
+    /// The worst sample divided by the limit; `null` without samples and where a window brought nothing at all.
+    pub excess: Option<f64>,
+    /// The verdict.
+    #[serde(with = "verdict")]
+    pub verdict: Verdict,
+    /// Whether there are too few samples to be sure.
+    #[serde(default)]
+    pub provisional: bool,
+    /// Its samples: operations, or windows.
+    #[serde(default)]
+    pub samples: u64,
+}
+
+/// A verdict's name in documents.
+#[must_use]
+pub const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::None => "none",
+        Verdict::Pass => "pass",
+        Verdict::Marginal => "marginal",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Fail => "fail",
+    }
+}
+
+/// Verdicts by name.
+pub(crate) mod verdict {
+    use super::verdict_name;
+    use netburn_workload::Verdict;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(verdict_name(*verdict))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(from)?;
+        [
+            Verdict::None,
+            Verdict::Pass,
+            Verdict::Marginal,
+            Verdict::Inconclusive,
+            Verdict::Fail,
+        ]
+        .into_iter()
+        .find(|verdict| verdict_name(*verdict) == text)
+        .ok_or_else(|| D::Error::custom(format_args!("`{text}` is no verdict")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the summary's contract.
+    const EXAMPLE: &str = r#"
+{ "schema": "netburn.summary/1", "run": "runs/2026-11-21T18-30-00Z-archer-c7-one-ssid", "scenario": "archer-c7-one-ssid",
+  "ground": "simulate", "seed": 1, "duration_s": 300.0, "verdict": "fail", "provisional": false,
+  "gate": { "ok": true, "timer_lateness_us": { "p99": 40.0 }, "reasons": [] },
+  "totals": { "throughput_mbps": 156.8, "airtime_jain": 0.52 },
+  "stations": [
+    { "name": "laptop", "verdict": "fail", "throughput_mbps": 3.4, "airtime_share": 0.03, "idle_latency_ms": 2.1,
+      "workloads": [
+        { "name": "browsing", "kind": "pages", "verdict": "fail", "provisional": true,
+          "operations": 100, "misses": 12, "failures": 0, "unfinished": 1, "throughput_mbps": 3.4,
+          "latency_ms": { "count": 100, "min": 0.0, "p50": 0.0, "p75": 0.0, "p90": 0.0, "p95": 0.0, "p99": null, "max": 0.0 },
+          "goals": [ { "goal": "page load ≤ 500 ms", "met": 0.88, "excess": 4.1, "verdict": "fail" } ] } ] } ],
+  "repeats": [], "intervals": {} }"#;
+
+    #[test]
+    fn the_contracts_example_is_a_summary() {
+        let summary: Summary = serde_json::from_str(EXAMPLE).unwrap();
+        assert_eq!(summary.ground, Ground::Simulate);
+        assert_eq!(summary.verdict, Verdict::Fail);
+        assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, None);
+        assert_eq!(summary.stations[0].idle_latency_ms, Some(2.1));
+    }
+
+    #[test]
+    fn every_field_of_the_example_is_written_under_its_name() {
+        fn keep(example: &serde_json::Value, ours: &serde_json::Value, path: &str) {
+            match (example, ours) {
+                (serde_json::Value::Object(example), serde_json::Value::Object(ours)) => {
+                    for (name, value) in example {
+                        let path = format!("{path}.{name}");
+                        keep(
+                            value,
+                            ours.get(name).unwrap_or_else(|| panic!("{path} is missing")),
+                            &path,
+                        );
+                    }
+                }
+                (serde_json::Value::Array(example), serde_json::Value::Array(ours)) => {
+                    assert_eq!(example.len(), ours.len(), "{path}");
+                    for (index, (a, b)) in example.iter().zip(ours).enumerate() {
+                        keep(a, b, &format!("{path}[{index}]"));
+                    }
+                }
+                _ => assert_eq!(example, ours, "{path}"),
+            }
+        }
+        let summary: Summary = serde_json::from_str(EXAMPLE).unwrap();
+        keep(
+            &serde_json::from_str(EXAMPLE).unwrap(),
+            &serde_json::to_value(&summary).unwrap(),
+            "",
+        );
+    }
+}
