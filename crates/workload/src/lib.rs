@@ -15,7 +15,7 @@ pub mod machine;
 pub mod operation;
 pub mod player;
 
-pub use config::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
-pub use judge::{GoalResult, Tally, Verdict};
+pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Priority, UnknownName};
+pub use judge::{GoalResult, Tally, Verdict, judge, windows, worst};
 pub use machine::{Action, Connection, Direction, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, FarTimes, Operation, Outcome, Stall};

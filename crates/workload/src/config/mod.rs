@@ -1,6 +1,26 @@
 //! The settings of one workload, every default filled in.
+//!
+//! - `uses`: the six uses that have names.
+//! - `validate`: what a configuration can't be.
+//! - `names`: how kinds, priorities and connections are written in a scenario file; how a goal reads.
+//! - `volume`: how many bytes a workload will move.
+
+mod names;
+mod uses;
+mod validate;
+mod volume;
+
+pub use names::UnknownName;
+pub use uses::USES;
+pub use validate::ConfigError;
 
 use netburn_units::{BitRate, ByteSize, Duration};
+
+/// The shortest time between operations of one workload: 100 µs.
+pub const MIN_PERIOD: Duration = Duration::from_micros(100);
+
+/// The width of the bins that bytes are counted in, and so the grain of a rate goal's window and step: 100 ms.
+pub const BIN: Duration = Duration::from_millis(100);
 
 /// What one workload asks of the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,119 +134,6 @@ pub enum Goal {
     },
     /// The player never stalls.
     NoStall,
-}
-
-impl Config {
-    /// Browsing: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s, loaded within 500 ms.
-    #[must_use]
-    pub fn browsing() -> Self {
-        Config {
-            kind: Kind::Pages,
-            objects: 10,
-            object_size: ByteSize::from_kib(128),
-            every: Some(Duration::from_secs(3)),
-            jitter: Duration::from_millis(500),
-            connections: Connections::New,
-            outstanding: 1,
-            priority: Priority::BestEffort,
-            player: None,
-            goals: vec![Goal::Latency {
-                limit: Duration::from_millis(500),
-            }],
-            timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// A 4K stream: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s; every 2 s window
-    /// at 20 Mbit/s or more, and no stall.
-    #[must_use]
-    pub fn stream_4k() -> Self {
-        Config {
-            kind: Kind::Stream,
-            objects: 1,
-            object_size: ByteSize::from_mib(1),
-            every: BitRate::from_mbps(25).time_for(ByteSize::from_mib(1)),
-            jitter: Duration::ZERO,
-            connections: Connections::Keep,
-            outstanding: 1,
-            priority: Priority::BestEffort,
-            player: Some(PlayerConfig::default()),
-            goals: vec![
-                Goal::Rate {
-                    at_least: BitRate::from_mbps(20),
-                    window: Duration::from_secs(2),
-                    step: Duration::from_millis(100),
-                },
-                Goal::NoStall,
-            ],
-            timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// Voice: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding, each within 150 ms.
-    #[must_use]
-    pub fn voip() -> Self {
-        Config {
-            kind: Kind::Calls,
-            objects: 1,
-            object_size: ByteSize::from_kib(16),
-            every: BitRate::from_mbps(1).time_for(ByteSize::from_kib(16)),
-            jitter: Duration::ZERO,
-            connections: Connections::Keep,
-            outstanding: 8,
-            priority: Priority::BestEffort,
-            player: None,
-            goals: vec![Goal::Latency {
-                limit: Duration::from_millis(150),
-            }],
-            timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// A download: objects of 1 GiB one after another, unthrottled, no goal.
-    #[must_use]
-    pub fn download() -> Self {
-        Config {
-            kind: Kind::Download,
-            objects: 1,
-            object_size: ByteSize::from_gib(1),
-            every: None,
-            jitter: Duration::ZERO,
-            connections: Connections::Keep,
-            outstanding: 1,
-            priority: Priority::BestEffort,
-            player: None,
-            goals: Vec::new(),
-            timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// An upload: the download the other way.
-    #[must_use]
-    pub fn upload() -> Self {
-        Config {
-            kind: Kind::Upload,
-            ..Config::download()
-        }
-    }
-
-    /// A probe: a datagram of 64 B every 50 ms, sent back; no goal. One not answered within 3 s is lost.
-    #[must_use]
-    pub fn probe() -> Self {
-        Config {
-            kind: Kind::Probe,
-            objects: 1,
-            object_size: ByteSize::from_bytes(64),
-            every: Some(Duration::from_millis(50)),
-            jitter: Duration::ZERO,
-            connections: Connections::Keep,
-            outstanding: 1000,
-            priority: Priority::BestEffort,
-            player: None,
-            goals: Vec::new(),
-            timeout: Duration::from_secs(3),
-        }
-    }
 }
 
 impl Default for PlayerConfig {

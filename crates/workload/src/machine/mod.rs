@@ -1,166 +1,426 @@
 //! The schedule of one workload as a state machine.
+//!
+//! - [`action`](self::Action): what passes between it and its driver.
+//! - `schedule`: when the next operation falls due.
+//! - `under_way`: an operation that has begun and not ended.
+//! - `slots`: the numbers of kept connections.
 
-use crate::config::{Config, Priority};
-use crate::operation::{Failure, FarTimes, Operation, Stall};
-use netburn_units::{ByteSize, Instant, Seed};
+mod action;
+mod schedule;
+mod slots;
+mod under_way;
+
+pub use action::{Action, Connection, Direction, Request, RequestId, Wake};
+pub use schedule::BACKOFF;
+
+use crate::config::{Config, Connections, Goal, Kind};
+use crate::operation::{Failure, FarTimes, Operation, Outcome, Stall};
+use crate::player::Player;
+use netburn_units::{Duration, Instant, Seed};
+use schedule::Schedule;
+use slots::Slots;
+use std::collections::{BTreeMap, VecDeque};
+use under_way::UnderWay;
 
 /// One workload of one station.
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action),
 /// [`poll_operation`](Self::poll_operation) and [`poll_stall`](Self::poll_stall), then sleep until
 /// [`poll_timeout`](Self::poll_timeout) or the next input.
+///
+/// It may be called late: what fell due meanwhile is taken in order, each counted from when it was due, and a request's
+/// `started` is the instant it was really handed out. At one instant an input comes before what falls due then. An
+/// input that is earlier than one before it is taken to be at the same time as that. An input about a request that
+/// is unknown, complete or given up is ignored.
 #[derive(Debug)]
 pub struct Workload {
-    _private: (),
+    config: Config,
+    end: Instant,
+    settle: Instant,
+    /// The latest time it was told.
+    now: Instant,
+    phase: Phase,
+    schedule: Schedule,
+    first_due: Option<Instant>,
+    /// The next operation's number.
+    sequence: u64,
+    under_way: BTreeMap<u64, UnderWay>,
+    /// The page that fell due while others were under way: its number and when it was due.
+    waiting: Option<(u64, Instant)>,
+    slots: Slots,
+    player: Option<Player>,
+    actions: VecDeque<Action>,
+    operations: VecDeque<Operation>,
 }
 
-/// What the driver is to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Fetch or send one object.
-    Begin(Request),
-    /// Send one datagram to be echoed.
-    Send {
-        /// Names it in `handle_reply`.
-        id: RequestId,
-        /// When it was due.
-        due: Instant,
-        /// Its length.
-        size: ByteSize,
-    },
-    /// Give up on a request: nothing more about it will be listened to; close its connection.
-    Cancel(RequestId),
-}
-
-/// One object to move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
-    /// Names it in all that follows.
-    pub id: RequestId,
-    /// When it was due.
-    pub due: Instant,
-    /// The connection to use.
-    pub connection: Connection,
-    /// Towards the station or away from it.
-    pub direction: Direction,
-    /// Its size.
-    pub size: ByteSize,
-    /// The class of its packets.
-    pub priority: Priority,
-}
-
-/// An operation's number and the object's within it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId {
-    /// The operation's sequence number.
-    pub operation: u64,
-    /// The object's number within it.
-    pub object: u32,
-}
-
-/// Which connection a request goes over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Connection {
-    /// One of its own, dialled now and closed after.
-    New,
-    /// The kept connection of this number, dialled if it isn't open. At most one request is on it at a time.
-    Kept(u32),
-}
-
-/// Which way the bytes go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Server to station.
-    Down,
-    /// Station to server.
-    Up,
-}
-
-/// Why a workload wants to be woken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Wake {
-    /// An operation falls due.
-    Due,
-    /// An operation has had no progress for its time-out.
-    TimeOut,
-    /// The player's buffer runs empty.
-    Stall,
-    /// Nothing new begins from here on.
-    End,
-    /// What is still under way is settled.
-    Settle,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Before `end`.
+    Running,
+    /// Nothing new begins; what is under way may finish.
+    Draining,
+    /// All is over.
+    Settled,
 }
 
 impl Workload {
     /// A workload that runs from `start` to `end` and then has until `settle` (`end` + drain) to finish what is under
-    /// way. Its first due instant is a random phase within one period of `start`, and jitter comes from the same
-    /// `seed`; `index` tells apart the workloads of one run.
+    /// way. Its first due instant is a random phase within one period of `start` (`start` itself where there is no
+    /// period), and jitter comes from the same `seed`; `index` tells apart the workloads of one run.
+    ///
+    /// The configuration should have passed [`Config::validate`]; one that hasn't is bent into range, never a panic.
     #[must_use]
     pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed, index: u64) -> Self {
-        let _ = (config, start, end, settle, seed, index);
-        todo!()
+        let schedule = Schedule::new(&config, start, seed, index);
+        let plays = config.kind != Kind::Upload && config.kind != Kind::Probe;
+        Workload {
+            end,
+            settle: settle.max(end),
+            now: Instant::from_nanos(i64::MIN),
+            phase: Phase::Running,
+            first_due: schedule.next().filter(|due| *due < end),
+            schedule,
+            sequence: 0,
+            under_way: BTreeMap::new(),
+            waiting: None,
+            slots: Slots::default(),
+            player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
+            actions: VecDeque::new(),
+            operations: VecDeque::new(),
+            config,
+        }
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// When its first operation falls due; `None` when that would be at or after its end.
+    #[must_use]
+    pub fn first_due(&self) -> Option<Instant> {
+        self.first_due
+    }
+
+    /// How long after the workload's start its player began to play; `None` until then, or without a player. Not a
+    /// stall.
+    #[must_use]
+    pub fn startup(&self) -> Option<Duration> {
+        self.player.as_ref()?.startup()
+    }
+
+    /// How many operations are under way.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.under_way.len()
     }
 
     /// Time has come to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        self.now = self.now.max(now);
+        while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= self.now) {
+            self.pass(at, wake);
+        }
     }
 
     /// The request's connection is ready (dialled, TLS done). Not called for one that was open already.
     pub fn handle_connected(&mut self, now: Instant, id: RequestId) {
-        let _ = (now, id);
-        todo!()
+        let now = self.catch_up(now);
+        if let Some(operation) = self.awaiting(id) {
+            operation.connected(now);
+        }
     }
 
     /// `bytes` more of the object's content have arrived (or been sent); the first call marks the first byte.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, bytes: u64) {
-        let _ = (now, id, bytes);
-        todo!()
+        let now = self.catch_up(now);
+        let Some(operation) = self.awaiting(id) else {
+            return;
+        };
+        operation.received(now, bytes);
+        if let Some(player) = &mut self.player {
+            player.handle_bytes(now, bytes);
+        }
     }
 
     /// The object is complete.
     pub fn handle_finished(&mut self, now: Instant, id: RequestId) {
-        let _ = (now, id);
-        todo!()
+        let now = self.catch_up(now);
+        let Some(operation) = self.awaiting(id) else {
+            return;
+        };
+        let (slot, last) = operation.finish(now, id.object);
+        if let Some(slot) = slot {
+            self.slots.release(slot);
+        }
+        if last {
+            self.end(id.operation, Some(now), Outcome::Finished, None);
+            self.begin_due();
+        }
     }
 
     /// The object failed. The rest of its operation is cancelled.
     pub fn handle_failed(&mut self, now: Instant, id: RequestId, failure: Failure) {
-        let _ = (now, id, failure);
-        todo!()
+        let now = self.catch_up(now);
+        let Some(operation) = self.awaiting(id) else {
+            return;
+        };
+        let (slot, _) = operation.finish(now, id.object);
+        if let Some(slot) = slot {
+            self.slots.release(slot);
+        }
+        self.end(id.operation, Some(now), Outcome::Failed(failure), None);
+        self.begin_due();
     }
 
     /// The echo of a datagram came back.
     pub fn handle_reply(&mut self, now: Instant, id: RequestId, far: Option<FarTimes>) {
-        let _ = (now, id, far);
-        todo!()
+        let now = self.catch_up(now);
+        if self.config.kind != Kind::Probe {
+            return;
+        }
+        let size = self.config.object_size.as_bytes();
+        if let Some(operation) = self.awaiting(id) {
+            operation.received(now, size);
+            self.end(id.operation, Some(now), Outcome::Finished, far);
+        }
     }
 
     /// The next thing for the driver to do.
     pub fn poll_action(&mut self) -> Option<Action> {
-        todo!()
+        self.actions.pop_front()
     }
 
     /// The next operation that has ended.
     pub fn poll_operation(&mut self) -> Option<Operation> {
-        todo!()
+        self.operations.pop_front()
     }
 
     /// The next stall that has ended.
     pub fn poll_stall(&mut self) -> Option<Stall> {
-        todo!()
+        self.player.as_mut()?.poll_stall()
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` once all is settled.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Wake)> {
-        todo!()
+        let over = match self.phase {
+            Phase::Running => (self.end, Wake::End),
+            Phase::Draining => (self.settle, Wake::Settle),
+            Phase::Settled => return None,
+        };
+        let stall = self.player.as_ref().and_then(Player::poll_timeout);
+        // Of those at one instant the first named comes first: a time-out makes room for what falls due then.
+        [
+            self.next_time_out().map(|at| (at, Wake::TimeOut)),
+            stall.map(|at| (at, Wake::Stall)),
+            self.next_due().map(|at| (at, Wake::Due)),
+            Some(over),
+        ]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(at, _)| *at)
     }
 
     /// Whether all is settled: nothing is under way and nothing will begin.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        todo!()
+        self.phase == Phase::Settled
+    }
+
+    /// Takes what fell due before an input at `now`; gives the input's time.
+    fn catch_up(&mut self, now: Instant) -> Instant {
+        self.now = self.now.max(now);
+        while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at < self.now) {
+            self.pass(at, wake);
+        }
+        self.now
+    }
+
+    /// One thing happens at its time `at`, which is `self.now` or earlier.
+    fn pass(&mut self, at: Instant, wake: Wake) {
+        match wake {
+            Wake::Due => self.fall_due(at),
+            Wake::TimeOut => self.time_out(at),
+            Wake::Stall => {
+                if let Some(player) = &mut self.player {
+                    player.handle_timeout(at);
+                }
+            }
+            Wake::End => self.stop(),
+            Wake::Settle => self.settle(),
+        }
+    }
+
+    /// What may begin at the very instant of an input that made room for it.
+    fn begin_due(&mut self) {
+        while let Some(at) = self.next_due().filter(|at| *at <= self.now) {
+            self.fall_due(at);
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        let running = self.phase == Phase::Running;
+        self.schedule.next().filter(|due| running && *due < self.end)
+    }
+
+    fn next_time_out(&self) -> Option<Instant> {
+        let stalest = self.under_way.values().map(|operation| operation.progress).min()?;
+        stalest.checked_add(self.config.timeout)
+    }
+
+    fn fall_due(&mut self, due: Instant) {
+        self.schedule.fell_due();
+        let sequence = self.sequence;
+        self.sequence += 1;
+        if self.under_way.len() < self.config.outstanding.max(1) as usize {
+            self.begin(sequence, due);
+        } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
+            self.waiting = Some((sequence, due));
+        } else {
+            self.operations.push_back(unbegun(sequence, due, Outcome::Missed));
+        }
+    }
+
+    /// Begins an operation now.
+    fn begin(&mut self, sequence: u64, due: Instant) {
+        if self.now >= self.settle {
+            // The driver came so late that there is no time left for it.
+            let outcome = self.left_over(due, self.settle);
+            self.operations.push_back(unbegun(sequence, due, outcome));
+            self.schedule.ended(self.now, false);
+            return;
+        }
+        let size = self.config.object_size;
+        let mut operation = UnderWay::new(sequence, due, self.now);
+        if self.config.kind == Kind::Probe {
+            let id = RequestId {
+                operation: sequence,
+                object: 0,
+            };
+            operation.begin(None);
+            self.actions.push_back(Action::Send { id, due, size });
+        } else {
+            for object in 0..self.config.objects.max(1) {
+                let slot = match self.config.connections {
+                    Connections::New => None,
+                    Connections::Keep => Some(self.slots.take()),
+                };
+                operation.begin(slot);
+                self.actions.push_back(Action::Begin(Request {
+                    id: RequestId {
+                        operation: sequence,
+                        object,
+                    },
+                    due,
+                    connection: slot.map_or(Connection::New, Connection::Kept),
+                    direction: match self.config.kind {
+                        Kind::Upload => Direction::Up,
+                        _ => Direction::Down,
+                    },
+                    size,
+                    priority: self.config.priority,
+                }));
+            }
+        }
+        self.under_way.insert(sequence, operation);
+    }
+
+    /// Ends an operation under way, gives up what is left of it, and begins the one that waited for it.
+    fn end(&mut self, sequence: u64, at: Option<Instant>, outcome: Outcome, far: Option<FarTimes>) {
+        let Some(operation) = self.under_way.remove(&sequence) else {
+            return;
+        };
+        for (id, slot) in operation.awaited() {
+            if self.config.kind != Kind::Probe {
+                self.actions.push_back(Action::Cancel(id));
+            }
+            if let Some(slot) = slot {
+                self.slots.release(slot);
+            }
+        }
+        self.operations.push_back(operation.ended(at, outcome, far));
+        self.schedule
+            .ended(at.unwrap_or(self.now), outcome == Outcome::Finished);
+        if let Some((sequence, due)) = self.waiting.take_if(|_| self.phase == Phase::Running) {
+            self.begin(sequence, due);
+        }
+        self.settle_if_idle();
+    }
+
+    /// Gives up the operation that has been without progress the longest.
+    fn time_out(&mut self, at: Instant) {
+        let stalest = self.under_way.values().min_by_key(|o| (o.progress, o.sequence()));
+        if let Some(sequence) = stalest.map(UnderWay::sequence) {
+            self.end(sequence, Some(at), Outcome::TimedOut, None);
+        }
+    }
+
+    /// The end: nothing new begins, and what waits never will.
+    fn stop(&mut self) {
+        self.phase = Phase::Draining;
+        if let Some((sequence, due)) = self.waiting.take() {
+            let outcome = self.left_over(due, self.end);
+            self.operations.push_back(unbegun(sequence, due, outcome));
+        }
+        if let Some(player) = &mut self.player {
+            player.stop(self.end);
+        }
+        self.settle_if_idle();
+    }
+
+    fn settle_if_idle(&mut self) {
+        if self.phase == Phase::Draining && self.under_way.is_empty() {
+            self.phase = Phase::Settled;
+        }
+    }
+
+    /// The end of the drain: what is under way never finishes.
+    fn settle(&mut self) {
+        for (sequence, due) in self
+            .under_way
+            .values()
+            .map(|o| (o.sequence(), o.due()))
+            .collect::<Vec<_>>()
+        {
+            let outcome = self.left_over(due, self.settle);
+            self.end(sequence, None, outcome, None);
+        }
+        self.settle_if_idle();
+    }
+
+    /// What became of an operation that can't finish any more at `at`: a miss if it is older than its goal by then.
+    fn left_over(&self, due: Instant, at: Instant) -> Outcome {
+        let limit = self.config.goals.iter().filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            Goal::Rate { .. } | Goal::NoStall => None,
+        });
+        let age = at.checked_since(due).unwrap_or_default();
+        match limit.min() {
+            Some(limit) if age > limit => Outcome::Unfinished,
+            _ => Outcome::Cut,
+        }
+    }
+
+    /// The operation under way that `id` is an unfinished object of.
+    fn awaiting(&mut self, id: RequestId) -> Option<&mut UnderWay> {
+        let operation = self.under_way.get_mut(&id.operation)?;
+        operation.awaits(id.object).then_some(operation)
+    }
+}
+
+/// An operation that never began.
+fn unbegun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
+    Operation {
+        sequence,
+        due,
+        started: None,
+        connected: None,
+        first_byte: None,
+        finished: None,
+        bytes: 0,
+        outcome,
+        far: None,
     }
 }

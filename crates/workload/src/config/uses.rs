@@ -1,0 +1,134 @@
+//! The six uses that have names.
+
+use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use netburn_units::{BitRate, ByteSize, Duration};
+
+/// The names of the six uses.
+pub const USES: [&str; 6] = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
+
+impl Config {
+    /// The use of this name, one of [`USES`].
+    #[must_use]
+    pub fn of_use(name: &str) -> Option<Self> {
+        match name {
+            "browsing" => Some(Self::browsing()),
+            "4kstream" => Some(Self::stream_4k()),
+            "voip" => Some(Self::voip()),
+            "download" => Some(Self::download()),
+            "upload" => Some(Self::upload()),
+            "probe" => Some(Self::probe()),
+            _ => None,
+        }
+    }
+
+    /// Browsing: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s, loaded within 500 ms.
+    #[must_use]
+    pub fn browsing() -> Self {
+        Config {
+            kind: Kind::Pages,
+            objects: 10,
+            object_size: ByteSize::from_kib(128),
+            every: Some(Duration::from_secs(3)),
+            jitter: Duration::from_millis(500),
+            connections: Connections::New,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: vec![Goal::Latency {
+                limit: Duration::from_millis(500),
+            }],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// A 4K stream: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s; every 2 s window
+    /// at 20 Mbit/s or more, and no stall.
+    #[must_use]
+    pub fn stream_4k() -> Self {
+        Config {
+            kind: Kind::Stream,
+            objects: 1,
+            object_size: ByteSize::from_mib(1),
+            every: BitRate::from_mbps(25).time_for(ByteSize::from_mib(1)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: Some(PlayerConfig::default()),
+            goals: vec![
+                Goal::Rate {
+                    at_least: BitRate::from_mbps(20),
+                    window: Duration::from_secs(2),
+                    step: Duration::from_millis(100),
+                },
+                Goal::NoStall,
+            ],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Voice: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding, each within 150 ms.
+    #[must_use]
+    pub fn voip() -> Self {
+        Config {
+            kind: Kind::Calls,
+            objects: 1,
+            object_size: ByteSize::from_kib(16),
+            every: BitRate::from_mbps(1).time_for(ByteSize::from_kib(16)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 8,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: vec![Goal::Latency {
+                limit: Duration::from_millis(150),
+            }],
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// A download: objects of 1 GiB one after another, unthrottled, no goal.
+    #[must_use]
+    pub fn download() -> Self {
+        Config {
+            kind: Kind::Download,
+            objects: 1,
+            object_size: ByteSize::from_gib(1),
+            every: None,
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: Vec::new(),
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// An upload: the download the other way.
+    #[must_use]
+    pub fn upload() -> Self {
+        Config {
+            kind: Kind::Upload,
+            ..Config::download()
+        }
+    }
+
+    /// A probe: a datagram of 64 B every 50 ms, sent back; no goal. One not answered within 3 s is lost.
+    #[must_use]
+    pub fn probe() -> Self {
+        Config {
+            kind: Kind::Probe,
+            objects: 1,
+            object_size: ByteSize::from_bytes(64),
+            every: Some(Duration::from_millis(50)),
+            jitter: Duration::ZERO,
+            connections: Connections::Keep,
+            outstanding: 1000,
+            priority: Priority::BestEffort,
+            player: None,
+            goals: Vec::new(),
+            timeout: Duration::from_secs(3),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a configuration can't be.
+
+use super::{BIN, Config, Goal, Kind, MIN_PERIOD, PlayerConfig};
+use netburn_units::{ByteSize, Duration};
+
+/// Why a configuration makes no sense: the key as scenario files write it, and what is wrong with its value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` {problem}")]
+pub struct ConfigError {
+    /// The key it concerns: `objects`, `object_size`, `every`, `jitter`, `outstanding`, `player`, `goal`, `timeout`.
+    pub key: &'static str,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl Config {
+    /// Checks that everything is in range and fits together.
+    ///
+    /// Goals by kind: latency on all but `download` and `upload`, whose objects have no size that a person waits for; a
+    /// rate on `stream`, `download` and `upload`; no stall on a `stream` with a player.
+    ///
+    /// # Errors
+    /// The first thing that can't be, with the key it concerns.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.check_objects()?;
+        self.check_period()?;
+        within("outstanding", u64::from(self.outstanding), 1, 1000)?;
+        let moved_at_once = u64::from(self.objects) * u64::from(self.outstanding);
+        if moved_at_once > 10_000 {
+            return wrong(
+                "outstanding",
+                format!("times `objects` is {moved_at_once} requests at once; at most 10000"),
+            );
+        }
+        if self.timeout < Duration::from_millis(10) || self.timeout > Duration::from_secs(3600) {
+            return wrong("timeout", format!("is {}; 10 ms to 1 h", self.timeout));
+        }
+        match (self.kind, &self.player) {
+            (_, None) => {}
+            (Kind::Stream, Some(player)) => check_player(player)?,
+            (kind, Some(_)) => return wrong("player", format!("is for kind `stream`, not `{kind}`")),
+        }
+        self.check_goals()
+    }
+
+    fn check_objects(&self) -> Result<(), ConfigError> {
+        let (objects, size) = match self.kind {
+            Kind::Probe => (1, (ByteSize::from_bytes(64), ByteSize::from_bytes(1400))),
+            _ => (1000, (ByteSize::from_bytes(1), ByteSize::from_gib(16))),
+        };
+        within("objects", u64::from(self.objects), 1, objects)?;
+        if self.object_size < size.0 || self.object_size > size.1 {
+            return wrong(
+                "object_size",
+                format!("is {}; {} to {}", self.object_size, size.0, size.1),
+            );
+        }
+        Ok(())
+    }
+
+    fn check_period(&self) -> Result<(), ConfigError> {
+        let every = match (self.kind, self.every) {
+            (Kind::Download | Kind::Upload, None) => Duration::ZERO,
+            (kind @ (Kind::Download | Kind::Upload), Some(_)) => {
+                let why = format!("can't be set on kind `{kind}`, which begins an object when the last ends");
+                return wrong("every", format!("{why}; kind `stream` has a rate"));
+            }
+            (kind, None) => return wrong("every", format!("or `rate` is needed on kind `{kind}`")),
+            (_, Some(every)) if every < MIN_PERIOD || every > Duration::from_secs(86_400) => {
+                return wrong("every", format!("is {every}; {MIN_PERIOD} to 24 h"));
+            }
+            (_, Some(every)) => every,
+        };
+        if self.jitter > every / 2 {
+            let bound = match every.is_zero() {
+                true => format!("can't be set on kind `{}`, which has no period", self.kind),
+                false => format!("is {}; at most half of `every`, which is {every}", self.jitter),
+            };
+            return wrong("jitter", bound);
+        }
+        Ok(())
+    }
+
+    fn check_goals(&self) -> Result<(), ConfigError> {
+        for (index, goal) in self.goals.iter().enumerate() {
+            check_goal(goal, self.kind, self.player.is_some())?;
+            let same = |other: &&Goal| std::mem::discriminant(*other) == std::mem::discriminant(goal);
+            if let Some(other) = self.goals[..index].iter().find(same) {
+                let (first, second) = (other.describe(self.kind), goal.describe(self.kind));
+                return wrong("goal", format!("has two of one sort: {first} and {second}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_player(player: &PlayerConfig) -> Result<(), ConfigError> {
+    if player.rate.as_bps() == 0 {
+        return wrong("player", "has a rate of 0; it must play at some rate".to_owned());
+    }
+    if player.start.is_zero() {
+        return wrong(
+            "player",
+            "has a start of 0 s; it must buffer something before it plays".to_owned(),
+        );
+    }
+    if player.hold < player.start {
+        let (hold, start) = (player.hold, player.start);
+        return wrong(
+            "player",
+            format!("holds {hold}, less than the {start} it starts with, so it never would"),
+        );
+    }
+    Ok(())
+}
+
+fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> {
+    match (goal, kind) {
+        (Goal::Latency { .. }, Kind::Download | Kind::Upload) => {
+            wrong("goal", format!("on kind `{kind}` can't be a latency; a rate would do"))
+        }
+        (Goal::Latency { limit }, _) if limit.is_zero() => {
+            wrong("goal", "is a latency of 0 s, which nothing can meet".to_owned())
+        }
+        (Goal::Rate { .. }, Kind::Pages | Kind::Calls | Kind::Probe) => {
+            wrong("goal", format!("on kind `{kind}` can't be a rate; a latency would do"))
+        }
+        (Goal::Rate { at_least, .. }, _) if at_least.as_bps() == 0 => {
+            wrong("goal", "is a rate of 0, which everything meets".to_owned())
+        }
+        (Goal::Rate { window, step, .. }, _) => {
+            for (what, span) in [("window", window), ("step", step)] {
+                if span.is_zero() || !span.as_nanos().is_multiple_of(BIN.as_nanos()) {
+                    return wrong(
+                        "goal",
+                        format!("has a {what} of {span}; it must be a multiple of {BIN}"),
+                    );
+                }
+            }
+            Ok(())
+        }
+        (Goal::NoStall, Kind::Stream) if player => Ok(()),
+        (Goal::NoStall, Kind::Stream) => wrong("goal", "can't be `no stall` without a `player`".to_owned()),
+        (Goal::NoStall, _) => wrong(
+            "goal",
+            format!("on kind `{kind}` can't be `no stall`; only a `stream` plays"),
+        ),
+        (Goal::Latency { .. }, _) => Ok(()),
+    }
+}
+
+fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false if least == most => wrong(key, format!("is {value}; it must be {least}")),
+        false => wrong(key, format!("is {value}; {least} to {most}")),
+    }
+}
+
+fn wrong(key: &'static str, problem: String) -> Result<(), ConfigError> {
+    Err(ConfigError { key, problem })
+}

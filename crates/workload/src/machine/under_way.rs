@@ -1,0 +1,114 @@
+//! An operation under way: its objects and what has come of them so far.
+
+use super::action::RequestId;
+use crate::operation::{FarTimes, Operation, Outcome};
+use netburn_units::Instant;
+
+/// An operation that has begun and not ended.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    sequence: u64,
+    due: Instant,
+    started: Instant,
+    connected: Option<Instant>,
+    first_byte: Option<Instant>,
+    bytes: u64,
+    /// When something last happened: its start, a connection, bytes, an object's end.
+    pub(super) progress: Instant,
+    objects: Vec<Object>,
+    /// Objects that have not finished.
+    left: u32,
+}
+
+/// One object of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Object {
+    /// The kept connection that it holds.
+    pub(super) slot: Option<u32>,
+    /// Whether it is complete.
+    pub(super) finished: bool,
+}
+
+impl UnderWay {
+    pub(super) fn new(sequence: u64, due: Instant, started: Instant) -> Self {
+        UnderWay {
+            sequence,
+            due,
+            started,
+            connected: None,
+            first_byte: None,
+            bytes: 0,
+            progress: started,
+            objects: Vec::new(),
+            left: 0,
+        }
+    }
+
+    /// One more object begins, on the kept connection `slot` if on any.
+    pub(super) fn begin(&mut self, slot: Option<u32>) {
+        self.objects.push(Object { slot, finished: false });
+        self.left += 1;
+    }
+
+    /// Whether `object` is one of its own and not finished yet.
+    pub(super) fn awaits(&self, object: u32) -> bool {
+        self.objects.get(object as usize).is_some_and(|o| !o.finished)
+    }
+
+    pub(super) fn connected(&mut self, now: Instant) {
+        self.connected = Some(now);
+        self.progress = now;
+    }
+
+    pub(super) fn received(&mut self, now: Instant, bytes: u64) {
+        self.first_byte.get_or_insert(now);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.progress = now;
+    }
+
+    /// Marks an awaited object complete; gives back the kept connection it held, and whether it was the last.
+    pub(super) fn finish(&mut self, now: Instant, object: u32) -> (Option<u32>, bool) {
+        let object = &mut self.objects[object as usize];
+        object.finished = true;
+        self.left -= 1;
+        self.progress = now;
+        (object.slot.take(), self.left == 0)
+    }
+
+    /// The objects that have not finished.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (RequestId, Option<u32>)> {
+        (0..)
+            .zip(&self.objects)
+            .filter(|(_, o)| !o.finished)
+            .map(|(object, o)| {
+                let id = RequestId {
+                    operation: self.sequence,
+                    object,
+                };
+                (id, o.slot)
+            })
+    }
+
+    /// The operation as it ended.
+    pub(super) fn ended(&self, finished: Option<Instant>, outcome: Outcome, far: Option<FarTimes>) -> Operation {
+        Operation {
+            sequence: self.sequence,
+            due: self.due,
+            started: Some(self.started),
+            connected: self.connected,
+            first_byte: self.first_byte,
+            finished,
+            bytes: self.bytes,
+            outcome,
+            far,
+        }
+    }
+
+    pub(super) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    pub(super) fn due(&self) -> Instant {
+        self.due
+    }
+}
