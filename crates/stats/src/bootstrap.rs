@@ -65,13 +65,14 @@ pub fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
+    let even = values.len().is_multiple_of(2);
     let half = values.len() / 2;
     let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     let upper = *upper;
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if values.len() % 2 == 1 {
+    if !even {
         return upper;
     }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     f64::midpoint(lower, upper)
 }
 
