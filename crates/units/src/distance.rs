@@ -1,6 +1,6 @@
 //! Distances.
 
-use crate::quantity::{self, QuantityError, Unit, unit};
+use crate::quantity::{self, QuantityError, Size, Unit, Written, unit, written};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,10 +15,10 @@ impl Distance {
         Self(millimetres)
     }
 
-    /// `metres` m.
+    /// `metres` m; at most 18 × 10¹⁵.
     #[must_use]
     pub const fn from_metres(metres: u64) -> Self {
-        Self(metres * 1_000)
+        Self(metres.checked_mul(1_000).expect("a distance that fits 64 bits of mm"))
     }
 
     /// In millimetres.
@@ -35,25 +35,24 @@ const UNITS: &[Unit] = &[
     unit(&["km"], 1_000_000),
     Unit {
         names: &["ft"],
-        numerator: 3_048,
-        denominator: 10,
+        size: Size::Rounded {
+            numerator: 3_048,
+            denominator: 10,
+        },
     },
 ];
 
-const WRITTEN: &[(&str, u64)] = &[("km", 1_000_000), ("m", 1_000), ("mm", 1)];
+const WRITTEN: &[Written] = &[written("km", 1_000_000, 6), written("m", 1_000, 3), written("mm", 1, 0)];
 
 impl FromStr for Distance {
     type Err = QuantityError;
 
-    /// Reads `"6 m"`, `"20 ft"`, `"1.5km"`.
+    /// Reads `"6 m"`, `"20 ft"`, `"1.5km"`. A foot is 304.8 mm; feet are rounded to the nearest millimetre.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let millimetres = quantity::parse(text, UNITS, "6 m")?;
         u64::try_from(millimetres)
             .map(Distance)
-            .map_err(|_| QuantityError::OutOfRange {
-                found: text.to_owned(),
-                why: "a distance is not negative",
-            })
+            .map_err(|_| QuantityError::out_of_range(text, "a distance is not negative"))
     }
 }
 

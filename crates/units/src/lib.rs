@@ -3,7 +3,7 @@
 //! [`Instant`] and [`Duration`] are nanoseconds, [`BitRate`] is bits per second, [`ByteSize`] bytes, [`Dbm`]
 //! hundredths of a decibel-milliwatt, [`Probability`] parts per billion, [`Distance`] millimetres. Each is written
 //! and read as people write it (`"5min"`, `"25 Mbit/s"`, `"128KiB"`, `"-62 dBm"`, `"1 %"`, `"6 m"`): a number without
-//! its unit is an error that says which units would do.
+//! its unit is an error that says which units would do. What is written is exact, and reads back as the same value.
 //!
 //! [`Seed`] hands out one named stream of random numbers per cause, so that adding a draw in one place changes
 //! nothing elsewhere.
@@ -11,6 +11,8 @@
 //! No clock, no float: floats appear only in the `as_*_f64` getters, for display and statistics.
 
 mod distance;
+#[doc(hidden)]
+pub mod fuzz;
 mod power;
 mod probability;
 mod quantity;

@@ -15,10 +15,10 @@ impl Dbm {
         Self(hundredths)
     }
 
-    /// `dbm` whole dBm.
+    /// `dbm` whole dBm; within ± 21 million.
     #[must_use]
     pub const fn from_dbm(dbm: i32) -> Self {
-        Self(dbm * 100)
+        Self(dbm.checked_mul(100).expect("a power that fits 32 bits of 0.01 dBm"))
     }
 
     /// In hundredths of a dBm.
@@ -44,10 +44,7 @@ impl FromStr for Dbm {
         let hundredths = quantity::parse(text, UNITS, "-62 dBm")?;
         match i32::try_from(hundredths) {
             Ok(value) if value.abs() <= 20_000 => Ok(Dbm(value)),
-            _ => Err(QuantityError::OutOfRange {
-                found: text.to_owned(),
-                why: "a power is −200 to 200 dBm",
-            }),
+            _ => Err(QuantityError::out_of_range(text, "a power is −200 to 200 dBm")),
         }
     }
 }

@@ -46,10 +46,7 @@ impl FromStr for Probability {
         u32::try_from(parts)
             .ok()
             .and_then(Probability::from_ppb)
-            .ok_or_else(|| QuantityError::OutOfRange {
-                found: text.to_owned(),
-                why: "a share is 0 to 100 %",
-            })
+            .ok_or_else(|| QuantityError::out_of_range(text, "a share is 0 to 100 %"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! How people write a quantity: a decimal number, perhaps a space, and a unit.
 
-/// Why a text is not the quantity it should be. The message says what would be right.
+/// Why a text is not the quantity it should be. The message says what would be right. A long text is cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// A number stands alone.
@@ -21,8 +21,8 @@ pub enum QuantityError {
         /// The units that would do.
         known: String,
     },
-    /// There is no number in front.
-    #[error("`{found}` does not begin with a number; write it as `{example}`")]
+    /// It does not begin with a decimal number.
+    #[error("`{found}` does not begin with a plain number; write it as `{example}`")]
     NotANumber {
         /// The text as found.
         found: String,
@@ -39,46 +39,68 @@ pub enum QuantityError {
     },
 }
 
-/// A unit: how it is written, and its size in base steps as the fraction `numerator / denominator`.
+impl QuantityError {
+    pub(crate) fn out_of_range(text: &str, why: &'static str) -> Self {
+        Self::OutOfRange { found: cut(text), why }
+    }
+}
+
+/// A unit that is read: how it is written, and its size in base steps.
 pub(crate) struct Unit {
     pub(crate) names: &'static [&'static str],
-    pub(crate) numerator: u64,
-    pub(crate) denominator: u64,
+    pub(crate) size: Size,
+}
+
+/// The size of a unit in base steps.
+pub(crate) enum Size {
+    /// A whole number of steps; what is finer than a step is refused.
+    Exact(u64),
+    /// `numerator / denominator` steps; rounded to the nearest step.
+    Rounded { numerator: u64, denominator: u64 },
 }
 
 pub(crate) const fn unit(names: &'static [&'static str], size: u64) -> Unit {
     Unit {
         names,
-        numerator: size,
-        denominator: 1,
+        size: Size::Exact(size),
     }
 }
 
+/// A unit that is written: its name, its size in base steps and how many decimals it may have.
+pub(crate) struct Written {
+    pub(crate) name: &'static str,
+    pub(crate) size: u64,
+    pub(crate) decimals: u32,
+}
+
+pub(crate) const fn written(name: &'static str, size: u64, decimals: u32) -> Written {
+    Written { name, size, decimals }
+}
+
+/// As many digits as the largest `u64` has: what we write we can read.
+const DIGITS: usize = 20;
+const TOO_LONG: &str = "at most 20 digits";
+
 /// Reads `text` in base steps of a quantity whose units are `units`. `example` is how one is written rightly.
 pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result<i128, QuantityError> {
-    let found = || text.to_owned();
     let trimmed = text.trim();
     let (negative, body) = match trimmed.strip_prefix(['-', '\u{2212}']) {
-        Some(rest) => (true, rest.trim_start()),
+        Some(rest) => (true, rest),
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
     };
     let end = body
-        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_')))
         .unwrap_or(body.len());
     let (number, unit_text) = (&body[..end], body[end..].trim());
-    let (mantissa, scale) = decimal(number).ok_or_else(|| match number.bytes().any(|b| b.is_ascii_digit()) {
-        true => QuantityError::OutOfRange {
-            found: found(),
-            why: "at most 18 digits",
-        },
-        false => QuantityError::NotANumber {
-            found: found(),
+    let Some((digits, decimals)) = decimal(number) else {
+        return Err(QuantityError::NotANumber {
+            found: cut(text),
             example,
-        },
-    })?;
+        });
+    };
     if unit_text.is_empty() {
         return Err(QuantityError::MissingUnit {
-            found: found(),
+            found: cut(text),
             example,
         });
     }
@@ -86,60 +108,102 @@ pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result
         .iter()
         .find(|u| u.names.contains(&unit_text))
         .ok_or_else(|| QuantityError::UnknownUnit {
-            found: found(),
-            unit: unit_text.to_owned(),
+            found: cut(text),
+            unit: cut(unit_text),
             known: units.iter().map(|u| u.names[0]).collect::<Vec<_>>().join(", "),
         })?;
-    // 18 digits times a u64 fits 124 bits.
-    let numerator = mantissa * i128::from(unit.numerator);
-    let denominator = scale * i128::from(unit.denominator);
-    if numerator % denominator != 0 {
-        return Err(QuantityError::OutOfRange {
-            found: found(),
-            why: "finer than can be kept",
-        });
+    if digits.len() > DIGITS || decimals > DIGITS {
+        return Err(QuantityError::out_of_range(text, TOO_LONG));
     }
-    let value = numerator / denominator;
+    let mantissa = digits
+        .bytes()
+        .fold(0, |value, byte| value * 10 + i128::from(byte - b'0'));
+    let scale = 10i128.pow(decimals as u32);
+    // No unit exceeds 2⁴² steps, so both products stay below 10²⁰ × 2⁴² < 2¹⁰⁹.
+    let value = match unit.size {
+        Size::Exact(size) => {
+            let steps = mantissa * i128::from(size);
+            if steps % scale != 0 {
+                return Err(QuantityError::out_of_range(text, "finer than can be kept"));
+            }
+            steps / scale
+        }
+        Size::Rounded { numerator, denominator } => {
+            let divisor = scale * i128::from(denominator);
+            (mantissa * i128::from(numerator) + divisor / 2) / divisor
+        }
+    };
     Ok(if negative { -value } else { value })
 }
 
-/// A plain decimal as `(digits, power of ten to divide by)`.
-fn decimal(text: &str) -> Option<(i128, i128)> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
+/// A plain decimal as its significant digits and how many of them (and of zeros before them) stand behind the point.
+/// `None` unless it is `12`, `1.5` or `.5`, with `_` between digits at most.
+fn decimal(text: &str) -> Option<(String, usize)> {
+    let (whole, fraction) = match text.split_once('.') {
+        Some((_, "")) => return None,
+        Some((whole, fraction)) => (whole, fraction),
+        None => (text, ""),
+    };
+    let (whole, fraction) = (group(whole)?, group(fraction)?);
+    if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    let mut mantissa: i128 = 0;
-    let mut digits = 0;
-    let mut scale: i128 = 1;
     let fraction = fraction.trim_end_matches('0');
-    for (part, fractional) in [(whole, false), (fraction, true)] {
-        for byte in part.bytes().filter(|b| *b != b'_') {
-            mantissa = mantissa * 10 + i128::from(byte - b'0');
-            digits += usize::from(mantissa != 0);
-            if fractional {
-                scale = scale.checked_mul(10)?;
-            }
-            if digits > 18 {
-                return None;
-            }
-        }
-    }
-    (scale <= 1_000_000_000_000_000_000).then_some((mantissa, scale))
+    let digits = format!("{whole}{fraction}");
+    Some((digits.trim_start_matches('0').to_owned(), fraction.len()))
 }
 
-/// Writes `value` base steps in the largest of `units` (name, size) that keeps it a short exact decimal.
-pub(crate) fn format(value: u64, units: &[(&str, u64)], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    for (name, size) in units {
-        if value >= *size && (u128::from(value) * 1000).is_multiple_of(u128::from(*size)) {
-            let whole = value / size;
-            let thousandths = (u128::from(value % size) * 1000 / u128::from(*size)) as u64;
-            let mut text = format!("{whole}.{thousandths:03}");
-            let kept = text.trim_end_matches('0').trim_end_matches('.').len();
-            text.truncate(kept);
-            return f.pad(&format!("{text} {name}"));
+/// A row of digits without the `_` between them; `None` where one stands elsewhere, or something else does.
+fn group(text: &str) -> Option<String> {
+    let misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    (plain && !misplaced).then(|| text.replace('_', ""))
+}
+
+/// Writes `value` base steps exactly, in the unit of `units` that takes the fewest digits and is no larger than the
+/// value; of equals the first. The last unit is one step.
+pub(crate) fn format(value: u64, units: &[Written], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    let (last, larger) = units.split_last().expect("a quantity has units");
+    let mut best = value.to_string();
+    let mut name = last.name;
+    for unit in larger.iter().rev() {
+        if let Some(text) = exactly(value, unit)
+            && digits(&text) <= digits(&best)
+        {
+            (best, name) = (text, unit.name);
         }
     }
-    let (name, size) = units.last().expect("a quantity has units");
-    f.pad(&format!("{} {name}", value / size))
+    f.pad(&format!("{best} {name}"))
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// `value` in `unit`, when it is at least one of it and needs no more decimals than the unit may have.
+fn exactly(value: u64, unit: &Written) -> Option<String> {
+    if value < unit.size {
+        return None;
+    }
+    let scale = 10u128.pow(unit.decimals);
+    let scaled = u128::from(value) * scale;
+    let size = u128::from(unit.size);
+    if !scaled.is_multiple_of(size) {
+        return None;
+    }
+    let (whole, fraction) = (scaled / size / scale, scaled / size % scale);
+    if fraction == 0 {
+        return Some(whole.to_string());
+    }
+    let text = format!("{whole}.{fraction:0width$}", width = unit.decimals as usize);
+    Some(text.trim_end_matches('0').to_owned())
+}
+
+/// Enough of a text to recognise it by.
+fn cut(text: &str) -> String {
+    const KEPT: usize = 40;
+    match text.char_indices().nth(KEPT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

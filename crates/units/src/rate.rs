@@ -1,11 +1,11 @@
 //! Rates of data.
 
-use crate::quantity::{self, QuantityError, Unit, unit};
+use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
 use crate::{ByteSize, Duration};
 use std::fmt;
 use std::str::FromStr;
 
-/// A rate of data in bits per second (10⁰, not 2¹⁰: 1 Mbit/s is 1 000 000 bit/s).
+/// A rate of data in bits per second (decimal: 1 Mbit/s is 1 000 000 bit/s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(u64);
 
@@ -16,10 +16,14 @@ impl BitRate {
         Self(bits)
     }
 
-    /// `megabits` Mbit/s.
+    /// `megabits` Mbit/s; at most 18 × 10¹².
     #[must_use]
     pub const fn from_mbps(megabits: u64) -> Self {
-        Self(megabits * 1_000_000)
+        Self(
+            megabits
+                .checked_mul(1_000_000)
+                .expect("a rate that fits 64 bits of bit/s"),
+        )
     }
 
     /// In bit/s.
@@ -59,11 +63,11 @@ const UNITS: &[Unit] = &[
     unit(&["bit/s", "bps", "b/s"], 1),
 ];
 
-const WRITTEN: &[(&str, u64)] = &[
-    ("Gbit/s", 1_000_000_000),
-    ("Mbit/s", 1_000_000),
-    ("kbit/s", 1_000),
-    ("bit/s", 1),
+const WRITTEN: &[Written] = &[
+    written("Gbit/s", 1_000_000_000, 9),
+    written("Mbit/s", 1_000_000, 6),
+    written("kbit/s", 1_000, 3),
+    written("bit/s", 1, 0),
 ];
 
 impl FromStr for BitRate {
@@ -72,10 +76,9 @@ impl FromStr for BitRate {
     /// Reads `"25 Mbit/s"`, `"1Gbit/s"`, `"300kbps"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let bits = quantity::parse(text, UNITS, "25 Mbit/s")?;
-        u64::try_from(bits).map(BitRate).map_err(|_| QuantityError::OutOfRange {
-            found: text.to_owned(),
-            why: "a rate is 0 to 18 Ebit/s",
-        })
+        u64::try_from(bits)
+            .map(BitRate)
+            .map_err(|_| QuantityError::out_of_range(text, "a rate is 0 to 18 Ebit/s"))
     }
 }
 

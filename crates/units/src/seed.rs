@@ -47,7 +47,9 @@ impl Stream {
         }
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
-            if (product as u64) >= bound.wrapping_neg() % bound {
+            let low = product as u64;
+            // The remainder is below `bound`: the division is rarely needed.
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u64;
             }
         }
@@ -77,4 +79,66 @@ fn mix(value: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generator_is_the_reference_one() {
+        // The first numbers of pcg64 (PCG XSL RR 128/64) with state 42 and stream 54: the check file of the C library
+        // at pcg-random.org.
+        let mut stream = Stream(Pcg64::new(42, 54));
+        let first = std::array::from_fn(|_| stream.next_u64());
+        assert_eq!(
+            first,
+            [
+                0x86b1_da1d_7206_2b68,
+                0x1304_aa46_c985_3d39,
+                0xa367_0e9e_0dd5_0358,
+                0xf909_0e52_9a7d_ae00,
+                0xc85b_9fd8_3799_6f2c,
+                0x6061_21f8_e391_9196,
+            ]
+        );
+    }
+
+    #[test]
+    fn the_generator_is_that_of_the_paper() {
+        // O'Neill (2014), written out: a 128-bit LCG, whose halves are xored and rotated by its top six bits.
+        const MULTIPLIER: u128 = 2_549_297_995_355_413_924 << 64 | 4_865_540_595_714_422_341;
+        let increment = 54 << 1 | 1;
+        let step = |state: u128| state.wrapping_mul(MULTIPLIER).wrapping_add(increment);
+        let mut state = step(step(0).wrapping_add(42));
+        let mut stream = Stream(Pcg64::new(42, 54));
+        for _ in 0..1_000 {
+            state = step(state);
+            let xored = (state >> 64) as u64 ^ state as u64;
+            assert_eq!(stream.next_u64(), xored.rotate_right((state >> 122) as u32));
+        }
+    }
+
+    #[test]
+    fn names_are_hashed_as_published() {
+        // The test vectors of FNV-1a, 64 bits (draft-eastlake-fnv, appendix C).
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn seeds_are_mixed_as_published() {
+        // SplitMix64 from 1234567: each number mixes the state, which grows by the golden ratio.
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let numbers = [0, 1, 2].map(|i: u64| mix(1_234_567u64.wrapping_add(GOLDEN.wrapping_mul(i))));
+        assert_eq!(
+            numbers,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Amounts of data.
 
-use crate::quantity::{self, QuantityError, Unit, unit};
+use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,19 +21,19 @@ impl ByteSize {
     /// `kib` × 1024 bytes.
     #[must_use]
     pub const fn from_kib(kib: u64) -> Self {
-        Self(kib << 10)
+        Self(kib.checked_mul(1 << 10).expect("a size that fits 64 bits of bytes"))
     }
 
     /// `mib` × 1024² bytes.
     #[must_use]
     pub const fn from_mib(mib: u64) -> Self {
-        Self(mib << 20)
+        Self(mib.checked_mul(1 << 20).expect("a size that fits 64 bits of bytes"))
     }
 
     /// `gib` × 1024³ bytes.
     #[must_use]
     pub const fn from_gib(gib: u64) -> Self {
-        Self(gib << 30)
+        Self(gib.checked_mul(1 << 30).expect("a size that fits 64 bits of bytes"))
     }
 
     /// In bytes.
@@ -67,14 +67,16 @@ const UNITS: &[Unit] = &[
     unit(&["B", "bytes"], 1),
 ];
 
-const WRITTEN_BINARY: &[(&str, u64)] = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-
-const WRITTEN: &[(&str, u64)] = &[
-    ("TB", 1_000_000_000_000),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("kB", 1_000),
-    ("B", 1),
+const WRITTEN: &[Written] = &[
+    written("TiB", 1 << 40, 3),
+    written("TB", 1_000_000_000_000, 9),
+    written("GiB", 1 << 30, 3),
+    written("GB", 1_000_000_000, 9),
+    written("MiB", 1 << 20, 3),
+    written("MB", 1_000_000, 6),
+    written("KiB", 1 << 10, 3),
+    written("kB", 1_000, 3),
+    written("B", 1, 0),
 ];
 
 impl FromStr for ByteSize {
@@ -85,17 +87,13 @@ impl FromStr for ByteSize {
         let bytes = quantity::parse(text, UNITS, "128 KiB")?;
         u64::try_from(bytes)
             .map(ByteSize)
-            .map_err(|_| QuantityError::OutOfRange {
-                found: text.to_owned(),
-                why: "a size is 0 to 16 EiB",
-            })
+            .map_err(|_| QuantityError::out_of_range(text, "a size is 0 to 16 EiB"))
     }
 }
 
 impl fmt::Display for ByteSize {
-    /// Binary units where the size is a multiple of 1024, else decimal ones.
+    /// Exactly, in binary or decimal units, whichever take fewer digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let binary = self.0 >= 1024 && self.0.is_multiple_of(1024);
-        quantity::format(self.0, if binary { WRITTEN_BINARY } else { WRITTEN }, f)
+        quantity::format(self.0, WRITTEN, f)
     }
 }

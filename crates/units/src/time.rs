@@ -1,6 +1,6 @@
 //! Instants and durations: nanoseconds since the run began.
 
-use crate::quantity::{self, QuantityError, Unit, unit};
+use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use std::str::FromStr;
@@ -12,6 +12,8 @@ pub struct Instant(i64);
 /// A span of time in nanoseconds; never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
+
+const FITS: &str = "a time that fits 64 bits of nanoseconds";
 
 impl Instant {
     /// The run's beginning.
@@ -26,19 +28,19 @@ impl Instant {
     /// `micros` microseconds after the run began.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
-        Self(micros * 1_000)
+        Self(micros.checked_mul(1_000).expect(FITS))
     }
 
     /// `millis` milliseconds after the run began.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
-        Self(millis * 1_000_000)
+        Self(millis.checked_mul(1_000_000).expect(FITS))
     }
 
     /// `secs` seconds after the run began.
     #[must_use]
     pub const fn from_secs(secs: i64) -> Self {
-        Self(secs * 1_000_000_000)
+        Self(secs.checked_mul(1_000_000_000).expect(FITS))
     }
 
     /// Nanoseconds since the run began.
@@ -97,19 +99,19 @@ impl Duration {
     /// `micros` microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
-        Self(micros * 1_000)
+        Self(micros.checked_mul(1_000).expect(FITS))
     }
 
     /// `millis` milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
-        Self(millis * 1_000_000)
+        Self(millis.checked_mul(1_000_000).expect(FITS))
     }
 
     /// `secs` seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
-        Self(secs * 1_000_000_000)
+        Self(secs.checked_mul(1_000_000_000).expect(FITS))
     }
 
     /// In nanoseconds.
@@ -244,13 +246,14 @@ const UNITS: &[Unit] = &[
     unit(&["h"], 3_600_000_000_000),
 ];
 
-const WRITTEN: &[(&str, u64)] = &[
-    ("h", 3_600_000_000_000),
-    ("min", 60_000_000_000),
-    ("s", 1_000_000_000),
-    ("ms", 1_000_000),
-    ("us", 1_000),
-    ("ns", 1),
+// Minutes and hours only where they are whole: nobody reads 1.35 min.
+const WRITTEN: &[Written] = &[
+    written("h", 3_600_000_000_000, 0),
+    written("min", 60_000_000_000, 0),
+    written("s", 1_000_000_000, 9),
+    written("ms", 1_000_000, 6),
+    written("us", 1_000, 3),
+    written("ns", 1, 0),
 ];
 
 impl FromStr for Duration {
@@ -261,10 +264,7 @@ impl FromStr for Duration {
         let nanos = quantity::parse(text, UNITS, "5 s")?;
         u64::try_from(nanos)
             .map(Duration)
-            .map_err(|_| QuantityError::OutOfRange {
-                found: text.to_owned(),
-                why: "a duration is 0 to 584 years",
-            })
+            .map_err(|_| QuantityError::out_of_range(text, "a duration is 0 to 584 years"))
     }
 }
 
