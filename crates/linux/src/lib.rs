@@ -1,1 +1,32 @@
 //! The kernel's side doors: timers, socket options, TCP_INFO, sendfile, processor time.
+//!
+//! All `unsafe` code of netburn lives here, behind safe functions. Every facility has a stand-in for other systems, so
+//! that what stands on it compiles everywhere: a stand-in does the same more slowly, or says
+//! [`Unsupported`](std::io::ErrorKind::Unsupported).
+//!
+//! - [`clock`]: [`Monotonic`], the kernel's own clock as a number that two processes of one machine share.
+//! - [`timer`]: [`Timer`], microseconds where tokio's own timers round to a millisecond.
+//! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and sending with more to come.
+//! - [`memory`]: [`SealedMemory`], bytes that the kernel sends without copying; [`sendfile`].
+//! - [`socket`]: binding to a device, DSCP.
+//! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
+//! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
+//! - [`process`]: children that don't outlive us, and the limit on open files.
+
+pub mod clock;
+pub mod cpu;
+pub mod datagram;
+pub mod memory;
+pub mod process;
+pub mod sampler;
+pub mod socket;
+pub mod tcp;
+pub mod timer;
+
+pub use clock::Monotonic;
+pub use memory::{SealedMemory, sendfile};
+pub use process::{die_with_parent, raise_open_files};
+pub use sampler::{Sampler, Watch, Window};
+pub use socket::{bind_to_device, set_dscp};
+pub use tcp::{TcpInfo, discard, send_more, set_congestion_control, tcp_info};
+pub use timer::{Timer, set_timer_slack};

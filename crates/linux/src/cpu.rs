@@ -1,0 +1,243 @@
+//! Processor time: of a thread, of this process, of the machine.
+
+use netburn_units::Duration;
+use std::io;
+
+/// A thread of this process, by the kernel's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(u32);
+
+impl ThreadId {
+    /// The calling thread.
+    #[must_use]
+    pub fn current() -> Self {
+        Self(imp::current())
+    }
+
+    /// The processor time this thread has used so far.
+    ///
+    /// # Errors
+    /// When it has ended; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+    pub fn time(self) -> io::Result<Duration> {
+        imp::thread_time(self.0)
+    }
+}
+
+/// The threads that this process has now.
+///
+/// # Errors
+/// When /proc can't be read; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn threads() -> io::Result<Vec<ThreadId>> {
+    imp::threads()
+}
+
+/// The processor time that this process has used so far, all threads together.
+///
+/// # Errors
+/// [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn process_time() -> io::Result<Duration> {
+    imp::process_time()
+}
+
+/// How the machine's processors have spent their time so far, in ticks summed over all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MachineTimes {
+    /// At work, for anybody.
+    pub busy: u64,
+    /// Doing nothing, or waiting for a disk.
+    pub idle: u64,
+    /// Wanted, but the hypervisor ran somebody else.
+    pub steal: u64,
+}
+
+impl MachineTimes {
+    /// What was spent since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &MachineTimes) -> MachineTimes {
+        MachineTimes {
+            busy: self.busy.saturating_sub(earlier.busy),
+            idle: self.idle.saturating_sub(earlier.idle),
+            steal: self.steal.saturating_sub(earlier.steal),
+        }
+    }
+
+    /// The share of time that was not idle, 0 to 1: steal counts, since nothing could be done in it.
+    #[must_use]
+    pub fn busy_share(&self) -> f64 {
+        share(self.busy + self.steal, self.busy + self.idle + self.steal)
+    }
+
+    /// The share of time that was stolen, 0 to 1.
+    #[must_use]
+    pub fn steal_share(&self) -> f64 {
+        share(self.steal, self.busy + self.idle + self.steal)
+    }
+}
+
+/// How the machine's processors have spent their time so far (/proc/stat).
+///
+/// # Errors
+/// When /proc can't be read; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn machine() -> io::Result<MachineTimes> {
+    imp::machine()
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+/// (proc_stat(5)). Guests' time is in user's already.
+#[cfg_attr(
+    not(any(test, target_os = "linux")),
+    expect(dead_code, reason = "only Linux has /proc/stat")
+)]
+fn parse_machine(text: &str) -> Option<MachineTimes> {
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let mut ticks = [0u64; 8];
+    let mut fields = line.split_ascii_whitespace();
+    for tick in &mut ticks[..4] {
+        *tick = fields.next()?.parse().ok()?;
+    }
+    for (tick, field) in ticks[4..].iter_mut().zip(fields) {
+        *tick = field.parse().ok()?;
+    }
+    let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
+    Some(MachineTimes {
+        busy: [nice, system, irq, softirq]
+            .iter()
+            .fold(user, |sum, t| sum.saturating_add(*t)),
+        idle: idle.saturating_add(iowait),
+        steal,
+    })
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use imp::read_clock;
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::*;
+    use crate::process::check;
+
+    pub(crate) fn read_clock(clock: libc::clockid_t) -> io::Result<i64> {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel writes one `timespec` to `time`.
+        check(unsafe { libc::clock_gettime(clock, &mut time) })?;
+        Ok(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+    }
+
+    fn span(clock: libc::clockid_t) -> io::Result<Duration> {
+        let nanos = read_clock(clock)?;
+        Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))
+    }
+
+    pub(super) fn current() -> u32 {
+        // SAFETY: gettid has no arguments and can't fail.
+        let id = unsafe { libc::gettid() };
+        id.unsigned_abs()
+    }
+
+    pub(super) fn thread_time(id: u32) -> io::Result<Duration> {
+        // The kernel's encoding of "the processor clock of thread `id`" (include/linux/posix-timers_types.h):
+        // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED below the complement of the number.
+        let id = libc::clockid_t::try_from(id).map_err(|_| io::ErrorKind::InvalidInput)?;
+        span((!id << 3) | 0b110)
+    }
+
+    pub(super) fn threads() -> io::Result<Vec<ThreadId>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc/self/task")? {
+            if let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
+                found.push(ThreadId(id));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    pub(super) fn process_time() -> io::Result<Duration> {
+        span(libc::CLOCK_PROCESS_CPUTIME_ID)
+    }
+
+    pub(super) fn machine() -> io::Result<MachineTimes> {
+        let text = std::fs::read_to_string("/proc/stat")?;
+        parse_machine(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat is unreadable"))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::*;
+
+    pub(super) fn current() -> u32 {
+        0
+    }
+
+    pub(super) fn thread_time(_id: u32) -> io::Result<Duration> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn threads() -> io::Result<Vec<ThreadId>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn process_time() -> io::Result<Duration> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn machine() -> io::Result<MachineTimes> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_line_is_read_by_its_columns() {
+        let times = parse_machine("cpu  10 1 5 100 20 2 3 7 4 0\ncpu0 1 1 1 1\n").unwrap();
+        assert_eq!(
+            times,
+            MachineTimes {
+                busy: 21,
+                idle: 120,
+                steal: 7
+            }
+        );
+        let later = parse_machine("cpu  20 1 5 110 20 2 3 17 4 0\n").unwrap();
+        let spent = later.since(&times);
+        assert!((spent.busy_share() - 20.0 / 30.0).abs() < 1e-12);
+        assert!((spent.steal_share() - 10.0 / 30.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_not_the_machine_line_is_refused() {
+        for text in ["", "intr 5", "cpu  1 2", "cpu  a b c d", "cpu  1 2 3 4 x"] {
+            assert_eq!(parse_machine(text), None, "{text}");
+        }
+        assert_eq!(MachineTimes::default().busy_share(), 0.0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_shows_in_the_thread_that_did_it() {
+        let idle = std::thread::spawn(|| {
+            let id = ThreadId::current();
+            std::thread::park_timeout(std::time::Duration::ZERO);
+            (id, id.time().unwrap())
+        });
+        let me = ThreadId::current();
+        assert!(threads().unwrap().contains(&me));
+        let (before, process_before) = (me.time().unwrap(), process_time().unwrap());
+        let mut value = 1u64;
+        while me.time().unwrap() < before + Duration::from_millis(5) {
+            value = std::hint::black_box(value.wrapping_mul(3));
+        }
+        assert!(process_time().unwrap() >= process_before + Duration::from_millis(5));
+        let (other, _) = idle.join().unwrap();
+        assert_ne!(other, me);
+        assert!(machine().unwrap().busy > 0);
+    }
+}

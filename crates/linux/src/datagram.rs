@@ -1,0 +1,248 @@
+//! Datagrams with the address that they were sent to.
+//!
+//! A socket bound to the wildcard address answers from whichever address the route prefers; on a machine with several,
+//! the asker would not know the answer for its own. IP_PKTINFO and IPV6_PKTINFO (ip(7), ipv6(7)) say where a datagram
+//! was sent to and let the answer leave from there.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+
+/// A datagram that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Its length; no more than the buffer holds, the rest is lost.
+    pub length: usize,
+    /// Whether there was a rest.
+    pub truncated: bool,
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// The local address it was sent to, where the system says.
+    pub to: Option<IpAddr>,
+}
+
+/// Has the kernel say where datagrams were sent to. Without it [`receive`] leaves `to` empty.
+///
+/// # Errors
+/// What the kernel says.
+pub fn want_destination(socket: impl AsFd) -> io::Result<()> {
+    imp::want_destination(socket.as_fd())
+}
+
+/// Receives one datagram without waiting.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when none is there; the socket's error.
+pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
+    imp::receive(socket.as_fd(), buffer)
+}
+
+/// Sends one datagram to `to` without waiting, from the local address `from` where given.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
+pub fn send(socket: impl AsFd, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
+    imp::send(socket.as_fd(), bytes, to, from)
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::*;
+    use crate::process::{check, check_size};
+    use socket2::{Domain, SockAddr, SockAddrStorage, SockRef};
+    use std::mem::{size_of, zeroed};
+    use std::os::fd::{AsRawFd, BorrowedFd};
+
+    /// Room for one control message of the larger kind, aligned as the kernel wants it.
+    #[repr(C, align(8))]
+    struct Control([u8; 64]);
+
+    pub(super) fn want_destination(socket: BorrowedFd<'_>) -> io::Result<()> {
+        let (level, name) = match SockRef::from(&socket).domain()? {
+            Domain::IPV6 => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
+            _ => (libc::IPPROTO_IP, libc::IP_PKTINFO),
+        };
+        let on: libc::c_int = 1;
+        let length = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: the kernel reads one int from `on`.
+        check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const on).cast(), length) }).map(drop)
+    }
+
+    pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+        let mut address = SockAddrStorage::zeroed();
+        let mut control = Control([0; 64]);
+        let mut part = libc::iovec {
+            iov_base: buffer.as_mut_ptr().cast(),
+            iov_len: buffer.len(),
+        };
+        // SAFETY: a msghdr is numbers and pointers; all zero is an empty one.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_name = (&raw mut address).cast();
+        message.msg_namelen = address.size_of();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len() as _;
+        // SAFETY: name, buffer and control are as long as the message says and live through the call.
+        let length = check_size(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) })?;
+        // SAFETY: the kernel has written an address of that length.
+        let from = unsafe { SockAddr::new(address, message.msg_namelen) };
+        let from = from.as_socket().ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Received {
+            length,
+            truncated: message.msg_flags & libc::MSG_TRUNC != 0,
+            from,
+            to: destination(&message),
+        })
+    }
+
+    fn destination(message: &libc::msghdr) -> Option<IpAddr> {
+        // SAFETY: the kernel has set the control length to what it wrote into the live control buffer.
+        let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+        while !header.is_null() {
+            // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR give headers that lie wholly inside the buffer.
+            let (level, kind, data) = unsafe { ((*header).cmsg_level, (*header).cmsg_type, libc::CMSG_DATA(header)) };
+            match (level, kind) {
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                    // SAFETY: the kernel writes a whole in_pktinfo with this kind.
+                    let info = unsafe { data.cast::<libc::in_pktinfo>().read_unaligned() };
+                    return Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes()));
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                    // SAFETY: the kernel writes a whole in6_pktinfo with this kind.
+                    let info = unsafe { data.cast::<libc::in6_pktinfo>().read_unaligned() };
+                    return Some(IpAddr::from(info.ipi6_addr.s6_addr));
+                }
+                // SAFETY: as above.
+                _ => header = unsafe { libc::CMSG_NXTHDR(message, header) },
+            }
+        }
+        None
+    }
+
+    pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
+        let address = SockAddr::from(to);
+        let mut control = Control([0; 64]);
+        let mut part = libc::iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast(),
+            iov_len: bytes.len(),
+        };
+        // SAFETY: a msghdr is numbers and pointers; all zero is an empty one.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_name = address.as_ptr().cast_mut().cast();
+        message.msg_namelen = address.len();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        match (to, from) {
+            (SocketAddr::V4(_), Some(IpAddr::V4(from))) => {
+                // SAFETY: an in_pktinfo is numbers; zero means "not said".
+                let mut info: libc::in_pktinfo = unsafe { zeroed() };
+                info.ipi_spec_dst.s_addr = u32::from_ne_bytes(from.octets());
+                put(&mut message, &mut control, libc::IPPROTO_IP, libc::IP_PKTINFO, info);
+            }
+            (SocketAddr::V6(_), Some(IpAddr::V6(from))) => {
+                // SAFETY: as above.
+                let mut info: libc::in6_pktinfo = unsafe { zeroed() };
+                info.ipi6_addr.s6_addr = from.octets();
+                put(&mut message, &mut control, libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, info);
+            }
+            _ => {}
+        }
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: name, bytes and control are as long as the message says and live through the call, which only reads
+        // them.
+        check_size(unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) }).map(drop)
+    }
+
+    /// Makes `info` the message's only control message.
+    fn put<T>(message: &mut libc::msghdr, control: &mut Control, level: i32, kind: i32, info: T) {
+        let length = size_of::<T>() as libc::c_uint;
+        // SAFETY: CMSG_SPACE and CMSG_LEN only compute.
+        let (space, whole) = unsafe { (libc::CMSG_SPACE(length) as usize, libc::CMSG_LEN(length) as usize) };
+        assert!(space <= control.0.len(), "the larger of the two kinds needs 36 bytes");
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = space as _;
+        // SAFETY: the control buffer is aligned for a header and holds header and `info` (asserted above).
+        unsafe {
+            let header = libc::CMSG_FIRSTHDR(message);
+            (*header).cmsg_level = level;
+            (*header).cmsg_type = kind;
+            (*header).cmsg_len = whole as _;
+            libc::CMSG_DATA(header).cast::<T>().write_unaligned(info);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::*;
+    use socket2::{SockAddr, SockRef};
+    use std::mem::MaybeUninit;
+    use std::os::fd::BorrowedFd;
+
+    pub(super) fn want_destination(_socket: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+        // SAFETY: `recv_from` only writes initialised bytes.
+        let raw = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
+        let (length, from) = SockRef::from(&socket).recv_from(raw)?;
+        Ok(Received {
+            length,
+            truncated: false,
+            from: from.as_socket().ok_or(io::ErrorKind::InvalidData)?,
+            to: None,
+        })
+    }
+
+    pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: SocketAddr, _from: Option<IpAddr>) -> io::Result<()> {
+        SockRef::from(&socket).send_to(bytes, &SockAddr::from(to)).map(drop)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    fn there_and_back(wildcard: &str, sent_to: &str, client: &str) {
+        let (Ok(server), Ok(client)) = (UdpSocket::bind(wildcard), UdpSocket::bind(client)) else {
+            return;
+        };
+        want_destination(&server).unwrap();
+        let to: IpAddr = sent_to.parse().unwrap();
+        client.connect((to, server.local_addr().unwrap().port())).unwrap();
+        client.send(b"ask").unwrap();
+        let mut buffer = [0; 16];
+        let got = receive(&server, &mut buffer).unwrap();
+        assert_eq!(&buffer[..got.length], b"ask");
+        assert_eq!(
+            (got.to, got.truncated, got.from),
+            (Some(to), false, client.local_addr().unwrap())
+        );
+        send(&server, b"answer", got.from, got.to).unwrap();
+        // A connected socket takes datagrams only from the address that it is connected to.
+        assert_eq!(client.recv(&mut buffer).unwrap(), 6);
+    }
+
+    #[test]
+    fn an_answer_leaves_from_the_address_that_was_asked() {
+        there_and_back("0.0.0.0:0", "127.0.0.77", "127.0.0.1:0");
+        there_and_back("[::]:0", "::1", "[::1]:0");
+    }
+
+    #[test]
+    fn nothing_there_would_block_and_too_much_is_cut() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut buffer = [0; 4];
+        assert_eq!(
+            receive(&socket, &mut buffer).unwrap_err().kind(),
+            io::ErrorKind::WouldBlock
+        );
+        let here = socket.local_addr().unwrap();
+        send(&socket, b"123456", here, None).unwrap();
+        let got = receive(&socket, &mut buffer).unwrap();
+        assert_eq!((got.length, got.truncated, got.to), (4, true, None));
+    }
+}

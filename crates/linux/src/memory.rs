@@ -1,0 +1,246 @@
+//! Bytes that the kernel sends without copying them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Sends up to `length` bytes of `file`, from `offset` on, over a socket, inside the kernel (sendfile(2)). Returns how
+/// many went; waits only if the socket is blocking. The file's own position stays.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; what the file or socket says. A closed
+/// socket raises SIGPIPE, which Rust programs ignore unless they ask otherwise.
+pub fn sendfile(socket: impl AsFd, file: &File, offset: u64, length: usize) -> io::Result<usize> {
+    imp::sendfile(socket.as_fd(), file, offset, length)
+}
+
+/// Bytes that never change, readable as a slice and sent by the kernel without copying: a sealed memfd
+/// (memfd_create(2), F_SEAL_WRITE), on huge pages where the kernel grants them.
+#[derive(Debug)]
+pub struct SealedMemory(imp::Memory);
+
+impl SealedMemory {
+    /// `length` bytes, zero at first, as `fill` leaves them.
+    ///
+    /// # Errors
+    /// When there is not enough memory or no more files can be opened; a length of 0.
+    pub fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
+        if length == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no memory of no length"));
+        }
+        imp::Memory::new(length, fill).map(Self)
+    }
+
+    /// Sends up to `length` of the bytes, from `offset` on, over a socket; fewer at the end of the memory or when the
+    /// socket takes no more.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; what the socket says.
+    pub fn send(&self, socket: impl AsFd, offset: usize, length: usize) -> io::Result<usize> {
+        let length = length.min(self.as_ref().len().saturating_sub(offset));
+        self.0.send(socket.as_fd(), offset, length)
+    }
+}
+
+impl AsRef<[u8]> for SealedMemory {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::*;
+    use crate::process::{check, check_size};
+    use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
+    use std::ptr::NonNull;
+
+    pub(super) fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
+        let mut offset = libc::off64_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: the kernel reads and writes only `offset`, which lives through the call.
+        check_size(unsafe { libc::sendfile64(socket.as_raw_fd(), file.as_raw_fd(), &mut offset, length) })
+    }
+
+    #[derive(Debug)]
+    pub(super) struct Memory {
+        file: File,
+        map: Map,
+    }
+
+    impl Memory {
+        pub(super) fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
+            let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+            // SAFETY: the name is a C string that lives through the call.
+            let fd = check(unsafe { libc::memfd_create(c"netburn".as_ptr(), flags) })?;
+            // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+            let file = unsafe { File::from_raw_fd(fd) };
+            file.set_len(length as u64)?;
+            let mut writable = Map::new(&file, length, libc::PROT_READ | libc::PROT_WRITE)?;
+            writable.ask_for_huge_pages();
+            fill(writable.bytes_mut());
+            drop(writable);
+            let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+            // SAFETY: F_ADD_SEALS takes a number and touches no memory of ours.
+            check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
+            let map = Map::new(&file, length, libc::PROT_READ)?;
+            Ok(Self { file, map })
+        }
+
+        pub(super) fn send(&self, socket: BorrowedFd<'_>, offset: usize, length: usize) -> io::Result<usize> {
+            sendfile(socket, &self.file, offset as u64, length)
+        }
+
+        pub(super) fn bytes(&self) -> &[u8] {
+            self.map.bytes()
+        }
+    }
+
+    #[derive(Debug)]
+    struct Map {
+        start: NonNull<u8>,
+        length: usize,
+    }
+
+    // SAFETY: a `Map` owns its pages alone; it hands out shared slices through `&self` and exclusive ones only through
+    // `&mut self`.
+    unsafe impl Send for Map {}
+    // SAFETY: as above.
+    unsafe impl Sync for Map {}
+
+    impl Map {
+        /// Maps a memfd that only this module can reach: it has no name, and its file never leaves [`Memory`]. There
+        /// is at most one writable mapping, and none once it is sealed.
+        fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
+            let fd = file.as_raw_fd();
+            // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd, 0) };
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+            Ok(Self { start, length })
+        }
+
+        fn ask_for_huge_pages(&mut self) {
+            // SAFETY: advice on pages that are ours; contents stay. Refusal costs only speed.
+            unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, libc::MADV_HUGEPAGE) };
+        }
+
+        fn bytes(&self) -> &[u8] {
+            // SAFETY: `length` readable bytes are mapped at `start` as long as `self` lives, the file is as long, and
+            // nothing writes to them while they are shared (see `new`).
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
+        }
+
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            // SAFETY: as for `bytes`; this mapping was made writable by the only caller and is borrowed exclusively.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
+        }
+    }
+
+    impl Drop for Map {
+        fn drop(&mut self) {
+            // SAFETY: exactly what `new` mapped; no slice of it outlives `self`.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::*;
+    use socket2::SockRef;
+    use std::os::fd::BorrowedFd;
+    use std::os::unix::fs::FileExt;
+
+    pub(super) fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
+        let mut scratch = [0; 16 * 1024];
+        let length = length.min(scratch.len());
+        let read = file.read_at(&mut scratch[..length], offset)?;
+        SockRef::from(&socket).send(&scratch[..read])
+    }
+
+    #[derive(Debug)]
+    pub(super) struct Memory(Box<[u8]>);
+
+    impl Memory {
+        pub(super) fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
+            let mut bytes = vec![0; length].into_boxed_slice();
+            fill(&mut bytes);
+            Ok(Self(bytes))
+        }
+
+        pub(super) fn send(&self, socket: BorrowedFd<'_>, offset: usize, length: usize) -> io::Result<usize> {
+            SockRef::from(&socket).send(&self.0[offset..offset + length])
+        }
+
+        pub(super) fn bytes(&self) -> &[u8] {
+            &self.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn sealed_memory_is_what_it_was_filled_with_and_arrives_so() {
+        let memory = SealedMemory::new(10_000, |bytes| {
+            for (index, byte) in bytes.iter_mut().enumerate() {
+                *byte = (index % 251) as u8;
+            }
+        })
+        .unwrap();
+        assert_eq!(memory.as_ref().len(), 10_000);
+        assert_eq!(memory.as_ref()[9_999], (9_999 % 251) as u8);
+        let (near, mut far) = pair();
+        assert_eq!(
+            memory.send(&near, 9_000, 5_000).unwrap(),
+            1_000,
+            "it ends with the memory"
+        );
+        assert_eq!(memory.send(&near, 10_001, 5).unwrap(), 0);
+        let mut got = vec![0; 1_000];
+        far.read_exact(&mut got).unwrap();
+        assert_eq!(got, memory.as_ref()[9_000..]);
+    }
+
+    #[test]
+    fn a_full_socket_would_block() {
+        let memory = SealedMemory::new(1 << 20, |_| ()).unwrap();
+        let (near, _far) = pair();
+        near.set_nonblocking(true).unwrap();
+        let error = loop {
+            if let Err(error) = memory.send(&near, 0, 1 << 20) {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn memory_of_no_length_is_refused() {
+        assert!(SealedMemory::new(0, |_| ()).is_err());
+    }
+
+    #[test]
+    fn a_file_is_sent_from_an_offset() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        let (near, mut far) = pair();
+        assert_eq!(sendfile(&near, &file, 3, 4).unwrap(), 4);
+        let mut got = [0; 4];
+        far.read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"3456");
+        assert_eq!(sendfile(&near, &file, 10, 4).unwrap(), 0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Options of any socket.
+
+use socket2::SockRef;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Has the socket use only this network interface (SO_BINDTODEVICE), whatever the routes say.
+///
+/// # Errors
+/// When there is no such interface or it isn't permitted; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than
+/// on Linux.
+pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return SockRef::from(&socket).bind_device(Some(interface.as_bytes()));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (socket, interface);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Marks what the socket sends with a DSCP (RFC 2474), 0 to 63, in IPv4's TOS and IPv6's traffic class alike. The two
+/// ECN bits stay the kernel's.
+///
+/// # Errors
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; what the kernel says.
+pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
+    if dscp > 63 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a DSCP is 0 to 63"));
+    }
+    let socket = SockRef::from(&socket);
+    let byte = u32::from(dscp) << 2;
+    if socket.domain()? == socket2::Domain::IPV6 {
+        socket.set_tclass_v6(byte)?;
+        // For IPv4 peers of a socket that takes both; one that is IPv6 only may refuse.
+        let _ = socket.set_tos_v4(byte);
+        return Ok(());
+    }
+    socket.set_tos_v4(byte)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    #[test]
+    fn a_dscp_sits_in_the_upper_six_bits() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        set_dscp(&socket, 46).unwrap();
+        // EF is 101110 (RFC 3246); as a TOS byte 0xb8.
+        assert_eq!(SockRef::from(&socket).tos_v4().unwrap(), 0xb8);
+        assert_eq!(set_dscp(&socket, 64).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_dscp_for_ipv6() {
+        let Ok(socket) = UdpSocket::bind("[::1]:0") else { return };
+        set_dscp(&socket, 10).unwrap();
+        assert_eq!(SockRef::from(&socket).tclass_v6().unwrap(), 40);
+    }
+
+    #[test]
+    fn the_loopback_device_can_be_bound_to() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        match bind_to_device(&socket, "lo") {
+            Ok(()) => assert_eq!(SockRef::from(&socket).device().unwrap().unwrap(), b"lo"),
+            // Kernels before 5.7 let only root do it.
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+        }
+        assert!(bind_to_device(&socket, "no-such-device").is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! TCP as the kernel sees it, and ways round copying.
+
+use netburn_units::{BitRate, ByteSize, Duration};
+use std::io;
+use std::os::fd::AsFd;
+
+/// A look at a TCP connection (`struct tcp_info` of linux/tcp.h). What an older kernel doesn't say is zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TcpInfo {
+    /// Smoothed round-trip time, in steps of 1 µs.
+    pub rtt: Duration,
+    /// Its mean deviation, in steps of 1 µs.
+    pub rtt_var: Duration,
+    /// The smallest round-trip time seen, in steps of 1 µs.
+    pub min_rtt: Duration,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Largest segment this end sends, in bytes.
+    pub mss: u32,
+    /// Segments sent and not yet acknowledged.
+    pub unacked: u32,
+    /// Segments sent again so far.
+    pub retransmits: u32,
+    /// The latest delivery rate.
+    pub delivery_rate: Option<BitRate>,
+    /// The rate at which this end paces; `None` when it doesn't.
+    pub pacing_rate: Option<BitRate>,
+    /// Bytes acknowledged so far (RFC 4898 HCThruOctetsAcked).
+    pub bytes_acked: ByteSize,
+    /// Bytes received so far (RFC 4898 HCThruOctetsReceived).
+    pub bytes_received: ByteSize,
+    /// Bytes handed to the kernel and not yet sent.
+    pub bytes_unsent: ByteSize,
+}
+
+/// What the kernel knows of a TCP connection (TCP_INFO).
+///
+/// # Errors
+/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
+    imp::tcp_info(socket.as_fd())
+}
+
+/// Receives up to `limit` bytes and drops them inside the kernel, without copying (MSG_TRUNC, tcp(7)). Returns how
+/// many; 0 is the end of the stream. It never waits.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when nothing is there; the socket's error.
+pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
+    imp::discard(socket.as_fd(), limit)
+}
+
+/// Sends the beginning of something whose rest follows at once: the kernel holds back a last, short segment for it
+/// (MSG_MORE). It never waits and never raises SIGPIPE.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
+pub fn send_more(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    imp::send_more(socket.as_fd(), bytes)
+}
+
+/// Chooses the connection's congestion control by its kernel name ("cubic", "bbr").
+///
+/// # Errors
+/// When the kernel hasn't got it or doesn't permit it; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on
+/// Linux.
+pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
+    imp::set_congestion_control(socket.as_fd(), name)
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::*;
+    use crate::process::check_size;
+    use socket2::SockRef;
+    use std::os::fd::{AsRawFd, BorrowedFd};
+
+    pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+        // Read by offset from zeroed bytes: kernels fill in as much as they know of.
+        let mut raw = [0u8; 256];
+        let mut length = raw.len() as libc::socklen_t;
+        let fd = socket.as_raw_fd();
+        // SAFETY: the kernel writes at most `length` bytes to `raw`, which is that long, and the new length.
+        let got = unsafe {
+            libc::getsockopt(
+                fd,
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                raw.as_mut_ptr().cast(),
+                &mut length,
+            )
+        };
+        crate::process::check(got)?;
+        Ok(parse(&raw))
+    }
+
+    fn parse(raw: &[u8; 256]) -> TcpInfo {
+        let word = |at: usize| u32::from_ne_bytes(raw[at..at + 4].try_into().expect("four bytes"));
+        let long = |at: usize| u64::from_ne_bytes(raw[at..at + 8].try_into().expect("eight bytes"));
+        let micros = |at| Duration::from_micros(u64::from(word(at)));
+        let rate = |at| match long(at) {
+            0 | u64::MAX => None,
+            bytes => Some(BitRate::from_bps(bytes.saturating_mul(8))),
+        };
+        TcpInfo {
+            mss: word(16),
+            unacked: word(24),
+            rtt: micros(68),
+            rtt_var: micros(72),
+            ssthresh: word(76),
+            cwnd: word(80),
+            retransmits: word(100),
+            pacing_rate: rate(104),
+            bytes_acked: ByteSize::from_bytes(long(120)),
+            bytes_received: ByteSize::from_bytes(long(128)),
+            bytes_unsent: ByteSize::from_bytes(u64::from(word(144))),
+            min_rtt: micros(148),
+            delivery_rate: rate(160),
+        }
+    }
+
+    pub(super) fn discard(socket: BorrowedFd<'_>, limit: usize) -> io::Result<usize> {
+        let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
+        // SAFETY: with MSG_TRUNC, TCP writes nothing to the buffer (tcp(7)); for another kind of socket the kernel
+        // refuses the null pointer with EFAULT.
+        check_size(unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), limit, flags) })
+    }
+
+    pub(super) fn send_more(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+        let flags = libc::MSG_MORE | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the kernel reads `bytes.len()` bytes from `bytes`.
+        check_size(unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) })
+    }
+
+    pub(super) fn set_congestion_control(socket: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+        SockRef::from(&socket).set_tcp_congestion(name.as_bytes())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::*;
+    use socket2::SockRef;
+    use std::io::Read;
+    use std::os::fd::BorrowedFd;
+
+    pub(super) fn tcp_info(_socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn discard(socket: BorrowedFd<'_>, limit: usize) -> io::Result<usize> {
+        let mut scratch = [0; 16 * 1024];
+        let length = limit.min(scratch.len());
+        (&*SockRef::from(&socket)).read(&mut scratch[..length])
+    }
+
+    pub(super) fn send_more(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+        SockRef::from(&socket).send(bytes)
+    }
+
+    pub(super) fn set_congestion_control(_socket: BorrowedFd<'_>, _name: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn tcp_info_counts_the_bytes() {
+        let (mut near, mut far) = pair();
+        near.write_all(&[7; 5000]).unwrap();
+        let mut got = [0; 5000];
+        far.read_exact(&mut got).unwrap();
+        far.write_all(&[1]).unwrap();
+        near.read_exact(&mut got[..1]).unwrap();
+        let info = tcp_info(&near).unwrap();
+        assert_eq!(info.bytes_acked, ByteSize::from_bytes(5001), "the SYN counts as one");
+        assert_eq!(info.bytes_received, ByteSize::from_bytes(1));
+        assert_eq!(info.retransmits, 0);
+        assert!(
+            info.cwnd >= 1 && info.rtt > Duration::ZERO && info.mss > 500,
+            "{info:?}"
+        );
+        assert_eq!(tcp_info(&far).unwrap().bytes_received, ByteSize::from_bytes(5000));
+    }
+
+    #[test]
+    fn tcp_info_of_a_datagram_socket_is_an_error() {
+        assert!(tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap()).is_err());
+    }
+
+    #[test]
+    fn discard_drops_exactly_as_many_as_asked() {
+        let (mut near, mut far) = pair();
+        far.set_nonblocking(true).unwrap();
+        assert_eq!(discard(&far, 10).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        far.set_nonblocking(false).unwrap();
+        let sent: Vec<u8> = (0..=255).collect();
+        near.write_all(&sent).unwrap();
+        let mut first = [0; 1];
+        far.read_exact(&mut first).unwrap();
+        assert_eq!(discard(&far, 100).unwrap(), 100);
+        let mut rest = vec![0; 155];
+        far.read_exact(&mut rest).unwrap();
+        assert_eq!(rest, sent[101..]);
+        drop(near);
+        far.set_nonblocking(false).unwrap();
+        assert_eq!(far.read(&mut first).unwrap(), 0);
+        assert_eq!(discard(&far, 10).unwrap(), 0, "the end of the stream");
+    }
+
+    #[test]
+    fn discard_of_a_datagram_is_refused_without_harm() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(&[1; 20], socket.local_addr().unwrap()).unwrap();
+        assert!(discard(&socket, 10).is_err());
+    }
+
+    #[test]
+    fn what_is_sent_with_more_to_come_arrives_before_it() {
+        let (near, mut far) = pair();
+        assert_eq!(send_more(&near, b"head ").unwrap(), 5);
+        (&near).write_all(b"body").unwrap();
+        let mut got = [0; 9];
+        far.read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"head body");
+    }
+
+    #[test]
+    fn congestion_control_is_chosen_by_name() {
+        let (near, _far) = pair();
+        set_congestion_control(&near, "reno").unwrap();
+        assert!(set_congestion_control(&near, "no-such-thing").is_err());
+    }
+}
