@@ -1,20 +1,28 @@
 //! A scenario with every default filled in, every unit resolved, and checked.
 
-use netburn_units::{BitRate, ByteSize, Distance, Duration, Probability, Seed};
+use netburn_medium::config::{
+    Aggregation, Aql, Band, Guard, HardwareQueue, Limit, Quality, QueueKind, QueueLimit, RadioConfig, RateControl,
+    Rating, Selects, Standard, Width,
+};
+use netburn_tcp::config::{CongestionControl, Tsq};
+use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability, Seed};
 use netburn_workload::Config;
+use std::fmt;
 
 /// The resolved scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The file's stem, or the name of a shipped scenario.
+    /// The file's stem, the name of a shipped scenario, or the file's own `name`: letters, digits and `-`.
     pub name: String,
     /// One line for people.
     pub title: Option<String>,
     /// What it is meant to find out.
     pub question: Option<String>,
-    /// How long the load runs.
+    /// What it takes for granted, and why, for people.
+    pub assumptions: Vec<String>,
+    /// How long the load runs; up to 30 days.
     pub duration: Duration,
-    /// The beginning of the load that isn't judged.
+    /// The beginning of the load that isn't judged; shorter than the load.
     pub warmup: Duration,
     /// How long idle latency is measured before the load.
     pub baseline: Duration,
@@ -22,18 +30,22 @@ pub struct Plan {
     pub drain: Duration,
     /// What all chance comes from.
     pub seed: Seed,
-    /// How many times it runs.
+    /// How many times it runs; 1 to 10 000.
     pub repeat: u32,
     /// The server and the wired hop to it.
     pub server: Server,
-    /// The stations, in the file's order.
+    /// The networks (SSIDs), in the file's order.
+    pub networks: Vec<Network>,
+    /// The access points, in the file's order.
+    pub aps: Vec<Ap>,
+    /// The stations, in the file's order; at least one.
     pub stations: Vec<Station>,
-    /// What the file and the defaults take for granted, for people.
-    pub assumptions: Vec<String>,
+    /// What changes while it runs, by time, then in the file's order.
+    pub changes: Vec<Change>,
 }
 
 /// The server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Server {
     /// The hop between server and access point; on `local` its rate caps the server.
     pub link: Hop,
@@ -41,12 +53,12 @@ pub struct Server {
     pub http: Http,
     /// Whether it is spoken to over TLS.
     pub tls: bool,
-    /// Its congestion control; `None`: the system's.
-    pub cc: Option<String>,
+    /// Its congestion control; `None`: the system's, CUBIC where it is modelled.
+    pub cc: Option<CongestionControl>,
 }
 
 /// A wired hop.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hop {
     /// Its rate, each way. `None`: not said (1 Gbit/s where it matters).
     pub rate: Option<BitRate>,
@@ -54,7 +66,7 @@ pub struct Hop {
     pub delay: Duration,
     /// Share of packets lost.
     pub loss: Probability,
-    /// Bytes it can hold.
+    /// Bytes it can hold each way; `None`: not said.
     pub queue: Option<ByteSize>,
 }
 
@@ -68,25 +80,158 @@ pub enum Http {
     H2,
 }
 
+/// A network: one name (SSID) over one or several radios.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Network {
+    /// Its name.
+    pub name: String,
+    /// Its radios; at least one.
+    pub radios: Vec<RadioRef>,
+}
+
+/// A radio of an access point, written `c7.5g`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RadioRef {
+    /// The access point's name.
+    pub ap: String,
+    /// The radio's name.
+    pub radio: RadioName,
+}
+
+/// The name of a radio: its band, and a number when it isn't the band's first (`5g`, `5g-2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RadioName {
+    /// Its band.
+    pub band: Band,
+    /// 1 to 4.
+    pub number: u8,
+}
+
+/// An access point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ap {
+    /// Its name.
+    pub name: String,
+    /// The figure on its box; then it has the radios that the figure stands for, and `radios` says what is known
+    /// better.
+    pub rating: Option<Rating>,
+    /// Its radios; at least one when there is no rating.
+    pub radios: Vec<Radio>,
+    /// Its transmit queue.
+    pub queue: QueueKind,
+    /// How much that holds.
+    pub queue_limit: QueueLimit,
+    /// Whether its queue marks packets of connections that can do ECN (RFC 3168), where the discipline can mark.
+    pub ecn: bool,
+    /// What its hardware takes ahead of time.
+    pub hardware_queue: HardwareQueue,
+    /// Its airtime queue limits; `None`: none.
+    pub aql: Option<Aql>,
+    /// The most that it can forward, both ways together; `None`: whatever comes.
+    pub forwarding: Option<BitRate>,
+    /// The line from it to the world; `None`: the server is next to it.
+    pub wan: Option<Wan>,
+}
+
+/// The line between an access point and the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wan {
+    /// Its rate towards the access point; `None`: unlimited.
+    pub down: Option<BitRate>,
+    /// Its rate away from it; `None`: unlimited.
+    pub up: Option<BitRate>,
+    /// One-way delay.
+    pub delay: Duration,
+    /// Share of packets lost.
+    pub loss: Probability,
+    /// Bytes it can hold each way; `None`: not said.
+    pub queue: Option<ByteSize>,
+}
+
+/// One radio. What a rating decides is `None` until the rating is decoded; without a rating nothing is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Radio {
+    /// Its name.
+    pub name: RadioName,
+    /// What it speaks.
+    pub standard: Option<Standard>,
+    /// The number of its primary channel.
+    pub channel: u16,
+    /// Its channel's width.
+    pub width: Option<Width>,
+    /// Spatial streams.
+    pub streams: Option<u8>,
+    /// Guard interval.
+    pub guard: Option<Guard>,
+    /// Transmit power.
+    pub power: Dbm,
+    /// How frames are put together.
+    pub aggregation: Aggregation,
+    /// Aggregates of this size and more are preceded by RTS/CTS.
+    pub rts: Option<ByteSize>,
+    /// Share of the air that others take.
+    pub busy: Probability,
+}
+
 /// One station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Station {
     /// Its name.
     pub name: String,
-    /// What it does, one or several.
+    /// What it does, one or several; possibly nothing.
     pub workloads: Vec<StationWorkload>,
-    /// When its load begins.
+    /// When its load begins; before the end of the run.
     pub start: Duration,
-    /// When it ends; `None`: with the run.
+    /// When it ends, later than `start`; `None`: with the run.
     pub stop: Option<Duration>,
-    /// Its congestion control; `None`: the system's.
-    pub cc: Option<String>,
-    /// How far from its access point.
-    pub distance: Option<Distance>,
+    /// Its congestion control; `None`: the system's, CUBIC where it is modelled.
+    pub cc: Option<CongestionControl>,
+    /// Its TCP Small Queues; `None`: the system's, the latest where it is modelled.
+    pub tsq: Option<Tsq>,
+    /// Its place on the air.
+    pub air: StationAir,
     /// The fleet agent meant for it.
     pub agent: Option<String>,
     /// The label of the agents that will do.
     pub label: Option<String>,
+}
+
+/// A station's place on the air.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StationAir {
+    /// What it joins.
+    pub joins: Option<Joins>,
+    /// How it picks among a network's radios.
+    pub selects: Selects,
+    /// What it speaks; `None`: what the radio it joins does.
+    pub standard: Option<Standard>,
+    /// Spatial streams. Default 2: few clients have more.
+    pub streams: u8,
+    /// How good its link is.
+    pub quality: Option<Quality>,
+    /// The power of its signal at the access point; `None`: the same as the other way.
+    pub signal_up: Option<Dbm>,
+    /// Stations that it can't hear and that can't hear it.
+    pub hidden_from: Vec<String>,
+    /// How the rate is chosen, both ways.
+    pub rate_control: RateControl,
+    /// What its adapter can move.
+    pub limit: Limit,
+    /// Its transmit queue.
+    pub queue: QueueKind,
+    /// What its hardware takes ahead of time.
+    pub hardware_queue: HardwareQueue,
+    /// Its weight in a schedule by airtime; 1 to 65 535. Default 256, as in Linux.
+    pub weight: u16,
+}
+
+/// What a station joins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Joins {
+    /// A network: it picks the radio.
+    Network(String),
+    /// One radio.
+    Radio(RadioRef),
 }
 
 /// A workload of a station.
@@ -96,4 +241,220 @@ pub struct StationWorkload {
     pub name: String,
     /// Its settings.
     pub config: Config,
+}
+
+/// Something that changes while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// When, after the load began; not beyond its end.
+    pub time: Duration,
+    /// What becomes what.
+    pub settings: Vec<Setting>,
+}
+
+/// One key that gets another value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Setting {
+    /// `server.link.*`
+    Link(LinkSetting),
+    /// `ap.NAME.*`
+    Ap(String, ApSetting),
+    /// `ap.NAME.radio.RADIO.*`
+    Radio(RadioRef, RadioSetting),
+    /// `station.NAME.*`
+    Station(String, StationSetting),
+}
+
+/// What can change about the server's hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkSetting {
+    /// Its rate.
+    Rate(BitRate),
+    /// Its one-way delay.
+    Delay(Duration),
+    /// Its share of packets lost.
+    Loss(Probability),
+    /// Bytes it can hold.
+    Queue(ByteSize),
+}
+
+/// What can change about an access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApSetting {
+    /// Its transmit queue. What waits in the old one is dropped.
+    Queue(QueueKind),
+    /// The most that it can forward.
+    Forwarding(BitRate),
+    /// Its line's rate towards it.
+    WanDown(BitRate),
+    /// Its line's rate away from it.
+    WanUp(BitRate),
+    /// Its line's one-way delay.
+    WanDelay(Duration),
+    /// Its line's share of packets lost.
+    WanLoss(Probability),
+}
+
+/// What can change about a radio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RadioSetting {
+    /// The share of the air that others take.
+    Busy(Probability),
+    /// Its transmit power.
+    Power(Dbm),
+}
+
+/// What can change about a station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StationSetting {
+    /// `signal`, `distance` or `mcs`: how good its link is.
+    Quality(Quality),
+    /// The power of its signal at the access point.
+    SignalUp(Dbm),
+    /// How the rate is chosen.
+    RateControl(RateControl),
+    /// What its adapter can move.
+    Limit(Limit),
+    /// Its transmit queue. What waits in the old one is dropped.
+    Queue(QueueKind),
+    /// Its weight in a schedule by airtime.
+    Weight(u16),
+}
+
+impl Plan {
+    /// When what is under way is settled: `duration` + `drain`.
+    #[must_use]
+    pub fn settled(&self) -> Duration {
+        self.duration + self.drain
+    }
+
+    /// The station of that name.
+    #[must_use]
+    pub fn station(&self, name: &str) -> Option<&Station> {
+        self.stations.iter().find(|s| s.name == name)
+    }
+}
+
+impl Station {
+    /// When its load ends in a run of `duration`.
+    #[must_use]
+    pub fn end(&self, duration: Duration) -> Duration {
+        self.stop.map_or(duration, |stop| stop.min(duration))
+    }
+}
+
+impl Radio {
+    /// Its settings in full; `None` while its rating is not decoded.
+    #[must_use]
+    pub fn config(&self) -> Option<RadioConfig> {
+        Some(RadioConfig {
+            band: self.name.band,
+            standard: self.standard?,
+            channel: self.channel,
+            width: self.width?,
+            streams: self.streams?,
+            guard: self.guard?,
+            power: self.power,
+            aggregation: self.aggregation,
+            rts: self.rts,
+            busy: self.busy,
+        })
+    }
+}
+
+impl Http {
+    /// As it is written: `1.1` or `2`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Http::H1 => "1.1",
+            Http::H2 => "2",
+        }
+    }
+}
+
+impl Default for StationAir {
+    fn default() -> Self {
+        StationAir {
+            joins: None,
+            selects: Selects::default(),
+            standard: None,
+            streams: 2,
+            quality: None,
+            signal_up: None,
+            hidden_from: Vec::new(),
+            rate_control: RateControl::default(),
+            limit: Limit::default(),
+            queue: QueueKind::FqCodel,
+            hardware_queue: HardwareQueue::default(),
+            weight: 256,
+        }
+    }
+}
+
+impl fmt::Display for RadioName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.band.name())?;
+        match self.number {
+            1 => Ok(()),
+            number => write!(f, "-{number}"),
+        }
+    }
+}
+
+impl fmt::Display for RadioRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.ap, self.radio)
+    }
+}
+
+impl fmt::Display for Joins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Joins::Network(name) => f.write_str(name),
+            Joins::Radio(radio) => radio.fmt(f),
+        }
+    }
+}
+
+impl Plan {
+    /// A plan of that name with everything at its default, and no station yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Plan {
+            name: name.to_owned(),
+            title: None,
+            question: None,
+            assumptions: Vec::new(),
+            duration: Duration::from_secs(60),
+            warmup: Duration::ZERO,
+            baseline: Duration::from_secs(3),
+            drain: Duration::from_secs(5),
+            seed: Seed(1),
+            repeat: 1,
+            server: Server::default(),
+            networks: Vec::new(),
+            aps: Vec::new(),
+            stations: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+}
+
+impl Station {
+    /// A station of that name with everything at its default, doing nothing yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Station {
+            name: name.to_owned(),
+            workloads: Vec::new(),
+            start: Duration::ZERO,
+            stop: None,
+            cc: None,
+            tsq: None,
+            air: StationAir::default(),
+            agent: None,
+            label: None,
+        }
+    }
 }

@@ -1,1 +1,5 @@
 //! Simulated TCP endpoints.
+//!
+//! So far: [`config`], the settings that a scenario can state.
+
+pub mod config;

@@ -1,0 +1,337 @@
+//! What the physical layers permit: bands, channels, widths, streams, guard intervals, MCS.
+
+/// A frequency band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Band {
+    /// 2.4 GHz: 2400 to 2483.5 MHz.
+    Ghz2_4,
+    /// 5 GHz: 5150 to 5895 MHz.
+    Ghz5,
+    /// 6 GHz: 5925 to 7125 MHz.
+    Ghz6,
+}
+
+/// An amendment's physical layer, by its letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Standard {
+    /// 802.11b: HR/DSSS, 2.4 GHz (802.11-2020 clause 16).
+    B,
+    /// 802.11a: OFDM, 5 GHz (clause 17).
+    A,
+    /// 802.11g: ERP, 2.4 GHz (clause 18).
+    G,
+    /// 802.11n: HT, 2.4 and 5 GHz (clause 19).
+    N,
+    /// 802.11ac: VHT, 5 GHz (clause 21).
+    Ac,
+    /// 802.11ax: HE, all bands (802.11ax-2021 clause 27).
+    Ax,
+    /// 802.11be: EHT, all bands (802.11be-2024 clause 36).
+    Be,
+}
+
+/// A channel's width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 20 MHz (22 MHz for 802.11b).
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+    /// 160 MHz.
+    Mhz160,
+    /// 320 MHz.
+    Mhz320,
+}
+
+/// A guard interval between OFDM symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Guard {
+    /// 0.4 µs: the short one of 802.11n and ac.
+    Ns400,
+    /// 0.8 µs: the only one of 802.11a and g, the long one of n and ac, the shortest of ax and be.
+    Ns800,
+    /// 1.6 µs: 802.11ax and be.
+    Ns1600,
+    /// 3.2 µs: 802.11ax and be.
+    Ns3200,
+}
+
+impl Band {
+    /// All of them.
+    pub const ALL: [Band; 3] = [Band::Ghz2_4, Band::Ghz5, Band::Ghz6];
+
+    /// As radios are named: `2g`, `5g`, `6g`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Band::Ghz2_4 => "2g",
+            Band::Ghz5 => "5g",
+            Band::Ghz6 => "6g",
+        }
+    }
+
+    /// The primary channel taken when none is said: 6, 36 and 37 (a preferred scanning channel).
+    #[must_use]
+    pub const fn default_channel(self) -> u16 {
+        match self {
+            Band::Ghz2_4 => 6,
+            Band::Ghz5 => 36,
+            Band::Ghz6 => 37,
+        }
+    }
+
+    /// Whether this is the number of a 20 MHz channel of the band (802.11-2020 annex E).
+    #[must_use]
+    pub fn has_channel(self, channel: u16) -> bool {
+        match self {
+            Band::Ghz2_4 => (1..=14).contains(&channel),
+            Band::Ghz5 => match channel {
+                36..=64 | 100..=144 => channel.is_multiple_of(4),
+                149..=177 => channel % 4 == 1,
+                _ => false,
+            },
+            Band::Ghz6 => (1..=233).contains(&channel) && channel % 4 == 1,
+        }
+    }
+
+    /// The band's channels, for people.
+    #[must_use]
+    pub const fn channels(self) -> &'static str {
+        match self {
+            Band::Ghz2_4 => "1 to 14",
+            Band::Ghz5 => "36, 40 … 64, 100, 104 … 144, 149, 153 … 177",
+            Band::Ghz6 => "1, 5, 9 … 233",
+        }
+    }
+
+    /// What a new access point speaks in this band when nothing is said: 802.11n on 2.4 GHz, ac on 5, ax on 6.
+    #[must_use]
+    pub const fn default_standard(self) -> Standard {
+        match self {
+            Band::Ghz2_4 => Standard::N,
+            Band::Ghz5 => Standard::Ac,
+            Band::Ghz6 => Standard::Ax,
+        }
+    }
+
+    /// The width taken when nothing is said: 20, 80 and 160 MHz, or the standard's widest if that is less.
+    #[must_use]
+    pub fn default_width(self, standard: Standard) -> Width {
+        let usual = match self {
+            Band::Ghz2_4 => Width::Mhz20,
+            Band::Ghz5 => Width::Mhz80,
+            Band::Ghz6 => Width::Mhz160,
+        };
+        usual.min(standard.widest(self))
+    }
+}
+
+impl Standard {
+    /// All of them, oldest first.
+    pub const ALL: [Standard; 7] = [
+        Standard::B,
+        Standard::A,
+        Standard::G,
+        Standard::N,
+        Standard::Ac,
+        Standard::Ax,
+        Standard::Be,
+    ];
+
+    /// As it is written: `802.11ac`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Standard::B => "802.11b",
+            Standard::A => "802.11a",
+            Standard::G => "802.11g",
+            Standard::N => "802.11n",
+            Standard::Ac => "802.11ac",
+            Standard::Ax => "802.11ax",
+            Standard::Be => "802.11be",
+        }
+    }
+
+    /// Whether it is spoken in `band`. A station of 802.11ac speaks n at 2.4 GHz; that is not ac.
+    #[must_use]
+    pub const fn in_band(self, band: Band) -> bool {
+        match self {
+            Standard::B | Standard::G => matches!(band, Band::Ghz2_4),
+            Standard::A | Standard::Ac => matches!(band, Band::Ghz5),
+            Standard::N => !matches!(band, Band::Ghz6),
+            Standard::Ax | Standard::Be => true,
+        }
+    }
+
+    /// The widest channel in `band`.
+    #[must_use]
+    pub const fn widest(self, band: Band) -> Width {
+        match (self, band) {
+            (Standard::A | Standard::B | Standard::G, _) => Width::Mhz20,
+            (_, Band::Ghz2_4) | (Standard::N, _) => Width::Mhz40,
+            (Standard::Be, Band::Ghz6) => Width::Mhz320,
+            _ => Width::Mhz160,
+        }
+    }
+
+    /// The most spatial streams.
+    #[must_use]
+    pub const fn most_streams(self) -> u8 {
+        match self {
+            Standard::A | Standard::B | Standard::G => 1,
+            Standard::N => 4,
+            Standard::Ac | Standard::Ax | Standard::Be => 8,
+        }
+    }
+
+    /// The highest MCS, counted per stream (what 802.11n writes as MCS 15 is MCS 7 on two streams). For 802.11b and
+    /// a/g, which have rates but no MCS, the index of the rate: 1, 2, 5.5, 11 and 6 … 54 Mbit/s.
+    #[must_use]
+    pub const fn highest_mcs(self) -> u8 {
+        match self {
+            Standard::B => 3,
+            Standard::A | Standard::G | Standard::N => 7,
+            Standard::Ac => 9,
+            Standard::Ax => 11,
+            Standard::Be => 13,
+        }
+    }
+
+    /// Whether `mcs` exists at this width and number of streams. Of 802.11ac some do not (802.11-2020 §21.5: a symbol
+    /// must hold a whole number of coded bits per encoder).
+    #[must_use]
+    pub const fn has_mcs(self, mcs: u8, width: Width, streams: u8) -> bool {
+        if mcs > self.highest_mcs() || streams == 0 || streams > self.most_streams() {
+            return false;
+        }
+        match (self, width, mcs) {
+            (Standard::Ac, Width::Mhz20, 9) => matches!(streams, 3 | 6),
+            (Standard::Ac, Width::Mhz80, 6) => !matches!(streams, 3 | 7),
+            (Standard::Ac, Width::Mhz80, 9) => streams != 6,
+            (Standard::Ac, Width::Mhz160, 9) => streams != 3,
+            _ => true,
+        }
+    }
+
+    /// The guard interval taken when none is said: the shortest.
+    #[must_use]
+    pub const fn default_guard(self) -> Guard {
+        match self {
+            Standard::N | Standard::Ac => Guard::Ns400,
+            _ => Guard::Ns800,
+        }
+    }
+
+    /// Whether the standard has this guard interval.
+    #[must_use]
+    pub const fn has_guard(self, guard: Guard) -> bool {
+        match self {
+            Standard::A | Standard::B | Standard::G => matches!(guard, Guard::Ns800),
+            Standard::N | Standard::Ac => matches!(guard, Guard::Ns400 | Guard::Ns800),
+            Standard::Ax | Standard::Be => !matches!(guard, Guard::Ns400),
+        }
+    }
+
+    /// MPDUs that a BlockAck window holds: the most that one A-MPDU carries. 64 for 802.11n and ac, 256 for ax, 1024
+    /// for be, one where there is no aggregation.
+    #[must_use]
+    pub const fn block_ack_window(self) -> u16 {
+        match self {
+            Standard::A | Standard::B | Standard::G => 1,
+            Standard::N | Standard::Ac => 64,
+            Standard::Ax => 256,
+            Standard::Be => 1024,
+        }
+    }
+
+    /// The largest A-MSDU in bytes: 7935 for 802.11n, 11 398 from ac on (the largest MPDU is 11 454 B), none before.
+    #[must_use]
+    pub const fn largest_amsdu(self) -> Option<u16> {
+        match self {
+            Standard::A | Standard::B | Standard::G => None,
+            Standard::N => Some(7935),
+            Standard::Ac | Standard::Ax | Standard::Be => Some(11_398),
+        }
+    }
+}
+
+impl Width {
+    /// All of them, narrowest first.
+    pub const ALL: [Width; 5] = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320];
+
+    /// In MHz.
+    #[must_use]
+    pub const fn as_mhz(self) -> u16 {
+        match self {
+            Width::Mhz20 => 20,
+            Width::Mhz40 => 40,
+            Width::Mhz80 => 80,
+            Width::Mhz160 => 160,
+            Width::Mhz320 => 320,
+        }
+    }
+}
+
+impl Guard {
+    /// All of them, shortest first.
+    pub const ALL: [Guard; 4] = [Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200];
+
+    /// In nanoseconds.
+    #[must_use]
+    pub const fn as_nanos(self) -> u16 {
+        match self {
+            Guard::Ns400 => 400,
+            Guard::Ns800 => 800,
+            Guard::Ns1600 => 1600,
+            Guard::Ns3200 => 3200,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_those_of_annex_e() {
+        for (band, good, bad) in [
+            (Band::Ghz2_4, vec![1, 6, 11, 13, 14], vec![0, 15, 36]),
+            (
+                Band::Ghz5,
+                vec![36, 64, 100, 144, 149, 165, 177],
+                vec![6, 38, 68, 96, 148, 181],
+            ),
+            (Band::Ghz6, vec![1, 5, 37, 233], vec![0, 2, 36, 237]),
+        ] {
+            for channel in good {
+                assert!(band.has_channel(channel), "{channel} in {}", band.name());
+            }
+            for channel in bad {
+                assert!(!band.has_channel(channel), "{channel} in {}", band.name());
+            }
+        }
+    }
+
+    #[test]
+    fn vht_mcs_9_at_20_mhz_only_with_three_or_six_streams() {
+        let valid: Vec<u8> = (1..=8).filter(|n| Standard::Ac.has_mcs(9, Width::Mhz20, *n)).collect();
+        assert_eq!(valid, [3, 6]);
+        assert!(!Standard::N.has_mcs(8, Width::Mhz20, 1));
+        assert!(Standard::Be.has_mcs(13, Width::Mhz320, 8));
+    }
+
+    #[test]
+    fn defaults_are_permitted_by_the_standard() {
+        for band in Band::ALL {
+            let standard = band.default_standard();
+            assert!(standard.in_band(band));
+            assert!(band.has_channel(band.default_channel()));
+            for standard in Standard::ALL.into_iter().filter(|s| s.in_band(band)) {
+                assert!(band.default_width(standard) <= standard.widest(band));
+                assert!(standard.has_guard(standard.default_guard()));
+            }
+        }
+    }
+}

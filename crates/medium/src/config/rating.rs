@@ -1,0 +1,71 @@
+//! The figure on the box.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A speed rating in the shape of `AC1750`: letters that stand for a generation and the sum of its radios' rates in
+/// Mbit/s, rounded up. What it probably means is not said here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rating {
+    /// `N`, `AC`, `AX` or `BE`.
+    pub letters: &'static str,
+    /// 100 to 99 999 Mbit/s.
+    pub figure: u32,
+}
+
+/// A text that is no rating.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRating;
+
+impl FromStr for Rating {
+    type Err = NoRating;
+
+    /// Reads `"AC1750"`, in capitals or not.
+    fn from_str(text: &str) -> Result<Self, NoRating> {
+        let at = text.find(|c: char| !c.is_ascii_alphabetic()).ok_or(NoRating)?;
+        let (letters, digits) = text.split_at(at);
+        let letters = ["N", "AC", "AX", "BE"]
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(letters))
+            .ok_or(NoRating)?;
+        if !(3..=5).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(NoRating);
+        }
+        let figure = digits.parse().map_err(|_| NoRating)?;
+        if figure < 100 {
+            return Err(NoRating);
+        }
+        Ok(Rating { letters, figure })
+    }
+}
+
+impl fmt::Display for Rating {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}{}", self.letters, self.figure))
+    }
+}
+
+impl fmt::Display for NoRating {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, as in `AC1750`")
+    }
+}
+
+impl std::error::Error for NoRating {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        for text in ["N300", "AC1750", "ax5400", "BE19000"] {
+            assert_eq!(text.parse::<Rating>().unwrap().to_string(), text.to_uppercase());
+        }
+        for text in [
+            "", "AC", "1750", "AD1750", "AC17.5", "AC12", "AC123456", "AC 1750", "AC0050", "АС1750",
+        ] {
+            assert_eq!(text.parse::<Rating>(), Err(NoRating), "{text}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The settings of a TCP endpoint: plain data, every field with its unit, default and source.
+
+use netburn_units::ByteSize;
+use std::fmt;
+use std::str::FromStr;
+
+/// A congestion control.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum CongestionControl {
+    /// RFC 5681 and 6582.
+    Reno,
+    /// RFC 9438. The default where TCP is modelled, as it is Linux's.
+    #[default]
+    Cubic,
+    /// BBR version 1.
+    Bbr,
+    /// One that the system has under this name; it can't be modelled.
+    System(String),
+}
+
+impl CongestionControl {
+    /// Its name, as Linux's `TCP_CONGESTION` takes it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            CongestionControl::Reno => "reno",
+            CongestionControl::Cubic => "cubic",
+            CongestionControl::Bbr => "bbr",
+            CongestionControl::System(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that can't name a congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoCongestionControl;
+
+impl fmt::Display for NoCongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "no congestion control: `reno`, `cubic`, `bbr` or a system's own, up to 15 of a-z, 0-9, `-` and `_`",
+        )
+    }
+}
+
+impl std::error::Error for NoCongestionControl {}
+
+impl FromStr for CongestionControl {
+    type Err = NoCongestionControl;
+
+    /// Reads a name of up to 15 characters (Linux's `TCP_CA_NAME_MAX` is 16 with its end).
+    fn from_str(text: &str) -> Result<Self, NoCongestionControl> {
+        let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+        match text {
+            "reno" => Ok(CongestionControl::Reno),
+            "cubic" => Ok(CongestionControl::Cubic),
+            "bbr" => Ok(CongestionControl::Bbr),
+            _ if (1..=15).contains(&text.len()) && text.bytes().all(good) => {
+                Ok(CongestionControl::System(text.to_owned()))
+            }
+            _ => Err(NoCongestionControl),
+        }
+    }
+}
+
+/// TCP Small Queues: how much of one connection may wait below TCP in the sending host.
+///
+/// The limit, in bytes of `truesize`, is `max(2 × the packet's truesize, pacing rate ÷ 2^shift, minimum)`, and no more
+/// than the cap (`net/ipv4/tcp_output.c`, `tcp_small_queue_check`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tsq {
+    /// As a kernel of that time did it over Wi-Fi.
+    Preset(TsqPreset),
+    /// Settings of one's own.
+    Custom(TsqSettings),
+    /// No limit.
+    Off,
+}
+
+/// The settings of TCP Small Queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TsqSettings {
+    /// Data for 2^−shift seconds at the pacing rate may wait: 10 is 0.98 ms, 9 1.95, 8 3.9, 7 7.8, 6 15.6. `None`: the
+    /// limit does not follow the rate and is the cap.
+    pub shift: Option<u8>,
+    /// The limit is never below this. Default: nothing beyond two packets.
+    pub minimum: ByteSize,
+    /// The limit is never above this. Default: none.
+    pub cap: Option<ByteSize>,
+    /// Whether the cap also binds connections that the pacing timer or the `fq` qdisc paces. Between Linux 5.0 and 6.15
+    /// it did not.
+    pub caps_paced: bool,
+}
+
+/// The history of TCP Small Queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TsqPreset {
+    /// Linux 3.6: 128 KiB, whatever the rate (46d3ceabd8d9).
+    Y2012,
+    /// Linux 3.12: two packets or 1 ms at the flow's rate (shift 10), nothing else.
+    Y2013,
+    /// The same with a minimum of 128 KiB, put back for Wi-Fi's sake (98e09386c0ef).
+    Y2013Min,
+    /// 128 KiB turned from minimum into cap (605ad7f184b6), shift 10.
+    Y2014,
+    /// The cap doubled to 256 KiB, shift 10.
+    Y2015,
+    /// Wi-Fi drivers ask for shift 8, about 4 ms (36148c2bbfbe, Linux 4.16); cap 256 KiB.
+    Y2018,
+    /// Wi-Fi's shift is 7, about 8 ms (5c14a4d05f68); cap 1 MiB, and only for connections that aren't paced
+    /// (c73e5807e4f6).
+    Y2019,
+    /// Linux 6.16: shift 7, cap 4 MiB, for all (9ea3bfa61b09, c4221a8cc3a7).
+    Y2025,
+}
+
+impl Tsq {
+    /// The settings, `None` when it is off.
+    #[must_use]
+    pub const fn settings(self) -> Option<TsqSettings> {
+        match self {
+            Tsq::Preset(preset) => Some(preset.settings()),
+            Tsq::Custom(settings) => Some(settings),
+            Tsq::Off => None,
+        }
+    }
+}
+
+impl Default for Tsq {
+    /// The latest.
+    fn default() -> Self {
+        Tsq::Preset(TsqPreset::Y2025)
+    }
+}
+
+impl Default for TsqSettings {
+    /// Shift 10, as a socket begins with (`sock_init_data`), no minimum, no cap.
+    fn default() -> Self {
+        TsqSettings {
+            shift: Some(10),
+            minimum: ByteSize::ZERO,
+            cap: None,
+            caps_paced: true,
+        }
+    }
+}
+
+impl TsqPreset {
+    /// All of them, oldest first.
+    pub const ALL: [TsqPreset; 8] = [
+        TsqPreset::Y2012,
+        TsqPreset::Y2013,
+        TsqPreset::Y2013Min,
+        TsqPreset::Y2014,
+        TsqPreset::Y2015,
+        TsqPreset::Y2018,
+        TsqPreset::Y2019,
+        TsqPreset::Y2025,
+    ];
+
+    /// As it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            TsqPreset::Y2012 => "2012",
+            TsqPreset::Y2013 => "2013",
+            TsqPreset::Y2013Min => "2013-min",
+            TsqPreset::Y2014 => "2014",
+            TsqPreset::Y2015 => "2015",
+            TsqPreset::Y2018 => "2018",
+            TsqPreset::Y2019 => "2019",
+            TsqPreset::Y2025 => "2025",
+        }
+    }
+
+    /// What it was.
+    #[must_use]
+    pub const fn settings(self) -> TsqSettings {
+        let kib = ByteSize::from_kib;
+        let (shift, minimum, cap, caps_paced) = match self {
+            TsqPreset::Y2012 => (None, ByteSize::ZERO, Some(kib(128)), true),
+            TsqPreset::Y2013 => (Some(10), ByteSize::ZERO, None, true),
+            TsqPreset::Y2013Min => (Some(10), kib(128), None, true),
+            TsqPreset::Y2014 => (Some(10), ByteSize::ZERO, Some(kib(128)), true),
+            TsqPreset::Y2015 => (Some(10), ByteSize::ZERO, Some(kib(256)), true),
+            TsqPreset::Y2018 => (Some(8), ByteSize::ZERO, Some(kib(256)), true),
+            TsqPreset::Y2019 => (Some(7), ByteSize::ZERO, Some(kib(1024)), false),
+            TsqPreset::Y2025 => (Some(7), ByteSize::ZERO, Some(kib(4096)), true),
+        };
+        TsqSettings {
+            shift,
+            minimum,
+            cap,
+            caps_paced,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_congestion_controls() {
+        for name in ["reno", "cubic", "bbr", "bbr3", "dctcp", "abcdefghijklmno"] {
+            assert_eq!(name.parse::<CongestionControl>().unwrap().name(), name);
+        }
+        for name in ["", "CUBIC", "abcdefghijklmnop", "a b", "é"] {
+            assert_eq!(name.parse::<CongestionControl>(), Err(NoCongestionControl), "{name}");
+        }
+    }
+
+    #[test]
+    fn presets_follow_their_history() {
+        let caps: Vec<Option<u64>> = TsqPreset::ALL
+            .iter()
+            .map(|p| p.settings().cap.map(ByteSize::as_bytes))
+            .collect();
+        let kib = |n: u64| Some(n << 10);
+        assert_eq!(
+            caps,
+            [kib(128), None, None, kib(128), kib(256), kib(256), kib(1024), kib(4096)]
+        );
+        let shifts: Vec<Option<u8>> = TsqPreset::ALL.iter().map(|p| p.settings().shift).collect();
+        let ten = Some(10);
+        assert_eq!(shifts, [None, ten, ten, ten, ten, Some(8), Some(7), Some(7)]);
+    }
+}
