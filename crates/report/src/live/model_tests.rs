@@ -1,14 +1,11 @@
 use super::*;
 use netburn_record::{EventRow, IntervalRow, OperationRow};
-use netburn_scenario::plan::{Hop, Http, Server};
 use netburn_scenario::{Station, StationWorkload};
-use netburn_units::{Probability, Seed};
 use netburn_workload::{Config, Operation};
 use proptest::prelude::*;
 
 fn plan() -> Plan {
     let station = |name: &str, uses: &[(&str, Config)]| Station {
-        name: name.into(),
         workloads: uses
             .iter()
             .map(|(name, config)| StationWorkload {
@@ -16,39 +13,15 @@ fn plan() -> Plan {
                 config: config.clone(),
             })
             .collect(),
-        start: Duration::ZERO,
-        stop: None,
-        cc: None,
-        distance: None,
-        agent: None,
-        label: None,
+        ..Station::new(name)
     };
     Plan {
-        name: "two".into(),
-        title: None,
-        question: None,
-        duration: Duration::from_secs(60),
-        warmup: Duration::ZERO,
         baseline: Duration::from_secs(1),
-        drain: Duration::from_secs(5),
-        seed: Seed(1),
-        repeat: 1,
-        server: Server {
-            link: Hop {
-                rate: None,
-                delay: Duration::ZERO,
-                loss: Probability::ZERO,
-                queue: None,
-            },
-            http: Http::H1,
-            tls: false,
-            cc: None,
-        },
         stations: vec![
             station("phone", &[("voip", Config::voip()), ("probe", Config::probe())]),
             station("de\x1bsktop", &[("download", Config::download())]),
         ],
-        assumptions: vec![],
+        ..Plan::new("two")
     }
 }
 
