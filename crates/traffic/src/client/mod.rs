@@ -1,7 +1,24 @@
 //! One HTTP connection at a time, dialling visible.
 //!
 //! - [`target`]: what is spoken to, and how.
+//! - [`socket`], [`tls`], [`stream`]: a connection, in clear or over TLS.
+//! - [`exchange`]: what is asked, and what is told while the answer comes.
+//! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
+//! - [`upload`]: the content of uploads.
+//!
+//! Everything here stays on one thread.
 
+pub mod exchange;
+pub mod h1;
+pub mod h2;
+pub mod head;
+pub mod socket;
+pub mod stream;
 pub mod target;
+pub mod tls;
+pub(crate) mod upload;
 
+pub use exchange::{Answer, Ask, Broken, Method, Watch};
+pub use socket::Socket;
+pub use stream::Stream;
 pub use target::{Resource, Target, Trust};

@@ -187,6 +187,14 @@ impl Workload {
         }
     }
 
+    /// The run ends here and now, for what is under way too: a driver told to stop before the end.
+    pub fn handle_stop(&mut self, now: Instant) {
+        let now = self.catch_up(now);
+        self.end = self.end.min(now);
+        self.settle = self.settle.min(now);
+        self.handle_timeout(now);
+    }
+
     /// The next thing for the driver to do.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()

@@ -1,0 +1,103 @@
+//! What is asked, what is told while the answer comes, and how it ends.
+
+use std::borrow::Cow;
+use std::io;
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask<'a> {
+    /// What is to be done.
+    pub method: Method,
+    /// The path and query, beginning with `/`.
+    pub path: Cow<'a, str>,
+    /// The `Host` field or `:authority`, with the port where it isn't the scheme's own.
+    pub authority: Cow<'a, str>,
+    /// Whether this is the connection's last request.
+    pub last: bool,
+}
+
+/// The methods in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Fetch.
+    Get,
+    /// Fetch the head alone.
+    Head,
+    /// Send so many bytes.
+    Post(u64),
+}
+
+impl Method {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post(_) => "POST",
+        }
+    }
+}
+
+/// An answer that has come to its end, or whose status ended the interest in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The `Location` field.
+    pub location: Option<String>,
+    /// Bytes of content that came.
+    pub content: u64,
+    /// Whether the connection may be used again.
+    pub keep: bool,
+}
+
+impl Answer {
+    /// Whether the status says success (2xx).
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// Who is told while an answer comes.
+pub trait Watch {
+    /// The answer's head has come (`bytes` is 0), or `bytes` more of the content have come or been sent.
+    fn bytes(&mut self, bytes: u64);
+
+    /// Whether the content itself is wanted; else it may be dropped in the kernel.
+    fn wants_content(&self) -> bool {
+        false
+    }
+
+    /// The content, piece by piece, where it is wanted; told besides [`bytes`](Self::bytes).
+    fn content(&mut self, piece: &[u8]) {
+        let _ = piece;
+    }
+}
+
+/// Why there is no whole answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// The connection had been used before, and was closed before anything of this answer came: the server had given
+    /// it up, and nothing is wrong. Worth dialling again, once.
+    #[error("the server had closed the idle connection")]
+    Idle,
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[source] io::Error),
+    /// What came is not an answer.
+    #[error("{0}")]
+    Answer(String),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Broken::Connection(error)
+    }
+}
+
+/// The connection ended where it should not.
+pub(crate) fn cut_short() -> Broken {
+    Broken::Connection(io::Error::new(io::ErrorKind::UnexpectedEof, "closed in the middle"))
+}

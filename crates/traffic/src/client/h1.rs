@@ -1,0 +1,309 @@
+//! HTTP/1.1 (RFC 9112): one request and its answer on a connection, content dropped as early as can be.
+
+use super::Stream;
+use super::exchange::{Answer, Ask, Broken, Method, Watch, cut_short};
+use super::head::{self, Body, Head};
+use super::upload;
+use crate::chunked::Decoder;
+use std::cell::RefCell;
+use std::io;
+
+/// What is read at once into memory.
+const BUFFER: usize = 16 * 1024;
+/// As much is dropped in the kernel before the rest of the program gets a turn.
+const TURN: usize = 1 << 20;
+/// In the chunked coding, as much must be certain to be content before the kernel drops it.
+const WORTH_DROPPING: u64 = 4096;
+
+/// Sends `ask` over a connection that has had an answer before (`used`) or not, and takes the answer.
+///
+/// An answer that isn't a success ends with its head; its connection is then of no more use.
+///
+/// # Errors
+/// When there is no whole answer. The connection is of no more use.
+pub async fn exchange<W: Watch>(
+    stream: &mut Stream,
+    used: bool,
+    ask: &Ask<'_>,
+    watch: &mut W,
+) -> Result<Answer, Broken> {
+    let mut sent = 0;
+    let mut buffer = Buffer::take();
+    let uploads = matches!(ask.method, Method::Post(_));
+    // Content that has gone is not sent again: whether the server has closed is looked at before.
+    if uploads && used && upload::answers(stream.socket()).unwrap_or(true) {
+        return Err(Broken::Idle);
+    }
+    let begun = async {
+        let acked = if uploads { upload::acked(stream.socket()) } else { 0 };
+        let text = render(ask);
+        stream.send(text.as_bytes()).await?;
+        if let Method::Post(length) = ask.method {
+            sent = upload::send(stream, acked + text.len() as u64, length, watch).await?;
+        }
+        fill(stream, &mut buffer).await
+    };
+    match begun.await {
+        Ok(()) => {}
+        Err(_) if used && !uploads => return Err(Broken::Idle),
+        Err(broken) => return Err(broken),
+    }
+    let head = read_head(stream, &mut buffer, ask.method == Method::Head).await?;
+    watch.bytes(0);
+    let mut answer = Answer {
+        status: head.status,
+        location: head.location,
+        content: 0,
+        keep: head.keep && !ask.last,
+    };
+    if !answer.is_success() {
+        answer.keep = false;
+        return Ok(answer);
+    }
+    let mut content = Content {
+        stream,
+        buffer: &mut buffer,
+        watch,
+        came: 0,
+        had_turn: false,
+    };
+    match head.body {
+        Body::Length(length) => content.fixed(length).await?,
+        Body::Chunked => content.chunked().await?,
+        Body::UntilClose => content.until_close().await?,
+    }
+    answer.content = content.came;
+    // What comes beyond the end was not asked for.
+    answer.keep &= buffer.is_empty();
+    if matches!(ask.method, Method::Post(length) if sent < length) {
+        return Err(Broken::Answer("the server answered before it had everything".into()));
+    }
+    Ok(answer)
+}
+
+fn render(ask: &Ask<'_>) -> String {
+    use std::fmt::Write;
+    let mut text = String::with_capacity(160);
+    let (method, path, authority) = (ask.method.name(), &ask.path, &ask.authority);
+    let _ = write!(
+        text,
+        "{method} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: netburn\r\nAccept: */*\r\n"
+    );
+    if let Method::Post(length) = ask.method {
+        let _ = write!(
+            text,
+            "Content-Type: application/octet-stream\r\nContent-Length: {length}\r\n"
+        );
+    }
+    text.push_str(if ask.last { "Connection: close\r\n\r\n" } else { "\r\n" });
+    text
+}
+
+async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), Broken> {
+    match stream.receive(buffer.room()).await? {
+        0 => Err(cut_short()),
+        count => {
+            buffer.end += count;
+            Ok(())
+        }
+    }
+}
+
+/// The final head; those before it (1xx) are skipped.
+async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, Broken> {
+    loop {
+        match head::parse(buffer.there(), to_head) {
+            Err(error) => return Err(Broken::Answer(error.to_string())),
+            Ok(Some(head)) => {
+                buffer.begin += head.length;
+                if !head.is_interim() {
+                    return Ok(head);
+                }
+                if buffer.is_empty() {
+                    fill(stream, buffer).await?;
+                }
+            }
+            Ok(None) => fill(stream, buffer).await?,
+        }
+    }
+}
+
+struct Content<'a, W> {
+    stream: &'a mut Stream,
+    buffer: &'a mut Buffer,
+    watch: &'a mut W,
+    came: u64,
+    /// Whether the last drop was as large as a turn may be.
+    had_turn: bool,
+}
+
+impl<W: Watch> Content<'_, W> {
+    async fn fixed(&mut self, length: u64) -> Result<(), Broken> {
+        let there = (self.buffer.there().len() as u64).min(length);
+        self.take(there as usize);
+        while self.came < length {
+            match self.drop_some(length - self.came).await? {
+                0 => return Err(cut_short()),
+                count => self.count(count),
+            }
+        }
+        Ok(())
+    }
+
+    async fn until_close(&mut self) -> Result<(), Broken> {
+        self.take(self.buffer.there().len());
+        loop {
+            match self.drop_some(u64::MAX).await? {
+                0 => return Ok(()),
+                count => self.count(count),
+            }
+        }
+    }
+
+    async fn chunked(&mut self) -> Result<(), Broken> {
+        let mut decoder = Decoder::new();
+        loop {
+            let before = self.came;
+            while !self.buffer.is_empty() && !decoder.is_done() {
+                self.decode(&mut decoder)?;
+            }
+            if self.came > before {
+                self.watch.bytes(self.came - before);
+            }
+            if decoder.is_done() {
+                return Ok(());
+            }
+            if decoder.ahead() >= WORTH_DROPPING {
+                match self.drop_some(decoder.ahead()).await? {
+                    0 => return Err(cut_short()),
+                    count => {
+                        decoder.skip(count);
+                        self.count(count);
+                    }
+                }
+            } else {
+                fill(self.stream, self.buffer).await?;
+            }
+        }
+    }
+
+    /// Takes what the decoder can use of the buffer; content is handed on piece by piece.
+    fn decode(&mut self, decoder: &mut Decoder) -> Result<(), Broken> {
+        let there = self.buffer.there();
+        // Content alone, or what stands between: a piece is one or the other.
+        let piece = match decoder.ahead() {
+            0 => &there[..1],
+            ahead => &there[..there.len().min(usize::try_from(ahead).unwrap_or(usize::MAX))],
+        };
+        let decoded = decoder
+            .decode(piece)
+            .map_err(|error| Broken::Answer(error.to_string()))?;
+        if decoded.content > 0 && self.watch.wants_content() {
+            self.watch.content(piece);
+        }
+        self.came += decoded.content;
+        self.buffer.begin += decoded.taken;
+        Ok(())
+    }
+
+    /// Takes content that is in the buffer already.
+    fn take(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        if self.watch.wants_content() {
+            self.watch.content(&self.buffer.there()[..count]);
+        }
+        self.buffer.begin += count;
+        self.count(count as u64);
+    }
+
+    fn count(&mut self, count: u64) {
+        self.came += count;
+        self.watch.bytes(count);
+    }
+
+    /// Receives up to `limit` bytes that are content for certain; 0 is the end.
+    async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
+        if let Stream::Plain(socket) = &self.stream
+            && !self.watch.wants_content()
+        {
+            if self.had_turn {
+                tokio::task::yield_now().await;
+            }
+            let limit = usize::try_from(limit).unwrap_or(TURN).min(TURN);
+            let count = socket.discard(limit).await?;
+            self.had_turn = count == TURN;
+            return Ok(count as u64);
+        }
+        let room = self.buffer.room();
+        let room_len = room.len();
+        let limit = usize::try_from(limit).unwrap_or(room_len).min(room_len);
+        let count = self.stream.receive(&mut room[..limit]).await?;
+        if self.watch.wants_content() {
+            let begin = self.buffer.end;
+            self.watch.content(&self.buffer.bytes[begin..begin + count]);
+        }
+        Ok(count as u64)
+    }
+}
+
+/// What has been read and not yet used. Its memory is lent by the thread, so that idle connections hold none.
+struct Buffer {
+    bytes: Vec<u8>,
+    begin: usize,
+    end: usize,
+}
+
+thread_local! {
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Buffers that a thread keeps ready.
+const SPARES: usize = 64;
+
+impl Buffer {
+    fn take() -> Self {
+        let bytes = SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; BUFFER]);
+        Buffer {
+            bytes,
+            begin: 0,
+            end: 0,
+        }
+    }
+
+    fn there(&self) -> &[u8] {
+        &self.bytes[self.begin..self.end]
+    }
+
+    fn is_empty(&self) -> bool {
+        self.begin == self.end
+    }
+
+    /// Where more can be read to: never nothing, at most a head's greatest length in all.
+    fn room(&mut self) -> &mut [u8] {
+        if self.is_empty() {
+            (self.begin, self.end) = (0, 0);
+        }
+        if self.end == self.bytes.len() {
+            self.bytes.drain(..self.begin);
+            (self.begin, self.end) = (0, self.end - self.begin);
+            let length = self.bytes.len().max(self.end) * 2;
+            self.bytes.resize(length.max(BUFFER), 0);
+        }
+        &mut self.bytes[self.end..]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.bytes.len() == BUFFER {
+            let bytes = std::mem::take(&mut self.bytes);
+            SPARE.with_borrow_mut(|spare| {
+                if spare.len() < SPARES {
+                    spare.push(bytes);
+                }
+            });
+        }
+    }
+}

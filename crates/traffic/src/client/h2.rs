@@ -1,0 +1,181 @@
+//! HTTP/2 (RFC 9113): many requests at once on one connection.
+
+use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::{Stream, upload};
+use bytes::Bytes;
+use h2::client::{ResponseFuture, SendRequest};
+use h2::{RecvStream, SendStream};
+use netburn_linux::SealedMemory;
+use std::future::poll_fn;
+use std::io;
+use std::rc::Weak;
+use tokio::net::TcpStream;
+
+/// What a server may send on one stream before it hears from us: 64 MiB, 100 ms at 5 Gbit/s, so that the network is
+/// what limits and not this window. Content is dropped as it comes, so it is not memory.
+pub const STREAM_WINDOW: u32 = 64 << 20;
+/// The same for a connection's streams together: 1 GiB.
+pub const CONNECTION_WINDOW: u32 = 1 << 30;
+/// The largest frame taken: 64 KiB.
+pub const MAX_FRAME: u32 = 64 << 10;
+
+/// An open connection. Clones are the same connection; it closes when all are gone and its streams have ended.
+#[derive(Debug, Clone)]
+pub struct Session {
+    sender: SendRequest<Bytes>,
+    socket: Weak<TcpStream>,
+}
+
+impl Session {
+    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub async fn begin(stream: Stream) -> Result<Session, Broken> {
+        let socket = stream.socket().observe();
+        upload::limit_unsent(stream.socket());
+        let (sender, connection) = h2::client::Builder::new()
+            .initial_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_frame_size(MAX_FRAME)
+            .enable_push(false)
+            .handshake::<_, Bytes>(stream)
+            .await
+            .map_err(broken)?;
+        tokio::task::spawn_local(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "an HTTP/2 connection ended");
+            }
+        });
+        Ok(Session { sender, socket })
+    }
+
+    /// The socket for looking at.
+    #[must_use]
+    pub fn observe(&self) -> Weak<TcpStream> {
+        Weak::clone(&self.socket)
+    }
+
+    /// Sends `ask` on a stream of its own, as soon as the server allows one more, and takes the answer.
+    ///
+    /// An answer that isn't a success ends with its head.
+    ///
+    /// # Errors
+    /// [`Broken::Idle`] when the connection was closed before the request could begin, or the server says that it has
+    /// not looked at it; else as the connection, or the stream, ended.
+    pub async fn exchange<W: Watch>(&self, tls: bool, ask: &Ask<'_>, watch: &mut W) -> Result<Answer, Broken> {
+        let mut sender = self.sender.clone().ready().await.map_err(|_| Broken::Idle)?;
+        let scheme = if tls { "https" } else { "http" };
+        let mut request = http::Request::builder()
+            .method(ask.method.name())
+            .uri(format!("{scheme}://{}{}", ask.authority, ask.path))
+            .header("user-agent", "netburn");
+        if let Method::Post(length) = ask.method {
+            request = request.header("content-length", length);
+        }
+        let request = request.body(()).map_err(|error| Broken::Answer(error.to_string()))?;
+        let bodiless = !matches!(ask.method, Method::Post(1..));
+        let (answer, body) = sender.send_request(request, bodiless).map_err(broken)?;
+        let (answer, unsent) = match ask.method {
+            Method::Post(length @ 1..) => send(answer, body, length, watch).await?,
+            _ => (answer.await.map_err(broken)?, 0),
+        };
+        watch.bytes(0);
+        let location = answer.headers().get(http::header::LOCATION);
+        let mut done = Answer {
+            status: answer.status().as_u16(),
+            location: location.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned()),
+            content: 0,
+            keep: true,
+        };
+        if done.is_success() {
+            let expected = match ask.method {
+                Method::Head => None,
+                _ => length(&answer)?,
+            };
+            done.content = receive(answer.into_body(), watch).await?;
+            if expected.is_some_and(|expected| expected != done.content) {
+                return Err(Broken::Answer("the content is not as long as the answer said".into()));
+            }
+            if unsent > 0 {
+                return Err(Broken::Answer("the server answered before it had everything".into()));
+            }
+        }
+        Ok(done)
+    }
+}
+
+fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
+    let Some(value) = answer.headers().get(http::header::CONTENT_LENGTH) else {
+        return Ok(None);
+    };
+    let number = value.to_str().ok().and_then(|text| text.parse().ok());
+    number
+        .map(Some)
+        .ok_or_else(|| Broken::Answer("the answer's Content-Length is no number".into()))
+}
+
+async fn receive<W: Watch>(mut body: RecvStream, watch: &mut W) -> Result<u64, Broken> {
+    let mut content = 0;
+    while let Some(piece) = body.data().await {
+        let piece = piece.map_err(broken)?;
+        let count = piece.len();
+        if watch.wants_content() {
+            watch.content(&piece);
+        }
+        content += count as u64;
+        watch.bytes(count as u64);
+        body.flow_control().release_capacity(count).map_err(broken)?;
+    }
+    Ok(content)
+}
+
+/// The memory that uploads are made of, as `Bytes` wants it.
+struct Shared(&'static SealedMemory);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+/// Sends `length` bytes unless the answer comes first; gives the answer and what was not sent.
+async fn send<W: Watch>(
+    mut answer: ResponseFuture,
+    mut body: SendStream<Bytes>,
+    length: u64,
+    watch: &mut W,
+) -> Result<(http::Response<RecvStream>, u64), Broken> {
+    let block = Bytes::from_owner(Shared(upload::block()?));
+    let mut left = length;
+    while left > 0 {
+        body.reserve_capacity(left.min(256 * 1024) as usize);
+        let granted = tokio::select! {
+            biased;
+            early = &mut answer => return Ok((early.map_err(broken)?, left)),
+            granted = poll_fn(|cx| body.poll_capacity(cx)) => granted,
+        };
+        let granted = match granted {
+            Some(Ok(granted)) => (granted as u64).min(left).min(block.len() as u64),
+            Some(Err(error)) => return Err(broken(error)),
+            None => return Err(super::exchange::cut_short()),
+        };
+        left -= granted;
+        body.send_data(block.slice(..granted as usize), left == 0)
+            .map_err(broken)?;
+        watch.bytes(granted);
+    }
+    Ok((answer.await.map_err(broken)?, 0))
+}
+
+fn broken(error: h2::Error) -> Broken {
+    if error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM) {
+        // RFC 9113 §8.7: not processed, safe to send again.
+        return Broken::Idle;
+    }
+    match error.is_io() {
+        true => Broken::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
+        false if error.is_go_away() => Broken::Connection(io::Error::other(error)),
+        false => Broken::Answer(error.to_string()),
+    }
+}

@@ -1,0 +1,122 @@
+//! A connection's bytes, in clear or over TLS.
+
+use super::{Socket, Target, tls};
+use netburn_workload::Priority;
+use rustls::ClientConfig;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// A connection that is ready for requests.
+#[derive(Debug)]
+pub enum Stream {
+    /// In clear.
+    Plain(Socket),
+    /// Over TLS.
+    Tls(Box<TlsStream<Socket>>),
+}
+
+impl Stream {
+    /// Dials the target, TLS included; `tls` is the target's [`tls::config`] where it has a trust.
+    ///
+    /// # Errors
+    /// When the connection or its TLS can't be made.
+    pub async fn dial(target: &Target, tls: Option<&Arc<ClientConfig>>, priority: Priority) -> io::Result<Stream> {
+        let socket = Socket::dial(target, priority).await?;
+        let Some(config) = tls else {
+            return Ok(Stream::Plain(socket));
+        };
+        let name = tls::server_name(&target.host)?;
+        let stream = TlsConnector::from(Arc::clone(config)).connect(name, socket).await?;
+        Ok(Stream::Tls(Box::new(stream)))
+    }
+
+    /// The socket under it.
+    #[must_use]
+    pub fn socket(&self) -> &Socket {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// Reads what is there, waiting for something; 0 is the end, with or without TLS's notice of it.
+    ///
+    /// # Errors
+    /// The connection's.
+    pub async fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(socket) => socket.read(into).await,
+            Stream::Tls(stream) => match stream.read(into).await {
+                // A body that ends with its length needs no close_notify; one that doesn't can't tell the difference.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+                got => got,
+            },
+        }
+    }
+
+    /// Sends all of `bytes`.
+    ///
+    /// # Errors
+    /// The connection's.
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Plain(socket) => socket.send(bytes).await,
+            Stream::Tls(stream) => {
+                stream.write_all(bytes).await?;
+                stream.flush().await
+            }
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

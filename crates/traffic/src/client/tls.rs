@@ -1,0 +1,121 @@
+//! TLS towards a server, by what is trusted.
+
+use super::Trust;
+use netburn_scenario::plan::Http;
+use ring::digest;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::io;
+use std::sync::Arc;
+
+/// How connections that trust `trust` and speak `http` are made. One of these is kept for all of a workload's
+/// connections, so that they resume sessions as a browser's do.
+///
+/// # Errors
+/// When the system's roots are wanted and there are none.
+pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let mut config = match trust {
+        Trust::SystemRoots => builder.with_root_certificates(system_roots()?).with_no_client_auth(),
+        trust => {
+            let wanted = match trust {
+                Trust::Fingerprint(sha256) => Some(*sha256),
+                _ => None,
+            };
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Pinned { wanted, provider }))
+                .with_no_client_auth()
+        }
+    };
+    config.alpn_protocols = match http {
+        Http::H1 => vec![b"http/1.1".to_vec()],
+        Http::H2 => vec![b"h2".to_vec()],
+    };
+    Ok(Arc::new(config))
+}
+
+/// The name to ask for and to check: a DNS name or an IP address.
+///
+/// # Errors
+/// When `host` is neither.
+pub fn server_name(host: &str) -> io::Result<ServerName<'static>> {
+    let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+    ServerName::try_from(bare.to_owned())
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("`{host}` is no host name")))
+}
+
+fn system_roots() -> io::Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(found.certs);
+    match roots.is_empty() {
+        true => Err(io::Error::other(
+            "the system has no root certificates (on Debian: ca-certificates)",
+        )),
+        false => Ok(roots),
+    }
+}
+
+/// Takes one certificate by its fingerprint, or any. That the server holds its key is checked all the same.
+#[derive(Debug)]
+struct Pinned {
+    wanted: Option<[u8; 32]>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let found = digest::digest(&digest::SHA256, certificate);
+        match &self.wanted {
+            Some(wanted) if wanted != found.as_ref() => Err(Error::InvalidCertificate(
+                CertificateError::ApplicationVerificationFailure,
+            )),
+            _ => Ok(ServerCertVerified::assertion()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,165 @@
+//! The content of uploads: bytes that don't compress, sent by the kernel where it can.
+
+use super::exchange::{Broken, Watch};
+use super::{Socket, Stream};
+use netburn_linux::{SealedMemory, tcp_info};
+use netburn_units::Seed;
+use socket2::SockRef;
+use std::io;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::time::{Instant, sleep};
+
+/// The bytes that uploads are made of, over and over.
+const BLOCK: usize = 4 << 20;
+/// As much is handed to the kernel before the rest of the program gets a turn.
+const TURN: usize = 1 << 20;
+/// How often the kernel is asked how much has arrived.
+const LOOK: Duration = Duration::from_millis(10);
+/// Over TLS and HTTP/2, where what has arrived can't be told from what has been sent: the most that waits unsent in
+/// the kernel (TCP_NOTSENT_LOWAT, tcp(7)), so that the two are close.
+const UNSENT: u32 = 256 * 1024;
+
+/// The bytes that uploads are made of.
+pub(crate) fn block() -> io::Result<&'static SealedMemory> {
+    static MEMORY: OnceLock<SealedMemory> = OnceLock::new();
+    if let Some(memory) = MEMORY.get() {
+        return Ok(memory);
+    }
+    let memory = SealedMemory::new(BLOCK, |bytes| {
+        let mut stream = Seed(0).stream("upload content", 0);
+        for piece in bytes.chunks_mut(8) {
+            piece.copy_from_slice(&stream.next_u64().to_le_bytes()[..piece.len()]);
+        }
+    })?;
+    Ok(MEMORY.get_or_init(|| memory))
+}
+
+/// Keeps what waits unsent in the kernel small.
+pub(crate) fn limit_unsent(socket: &Socket) {
+    // Where it can't be set, intervals of uploads are a buffer's length early; nothing else.
+    let _ = SockRef::from(socket.tcp()).set_tcp_notsent_lowat(UNSENT);
+}
+
+/// Sends `length` bytes after a head of `head` bytes that is on its way already, and tells how many have arrived:
+/// acknowledged, in clear; sent, over TLS. Ends early, without an error, when the server has something to say before
+/// all of it is sent.
+pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+    match stream {
+        Stream::Plain(socket) => send_plain(socket, acked, length, watch).await,
+        Stream::Tls(_) => {
+            limit_unsent(stream.socket());
+            let block = block()?.as_ref();
+            let mut sent = 0;
+            while sent < length {
+                let here = (length - sent).min(64 * 1024);
+                let at = (sent % (BLOCK as u64)) as usize;
+                stream.send(&block[at..at + here as usize]).await?;
+                sent += here;
+                watch.bytes(here);
+            }
+            Ok(sent)
+        }
+    }
+}
+
+/// What has arrived of an upload in clear, as far as the kernel knows, and has been told.
+pub(crate) struct Arrived {
+    /// Acknowledged bytes of the connection when the content began.
+    before: u64,
+    told: u64,
+    looked: Instant,
+}
+
+impl Arrived {
+    fn new(before: u64) -> Self {
+        let looked = Instant::now();
+        Arrived {
+            before,
+            told: 0,
+            looked,
+        }
+    }
+
+    /// Tells what has newly arrived of `sent`, if it is time to look again.
+    fn look<W: Watch>(&mut self, socket: &Socket, sent: u64, watch: &mut W) {
+        let now = Instant::now();
+        if now < self.looked + LOOK {
+            return;
+        }
+        self.looked = now;
+        let acked = tcp_info(socket.tcp()).map_or(self.before + sent, |info| info.bytes_acked.as_bytes());
+        self.tell(acked.saturating_sub(self.before).min(sent), watch);
+    }
+
+    fn tell<W: Watch>(&mut self, arrived: u64, watch: &mut W) {
+        if arrived > self.told {
+            watch.bytes(arrived - self.told);
+            self.told = arrived;
+        }
+    }
+}
+
+/// How many bytes the far end has acknowledged so far.
+pub(crate) fn acked(socket: &Socket) -> u64 {
+    tcp_info(socket.tcp()).map_or(0, |info| info.bytes_acked.as_bytes())
+}
+
+async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+    let memory = block()?;
+    let tcp = socket.tcp();
+    let mut arrived = Arrived::new(before);
+    let (mut sent, mut turn) = (0, 0);
+    while sent < length {
+        let at = (sent % (BLOCK as u64)) as usize;
+        let here = (length - sent).min(TURN as u64) as usize;
+        match tcp.try_io(Interest::WRITABLE, || memory.send(tcp, at, here)) {
+            Ok(count) => {
+                sent += count as u64;
+                turn += count;
+                arrived.look(socket, sent, watch);
+                if turn >= TURN {
+                    turn = 0;
+                    tokio::task::yield_now().await;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                turn = 0;
+                if answers(socket)? {
+                    break;
+                }
+                tokio::select! {
+                    ready = tcp.writable() => ready?,
+                    () = sleep(LOOK) => {}
+                }
+                arrived.look(socket, sent, watch);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // The rest is on its way; the answer comes when it has arrived.
+    while !answers(socket)? {
+        tokio::select! {
+            ready = tcp.readable() => ready?,
+            () = sleep(LOOK) => {}
+        }
+        arrived.look(socket, sent, watch);
+    }
+    if sent == length {
+        arrived.tell(length, watch);
+    }
+    Ok(sent)
+}
+
+/// Whether the server has something to say, or has closed.
+pub(crate) fn answers(socket: &Socket) -> io::Result<bool> {
+    let tcp = socket.tcp();
+    let mut byte = [std::mem::MaybeUninit::uninit()];
+    match tcp.try_io(Interest::READABLE, || SockRef::from(tcp).peek(&mut byte)) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,106 @@
+//! Bytes by tenths of a second.
+
+use netburn_units::{Duration, Instant};
+
+/// The length of an interval.
+pub const LENGTH: Duration = Duration::from_millis(100);
+
+/// What moved in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// Where it begins: a multiple of 100 ms, before run time zero as after it.
+    pub at: Instant,
+    /// Bytes towards the station.
+    pub down: u64,
+    /// Bytes away from it.
+    pub up: u64,
+}
+
+/// One workload's bytes, put into intervals as they move.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bins {
+    current: Option<Bin>,
+}
+
+impl Bins {
+    /// So many bytes moved at `now`. Gives the interval before, when this begins another. Time must not go back by
+    /// more than an interval; what comes late counts in the current one.
+    pub fn add(&mut self, now: Instant, down: u64, up: u64) -> Option<Bin> {
+        let at = begin(now);
+        let done = match self.current {
+            Some(bin) if bin.at < at => self.current.take(),
+            _ => None,
+        };
+        let bin = self.current.get_or_insert(Bin { at, down: 0, up: 0 });
+        bin.down += down;
+        bin.up += up;
+        done
+    }
+
+    /// The interval that has ended by `now`, if something moved in it.
+    pub fn ended(&mut self, now: Instant) -> Option<Bin> {
+        match self.current {
+            Some(bin) if bin.at + LENGTH <= now => self.current.take(),
+            _ => None,
+        }
+    }
+
+    /// What there is of the interval under way.
+    pub fn rest(&mut self) -> Option<Bin> {
+        self.current.take()
+    }
+}
+
+fn begin(now: Instant) -> Instant {
+    let length = LENGTH.as_nanos() as i64;
+    Instant::from_nanos(now.as_nanos().div_euclid(length) * length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes_go_where_their_time_says() {
+        let mut bins = Bins::default();
+        assert_eq!(bins.add(Instant::from_millis(-30), 1, 0), None);
+        let before = Bin {
+            at: Instant::from_millis(-100),
+            down: 1,
+            up: 0,
+        };
+        assert_eq!(bins.add(Instant::from_millis(0), 2, 1), Some(before));
+        assert_eq!(bins.add(Instant::from_millis(99), 3, 0), None);
+        assert_eq!(bins.ended(Instant::from_millis(99)), None);
+        let first = Bin {
+            at: Instant::ZERO,
+            down: 5,
+            up: 1,
+        };
+        assert_eq!(bins.ended(Instant::from_millis(100)), Some(first));
+        assert_eq!(bins.rest(), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn nothing_is_lost(steps in prop::collection::vec((0_i64..250, 0_u64..1000, 0_u64..1000, any::<bool>()), 0..60)) {
+            let (mut bins, mut now, mut total) = (Bins::default(), -5_000, (0, 0));
+            let mut got = Vec::new();
+            for (pass, down, up, look) in steps {
+                now += pass;
+                let now = Instant::from_millis(now);
+                total = (total.0 + down, total.1 + up);
+                got.extend(bins.add(now, down, up));
+                if look {
+                    got.extend(bins.ended(now));
+                }
+            }
+            got.extend(bins.rest());
+            prop_assert_eq!(total, got.iter().fold((0, 0), |sum, bin| (sum.0 + bin.down, sum.1 + bin.up)));
+            prop_assert!(got.windows(2).all(|pair| pair[0].at < pair[1].at));
+            prop_assert!(got.iter().all(|bin| bin.at.as_nanos().rem_euclid(100_000_000) == 0));
+        }
+    }
+}
