@@ -1,6 +1,8 @@
 //! The air and the transmit queues.
 //!
-//! So far: [`config`], the settings of radios, links and queues that a scenario can state.
+//! - [`config`]: the settings of radios, links and queues that a scenario can state.
+//! - [`phy`]: data rates and PPDU durations.
+//! - [`error`]: from signal-to-noise ratio to loss.
 
 #![deny(
     clippy::disallowed_macros,
@@ -10,3 +12,5 @@
 )]
 
 pub mod config;
+pub mod error;
+pub mod phy;

@@ -1,0 +1,89 @@
+//! Control frames and the rates they are sent at.
+
+use super::{Guard, Modulation, TxVector, Width, constellation, dsss, ofdm};
+use netburn_units::Duration;
+
+/// ACK and CTS, in bytes with FCS (802.11-2020 figures 9-34 and 9-35).
+pub const ACK: u64 = 14;
+/// CTS.
+pub const CTS: u64 = 14;
+/// RTS (figure 9-33).
+pub const RTS: u64 = 20;
+/// BlockAckReq, compressed (figure 9-36).
+pub const BLOCK_ACK_REQUEST: u64 = 24;
+
+/// A compressed BlockAck whose bitmap covers `window` MPDUs: 24 bytes and the bitmap (table 9-28c: 64, 256, 512 or 1024 bits).
+#[must_use]
+pub const fn block_ack(window: u32) -> u64 {
+    24 + match window {
+        0..=64 => 8,
+        65..=256 => 32,
+        257..=512 => 64,
+        _ => 128,
+    }
+}
+
+/// The rate of the response to a PPDU: the highest mandatory rate (6, 12, 24 Mbit/s; 1, 2, 5.5, 11 for DSSS) that is no faster
+/// than what it answers (802.11-2020 clause 10.6.6.5.2, the non-HT reference rate of table 10-10).
+#[must_use]
+pub fn to(answered: &TxVector) -> TxVector {
+    let modulation = match answered.modulation {
+        Modulation::Dsss(rate) => Modulation::Dsss(rate),
+        Modulation::Ofdm(rate) => Modulation::Ofdm(basic(rate)),
+        Modulation::Ht { mcs } | Modulation::Vht { mcs } | Modulation::He { mcs } | Modulation::Eht { mcs } => {
+            Modulation::Ofdm(basic(reference(mcs)))
+        }
+    };
+    legacy(modulation, answered)
+}
+
+/// A frame in legacy format on the band and with the preamble of `like`.
+#[must_use]
+pub fn legacy(modulation: Modulation, like: &TxVector) -> TxVector {
+    TxVector {
+        modulation,
+        width: Width::Mhz20,
+        guard: Guard::Ns800,
+        streams: 1,
+        signal_extension: like.signal_extension,
+        short_preamble: like.short_preamble,
+    }
+}
+
+/// How long a control frame of `bytes` lasts.
+#[must_use]
+pub fn duration(vector: &TxVector, bytes: u64) -> Duration {
+    vector.ppdu(bytes).expect("legacy formats have every rate").total()
+}
+
+/// The highest mandatory OFDM rate not above `rate` (clause 17.2.2.3).
+fn basic(rate: ofdm::Rate) -> ofdm::Rate {
+    match rate {
+        ofdm::Rate::M6 | ofdm::Rate::M9 => ofdm::Rate::M6,
+        ofdm::Rate::M12 | ofdm::Rate::M18 => ofdm::Rate::M12,
+        _ => ofdm::Rate::M24,
+    }
+}
+
+/// The non-HT reference rate (table 10-10): same constellation and coding rate; 64-QAM 5/6 and beyond count as 54 Mbit/s.
+fn reference(mcs: u8) -> ofdm::Rate {
+    match constellation::of(mcs) {
+        Some((1, _)) => ofdm::Rate::M6,
+        Some((2, (1, 2))) => ofdm::Rate::M12,
+        Some((2, _)) => ofdm::Rate::M18,
+        Some((4, (1, 2))) => ofdm::Rate::M24,
+        Some((4, _)) => ofdm::Rate::M36,
+        Some((6, (2, 3))) => ofdm::Rate::M48,
+        _ => ofdm::Rate::M54,
+    }
+}
+
+/// The lowest basic rate of the band, which EIFS is reckoned with (clause 10.3.2.3.7).
+#[must_use]
+pub fn lowest(two_point_four_with_dsss: bool) -> Modulation {
+    if two_point_four_with_dsss {
+        Modulation::Dsss(dsss::Rate::M1)
+    } else {
+        Modulation::Ofdm(ofdm::Rate::M6)
+    }
+}

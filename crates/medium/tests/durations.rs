@@ -1,0 +1,160 @@
+//! PPDU durations against published vectors (ns-3's `tx-duration-test`, whose values are those of the standard with three
+//! exceptions, each named where it is undone): one stream, long DSSS preamble.
+
+use netburn_medium::phy::{Guard, Modulation, PpduTime, TxVector, Width, dsss, ofdm};
+
+fn vector(modulation: Modulation, width: Width, guard: Guard) -> TxVector {
+    TxVector {
+        modulation,
+        width,
+        guard,
+        streams: 1,
+        signal_extension: false,
+        short_preamble: false,
+    }
+}
+
+fn time(modulation: Modulation, width: Width, guard: Guard, bytes: u64) -> PpduTime {
+    vector(modulation, width, guard).ppdu(bytes).unwrap()
+}
+
+#[test]
+fn dsss_and_ofdm() {
+    let dsss = |rate, bytes| {
+        time(Modulation::Dsss(rate), Width::Mhz20, Guard::Ns800, bytes)
+            .total()
+            .as_nanos()
+    };
+    assert_eq!(dsss(dsss::Rate::M11, 14), 203_000);
+    assert_eq!(dsss(dsss::Rate::M11, 76), 248_000);
+    assert_eq!(dsss(dsss::Rate::M11, 1536), 1_310_000);
+    assert_eq!(dsss(dsss::Rate::M1, 14), 304_000);
+    let ofdm = |bytes| {
+        time(Modulation::Ofdm(ofdm::Rate::M54), Width::Mhz20, Guard::Ns800, bytes)
+            .total()
+            .as_nanos()
+    };
+    assert_eq!((ofdm(14), ofdm(76), ofdm(1536)), (24_000, 32_000, 248_000));
+    let mut g = vector(Modulation::Ofdm(ofdm::Rate::M54), Width::Mhz20, Guard::Ns800);
+    g.signal_extension = true;
+    assert_eq!(g.ppdu(1536).unwrap().total().as_nanos(), 254_000);
+}
+
+/// The source doesn't round a short guard interval's symbols up to whole 4 µs (eq. 19-91): undone here.
+#[test]
+fn ht() {
+    let ht = |mcs, width, guard, bytes| {
+        let time = time(Modulation::Ht { mcs }, width, guard, bytes);
+        (time.total() - time.rounding).as_nanos()
+    };
+    assert_eq!(ht(7, Width::Mhz20, Guard::Ns800, 14), 40_000);
+    assert_eq!(ht(7, Width::Mhz20, Guard::Ns800, 76), 48_000);
+    assert_eq!(ht(7, Width::Mhz20, Guard::Ns800, 1536), 228_000);
+    assert_eq!(ht(0, Width::Mhz20, Guard::Ns400, 1536), 1_742_400);
+    assert_eq!(ht(7, Width::Mhz40, Guard::Ns800, 1536), 128_000);
+    assert_eq!(ht(7, Width::Mhz40, Guard::Ns400, 1536), 118_800);
+    // 1706.4 µs of symbols last until 1708.
+    let rounded = time(Modulation::Ht { mcs: 0 }, Width::Mhz20, Guard::Ns400, 1536);
+    assert_eq!(rounded.total().as_nanos(), 1_744_000);
+}
+
+/// The source leaves out VHT-SIG-B for a single user as well: undone here.
+#[test]
+fn vht() {
+    let vht = |mcs, width, guard| {
+        let time = time(Modulation::Vht { mcs }, width, guard, 1536);
+        (time.total() - time.rounding - time.second_signal).as_nanos()
+    };
+    assert_eq!(vht(8, Width::Mhz20, Guard::Ns800), 196_000);
+    assert_eq!(vht(0, Width::Mhz80, Guard::Ns800), 460_000);
+    assert_eq!(vht(9, Width::Mhz80, Guard::Ns800), 68_000);
+    assert_eq!(vht(9, Width::Mhz80, Guard::Ns400), 64_800);
+    assert_eq!(vht(8, Width::Mhz160, Guard::Ns800), 56_000);
+}
+
+/// The source counts every LTF as 8 µs, whatever its kind and guard interval: put in the place of ours here.
+fn with_source_training(time: PpduTime) -> u64 {
+    (time.total() - time.training).as_nanos() + 8_000
+}
+
+#[test]
+fn he() {
+    let he = |mcs, width, guard, bytes| with_source_training(time(Modulation::He { mcs }, width, guard, bytes));
+    assert_eq!(he(0, Width::Mhz20, Guard::Ns800, 14), 71_200);
+    assert_eq!(he(0, Width::Mhz20, Guard::Ns800, 76), 125_600);
+    assert_eq!(he(0, Width::Mhz20, Guard::Ns800, 1536), 1_485_600);
+    assert_eq!(he(0, Width::Mhz80, Guard::Ns800, 1536), 397_600);
+    assert_eq!(he(11, Width::Mhz20, Guard::Ns800, 1536), 139_200);
+    assert_eq!(he(11, Width::Mhz80, Guard::Ns800, 1536), 71_200);
+    assert_eq!(he(0, Width::Mhz20, Guard::Ns3200, 1536), 1_740_000);
+    // 2x LTF: 6.4 µs and the guard interval.
+    assert_eq!(
+        time(Modulation::He { mcs: 0 }, Width::Mhz20, Guard::Ns800, 14)
+            .total()
+            .as_nanos(),
+        70_400
+    );
+}
+
+/// The source also sizes EHT-SIG as HE-SIG-B: 49 bits in 20 MHz, 58 in 80, 106 in 320, in symbols of 26 bits at MCS 0 and of
+/// 104 at the higher ones. The standard has 52 bits to one user in any width (clause 36.3.12.8).
+#[test]
+fn eht() {
+    let eht = |mcs, width, source_sig_micros: u64| {
+        let time = time(Modulation::Eht { mcs }, width, Guard::Ns800, 1536);
+        with_source_training(time) - time.second_signal.as_nanos() + source_sig_micros * 1_000
+    };
+    assert_eq!(eht(0, Width::Mhz20, 8), 1_493_600);
+    assert_eq!(eht(0, Width::Mhz80, 12), 409_600);
+    assert_eq!(eht(0, Width::Mhz320, 20), 159_200);
+    assert_eq!(eht(13, Width::Mhz20, 4), 129_600);
+    assert_eq!(eht(13, Width::Mhz80, 4), 75_200);
+    assert_eq!(eht(13, Width::Mhz160, 4), 61_600);
+}
+
+/// Data rates of one stream in the standard's tables, in units of 0.1 Mbit/s.
+#[test]
+fn rates() {
+    let tenths =
+        |modulation, width, guard| (vector(modulation, width, guard).rate().unwrap().as_bps() + 50_000) / 100_000;
+    let ht: Vec<u64> = (0..8)
+        .map(|mcs| tenths(Modulation::Ht { mcs }, Width::Mhz20, Guard::Ns800))
+        .collect();
+    assert_eq!(ht, [65, 130, 195, 260, 390, 520, 585, 650]);
+    assert_eq!(tenths(Modulation::Ht { mcs: 0 }, Width::Mhz20, Guard::Ns400), 72);
+    assert_eq!(tenths(Modulation::Ht { mcs: 7 }, Width::Mhz20, Guard::Ns400), 722);
+    assert_eq!(tenths(Modulation::Vht { mcs: 9 }, Width::Mhz80, Guard::Ns400), 4_333);
+    assert_eq!(tenths(Modulation::Vht { mcs: 9 }, Width::Mhz160, Guard::Ns400), 8_667);
+    assert_eq!(tenths(Modulation::He { mcs: 0 }, Width::Mhz20, Guard::Ns800), 86);
+    assert_eq!(tenths(Modulation::He { mcs: 11 }, Width::Mhz20, Guard::Ns800), 1_434);
+    assert_eq!(tenths(Modulation::He { mcs: 11 }, Width::Mhz80, Guard::Ns800), 6_005);
+    assert_eq!(tenths(Modulation::He { mcs: 11 }, Width::Mhz160, Guard::Ns800), 12_010);
+    assert_eq!(tenths(Modulation::Eht { mcs: 13 }, Width::Mhz160, Guard::Ns800), 14_412);
+    assert_eq!(tenths(Modulation::Eht { mcs: 13 }, Width::Mhz320, Guard::Ns800), 28_824);
+}
+
+#[test]
+fn what_the_standard_leaves_out() {
+    let vht = |mcs, width, streams| {
+        let mut vector = vector(Modulation::Vht { mcs }, width, Guard::Ns800);
+        vector.streams = streams;
+        vector.rate().map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        vht(9, Width::Mhz20, 2).unwrap_err(),
+        "MCS 9 isn't valid for 2 stream(s) in 20 MHz; valid MCS there: 0 to 8"
+    );
+    assert!(vht(9, Width::Mhz20, 3).is_ok());
+    assert_eq!(
+        vht(6, Width::Mhz80, 3).unwrap_err(),
+        "MCS 6 isn't valid for 3 stream(s) in 80 MHz; valid MCS there: 0 to 9 but not 6"
+    );
+    assert!(vht(10, Width::Mhz80, 1).is_err());
+    assert!(vht(0, Width::Mhz320, 1).is_err());
+    assert!(vht(0, Width::Mhz80, 9).is_err());
+    assert!(
+        vector(Modulation::He { mcs: 0 }, Width::Mhz20, Guard::Ns400)
+            .rate()
+            .is_err()
+    );
+}
