@@ -3,6 +3,7 @@
 //! - [`config`]: the settings of radios, links and queues that a scenario can state.
 //! - [`phy`]: data rates and PPDU durations.
 //! - [`error`]: from signal-to-noise ratio to loss.
+//! - [`edca`]: who may send next.
 
 #![deny(
     clippy::disallowed_macros,
@@ -12,5 +13,6 @@
 )]
 
 pub mod config;
+pub mod edca;
 pub mod error;
 pub mod phy;

@@ -1,6 +1,6 @@
 //! DSSS and HR/DSSS: 802.11b (802.11-2020 clauses 15 and 16).
 
-use super::PpduTime;
+use super::Format;
 use netburn_units::{BitRate, Duration};
 
 /// The rates.
@@ -34,16 +34,17 @@ impl Rate {
 
 /// The PLCP preamble and header: 144 + 48 µs long, 72 + 24 µs short (the 1 Mbit/s rate has the long one only), then the
 /// PSDU in whole microseconds (clause 16.3.4, TXTIME).
-pub(super) fn ppdu(rate: Rate, short_preamble: bool, length: u64) -> PpduTime {
+pub(super) fn format(rate: Rate, short_preamble: bool) -> Format {
     let short = short_preamble && rate != Rate::M1;
-    let micros = (length * 8 * 1_000_000).div_ceil(rate.rate().as_bps());
-    PpduTime {
+    Format {
         preamble: Duration::from_micros(if short { 96 } else { 192 }),
         second_signal: Duration::ZERO,
         training: Duration::ZERO,
-        symbols: 0,
-        data: Duration::from_micros(micros),
-        rounding: Duration::ZERO,
+        symbol: Duration::from_micros(1),
+        twice_data_bits: rate.rate().as_bps() / 500_000,
+        overhead_bits: 0,
+        round_to: Duration::from_micros(1),
         extension: Duration::ZERO,
+        rate: rate.rate(),
     }
 }

@@ -1,7 +1,9 @@
 //! HE: 802.11ax, HE SU format over the full width (802.11ax-2021 clause 27), LDPC.
 
-use super::constellation::{self, CodingRate};
-use super::{Guard, PhyError, PpduTime, TxVector, Width, check_streams, no_guard, no_width, ofdm, vht};
+use super::constellation;
+use super::{
+    Coded, Format, Guard, PhyError, TxVector, Width, check_streams, data_bits, no_guard, no_width, ofdm, rate, vht,
+};
 use netburn_units::Duration;
 
 /// The most streams.
@@ -13,33 +15,44 @@ const BEFORE_TRAINING: Duration = Duration::from_micros(36);
 /// Bits of the SERVICE field; LDPC has no tail.
 const SERVICE: u64 = 16;
 
-pub(super) fn coded(vector: &TxVector, mcs: u8) -> Result<(u64, CodingRate, u64), PhyError> {
+fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     let streams = check_streams(vector.streams, STREAMS)?;
     let subcarriers = subcarriers(vector.width).ok_or_else(|| no_width(vector.width, "20, 40, 80 and 160 MHz"))?;
-    let (bits, rate) = constellation::of(mcs).filter(|_| mcs <= 11).ok_or(PhyError::Mcs {
+    let (bits, coding) = constellation::of(mcs).filter(|_| mcs <= 11).ok_or(PhyError::Mcs {
         mcs,
         streams: vector.streams,
-        mhz: vector.width.mhz(),
+        mhz: vector.width.as_mhz(),
         highest: 11,
         except: None,
     })?;
-    Ok((subcarriers * bits * streams, rate, symbol(vector.guard)?))
+    Ok((subcarriers * bits * streams, coding, symbol(vector.guard)?))
 }
 
 /// TXTIME of clause 27.4.3, without packet extension (nominal packet padding 0, the default of a receiver that asks for
 /// none).
-pub(super) fn ppdu(vector: &TxVector, mcs: u8, length: u64) -> Result<PpduTime, PhyError> {
-    let (coded, rate, symbol) = coded(vector, mcs)?;
+pub(super) fn format(vector: &TxVector, mcs: u8) -> Result<Format, PhyError> {
+    full_width(vector, coded(vector, mcs)?, BEFORE_TRAINING, Duration::ZERO)
+}
+
+/// What HE and EHT share: LTFs, then LDPC symbols (N_SYM of clause 27.3.12.5.1: padding to a whole symbol, no extra LDPC
+/// symbol).
+pub(super) fn full_width(
+    vector: &TxVector,
+    coded: Coded,
+    before_training: Duration,
+    second_signal: Duration,
+) -> Result<Format, PhyError> {
     let training = training(vector);
-    let symbols = symbols(coded, rate, length);
-    Ok(PpduTime {
-        preamble: BEFORE_TRAINING + training,
-        second_signal: Duration::ZERO,
+    Ok(Format {
+        preamble: before_training + second_signal + training,
+        second_signal,
         training,
-        symbols,
-        data: Duration::from_nanos(symbol * symbols),
-        rounding: Duration::ZERO,
+        symbol: coded.2,
+        twice_data_bits: 2 * data_bits(coded),
+        overhead_bits: SERVICE,
+        round_to: Duration::from_nanos(1),
         extension: ofdm::extension(vector.signal_extension),
+        rate: rate(coded),
     })
 }
 
@@ -54,25 +67,20 @@ pub(super) fn subcarriers(width: Width) -> Option<u64> {
     }
 }
 
-/// The symbol time in ns: 12.8 µs and the guard interval.
-pub(super) fn symbol(guard: Guard) -> Result<u64, PhyError> {
+/// The symbol time: 12.8 µs and the guard interval.
+pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     match guard {
         Guard::Ns400 => Err(no_guard(guard, "800, 1600 and 3200 ns")),
-        other => Ok(12_800 + other.nanos()),
+        other => Ok(Duration::from_nanos(12_800 + u64::from(other.as_nanos()))),
     }
 }
 
 /// The LTFs: 2x (6.4 µs) with guard intervals of 0.8 and 1.6 µs, 4x (12.8 µs) with 3.2 (table 27-1: the formats that
 /// every HE station receives).
-pub(super) fn training(vector: &TxVector) -> Duration {
+fn training(vector: &TxVector) -> Duration {
     let each = match vector.guard {
         Guard::Ns3200 => 12_800,
         _ => 6_400,
-    } + vector.guard.nanos();
+    } + u64::from(vector.guard.as_nanos());
     Duration::from_nanos(each * vht::TRAINING_SYMBOLS[usize::from(vector.streams) - 1])
-}
-
-/// Data symbols for a PSDU (N_SYM, clause 27.3.12.5.1; pre-FEC padding to a whole symbol, no extra LDPC symbol).
-pub(super) fn symbols(coded: u64, (numerator, denominator): CodingRate, length: u64) -> u64 {
-    (8 * length + SERVICE).div_ceil(coded * numerator / denominator)
 }

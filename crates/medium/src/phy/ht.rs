@@ -1,7 +1,9 @@
 //! HT: 802.11n, HT-mixed format (802.11-2020 clause 19).
 
-use super::constellation::{self, CodingRate};
-use super::{Guard, PhyError, PpduTime, TxVector, Width, check_streams, no_guard, no_width, ofdm};
+use super::constellation;
+use super::{
+    Coded, Format, Guard, PhyError, TxVector, Width, check_streams, data_bits, no_guard, no_width, ofdm, rate,
+};
 use netburn_units::Duration;
 
 /// The most streams.
@@ -14,51 +16,45 @@ const BEFORE_TRAINING: Duration = Duration::from_micros(32);
 /// the long one are 1200 data bits per symbol.
 const BITS_PER_ENCODER: u64 = 1_200;
 
-pub(super) fn coded(vector: &TxVector, mcs: u8) -> Result<(u64, CodingRate, u64), PhyError> {
+fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     let streams = check_streams(vector.streams, STREAMS)?;
     let subcarriers = match vector.width {
         Width::Mhz20 => 52,
         Width::Mhz40 => 108,
         other => return Err(no_width(other, "20 and 40 MHz")),
     };
-    let (bits, rate) = constellation::of(mcs).filter(|_| mcs <= 7).ok_or(PhyError::Mcs {
+    let (bits, coding) = constellation::of(mcs).filter(|_| mcs <= 7).ok_or(PhyError::Mcs {
         mcs,
         streams: vector.streams,
-        mhz: vector.width.mhz(),
+        mhz: vector.width.as_mhz(),
         highest: 7,
         except: None,
     })?;
-    Ok((subcarriers * bits * streams, rate, symbol(vector.guard)?))
+    Ok((subcarriers * bits * streams, coding, symbol(vector.guard)?))
 }
 
 /// TXTIME of clause 19.4.3 (eq. 19-90 and 19-91).
-pub(super) fn ppdu(vector: &TxVector, mcs: u8, length: u64) -> Result<PpduTime, PhyError> {
-    let (coded, (numerator, denominator), symbol) = coded(vector, mcs)?;
-    let data_bits = coded * numerator / denominator;
-    let encoders = data_bits.div_ceil(BITS_PER_ENCODER).min(2);
-    let symbols = (8 * length + 16 + 6 * encoders).div_ceil(data_bits);
+pub(super) fn format(vector: &TxVector, mcs: u8) -> Result<Format, PhyError> {
+    let coded = coded(vector, mcs)?;
+    let encoders = data_bits(coded).div_ceil(BITS_PER_ENCODER).min(2);
     let training = Duration::from_micros(4 * [1, 2, 4, 4][usize::from(vector.streams) - 1]);
-    let data = Duration::from_nanos(symbol * symbols);
-    Ok(PpduTime {
+    Ok(Format {
         preamble: BEFORE_TRAINING + training,
         second_signal: Duration::ZERO,
         training,
-        symbols,
-        data,
-        rounding: rounding(data),
+        symbol: coded.2,
+        twice_data_bits: 2 * data_bits(coded),
+        overhead_bits: 16 + 6 * encoders,
+        round_to: Duration::from_micros(4),
         extension: ofdm::extension(vector.signal_extension),
+        rate: rate(coded),
     })
 }
 
-/// The symbol time in ns.
-pub(super) fn symbol(guard: Guard) -> Result<u64, PhyError> {
+/// The symbol time.
+pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     match guard {
-        Guard::Ns400 | Guard::Ns800 => Ok(3_200 + guard.nanos()),
+        Guard::Ns400 | Guard::Ns800 => Ok(Duration::from_nanos(3_200 + u64::from(guard.as_nanos()))),
         other => Err(no_guard(other, "400 and 800 ns")),
     }
-}
-
-/// From the data field's end to the next whole 4 µs.
-pub(super) fn rounding(data: Duration) -> Duration {
-    Duration::from_nanos(data.as_nanos().next_multiple_of(4_000) - data.as_nanos())
 }

@@ -16,62 +16,8 @@ pub mod ofdm;
 pub mod response;
 pub mod vht;
 
+pub use crate::config::{Guard, Width};
 use netburn_units::{BitRate, Duration};
-
-/// A channel's width.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
-    /// 20 MHz.
-    Mhz20,
-    /// 40 MHz.
-    Mhz40,
-    /// 80 MHz.
-    Mhz80,
-    /// 160 MHz (or 80+80).
-    Mhz160,
-    /// 320 MHz.
-    Mhz320,
-}
-
-impl Width {
-    /// In MHz.
-    #[must_use]
-    pub const fn mhz(self) -> u32 {
-        match self {
-            Width::Mhz20 => 20,
-            Width::Mhz40 => 40,
-            Width::Mhz80 => 80,
-            Width::Mhz160 => 160,
-            Width::Mhz320 => 320,
-        }
-    }
-}
-
-/// The guard interval of the data symbols.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Guard {
-    /// 0.4 µs: the short one of HT and VHT.
-    Ns400,
-    /// 0.8 µs: the long one of HT and VHT, the shortest of HE and EHT.
-    Ns800,
-    /// 1.6 µs (HE, EHT).
-    Ns1600,
-    /// 3.2 µs (HE, EHT).
-    Ns3200,
-}
-
-impl Guard {
-    /// In nanoseconds.
-    #[must_use]
-    pub const fn nanos(self) -> u64 {
-        match self {
-            Guard::Ns400 => 400,
-            Guard::Ns800 => 800,
-            Guard::Ns1600 => 1_600,
-            Guard::Ns3200 => 3_200,
-        }
-    }
-}
 
 /// The modulation class, with what within it decides the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +76,7 @@ pub enum PhyError {
         /// Of how many streams.
         streams: u8,
         /// In which width.
-        mhz: u32,
+        mhz: u16,
         /// The highest that is valid there.
         highest: u8,
         /// One below it that isn't.
@@ -148,7 +94,7 @@ pub enum PhyError {
     #[error("a width of {mhz} MHz isn't possible; this PHY has {valid}")]
     Width {
         /// What was asked for, in MHz.
-        mhz: u32,
+        mhz: u16,
         /// The widths there are.
         valid: &'static str,
     },
@@ -156,7 +102,7 @@ pub enum PhyError {
     #[error("a guard interval of {nanos} ns isn't possible; this PHY has {valid}")]
     Guard {
         /// What was asked for, in ns.
-        nanos: u64,
+        nanos: u16,
         /// Those there are.
         valid: &'static str,
     },
@@ -189,23 +135,94 @@ impl PpduTime {
     }
 }
 
+impl PpduTime {
+    fn of(format: &Format, length: u64) -> Self {
+        let symbols = format.symbols(length);
+        let data = format.symbol * symbols;
+        PpduTime {
+            preamble: format.preamble,
+            second_signal: format.second_signal,
+            training: format.training,
+            symbols,
+            data,
+            rounding: format.rounding(data),
+            extension: format.extension,
+        }
+    }
+}
+
+/// What a [`TxVector`] comes to: all that the time of a PPDU depends on but its length. Reckoned once per vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// Everything before the data field.
+    pub preamble: Duration,
+    /// Of which: VHT-SIG-B or EHT-SIG.
+    pub second_signal: Duration,
+    /// Of which: the training fields of the PHY's own format.
+    pub training: Duration,
+    /// One symbol, guard interval included; 1 µs for DSSS.
+    pub symbol: Duration,
+    /// Twice the data bits per symbol (N_DBPS): the 5.5 Mbit/s of HR/DSSS are 5½ bits a microsecond.
+    pub twice_data_bits: u64,
+    /// SERVICE and tail bits.
+    pub overhead_bits: u64,
+    /// The total is rounded up to multiples of this.
+    pub round_to: Duration,
+    /// Packet extension and signal extension.
+    pub extension: Duration,
+    /// The data rate.
+    pub rate: BitRate,
+}
+
+impl Format {
+    /// The time on the air (TXTIME) of a PSDU of `length` bytes.
+    #[must_use]
+    pub fn duration(&self, length: u64) -> Duration {
+        let data = self.symbol * self.symbols(length);
+        self.preamble + data + self.rounding(data) + self.extension
+    }
+
+    /// The longest PSDU whose PPDU lasts no longer than `limit`; `None` when not even an empty one fits.
+    #[must_use]
+    pub fn longest(&self, limit: Duration) -> Option<u64> {
+        let data = limit.checked_sub(self.preamble + self.extension)?;
+        let data = data.as_nanos() / self.round_to.as_nanos() * self.round_to.as_nanos();
+        let symbols = data / self.symbol.as_nanos();
+        Some((symbols * self.twice_data_bits / 2).checked_sub(self.overhead_bits)? / 8)
+    }
+
+    fn symbols(&self, length: u64) -> u64 {
+        (2 * (8 * length + self.overhead_bits)).div_ceil(self.twice_data_bits)
+    }
+
+    fn rounding(&self, data: Duration) -> Duration {
+        let step = self.round_to.as_nanos();
+        Duration::from_nanos(data.as_nanos().next_multiple_of(step) - data.as_nanos())
+    }
+}
+
 impl TxVector {
+    /// All that the time of a PPDU sent this way depends on but its length.
+    ///
+    /// # Errors
+    /// When the standard has no such combination.
+    pub fn format(&self) -> Result<Format, PhyError> {
+        match self.modulation {
+            Modulation::Dsss(rate) => Ok(dsss::format(rate, self.short_preamble)),
+            Modulation::Ofdm(rate) => Ok(ofdm::format(rate, self.signal_extension)),
+            Modulation::Ht { mcs } => ht::format(self, mcs),
+            Modulation::Vht { mcs } => vht::format(self, mcs),
+            Modulation::He { mcs } => he::format(self, mcs),
+            Modulation::Eht { mcs } => eht::format(self, mcs),
+        }
+    }
+
     /// The data rate (bit/s, rounded down).
     ///
     /// # Errors
     /// When the standard has no such combination.
     pub fn rate(&self) -> Result<BitRate, PhyError> {
-        match self.modulation {
-            Modulation::Dsss(rate) => Ok(rate.rate()),
-            Modulation::Ofdm(rate) => Ok(rate.rate()),
-            _ => {
-                let (coded, (numerator, denominator), symbol) = self.coded()?;
-                let bits = u128::from(coded) * u128::from(numerator) * 1_000_000_000;
-                Ok(BitRate::from_bps(
-                    (bits / (u128::from(denominator) * u128::from(symbol))) as u64,
-                ))
-            }
-        }
+        self.format().map(|format| format.rate)
     }
 
     /// The time on the air of a PPDU that carries a PSDU of `length` bytes.
@@ -213,32 +230,28 @@ impl TxVector {
     /// # Errors
     /// When the standard has no such combination.
     pub fn ppdu(&self, length: u64) -> Result<PpduTime, PhyError> {
-        match self.modulation {
-            Modulation::Dsss(rate) => Ok(dsss::ppdu(rate, self.short_preamble, length)),
-            Modulation::Ofdm(rate) => Ok(ofdm::ppdu(rate, self.signal_extension, length)),
-            Modulation::Ht { mcs } => ht::ppdu(self, mcs, length),
-            Modulation::Vht { mcs } => vht::ppdu(self, mcs, length),
-            Modulation::He { mcs } => he::ppdu(self, mcs, length),
-            Modulation::Eht { mcs } => eht::ppdu(self, mcs, length),
-        }
+        self.format().map(|format| PpduTime::of(&format, length))
     }
+}
 
-    /// Coded bits per symbol (N_CBPS), coding rate, and symbol time in ns, of the four MIMO PHYs.
-    fn coded(&self) -> Result<(u64, constellation::CodingRate, u64), PhyError> {
-        match self.modulation {
-            Modulation::Ht { mcs } => ht::coded(self, mcs),
-            Modulation::Vht { mcs } => vht::coded(self, mcs),
-            Modulation::He { mcs } => he::coded(self, mcs),
-            Modulation::Eht { mcs } => eht::coded(self, mcs),
-            Modulation::Dsss(_) | Modulation::Ofdm(_) => unreachable!("one rate per name, no MCS"),
-        }
-    }
+/// Coded bits per symbol (N_CBPS), the coding rate, and the symbol time.
+type Coded = (u64, constellation::CodingRate, Duration);
+
+/// Whole data bits per symbol (N_DBPS).
+fn data_bits((coded, (numerator, denominator), _): Coded) -> u64 {
+    coded * numerator / denominator
+}
+
+/// The data rate, from the exact bits per symbol.
+fn rate((coded, (numerator, denominator), symbol): Coded) -> BitRate {
+    let bits = u128::from(coded) * u128::from(numerator) * 1_000_000_000;
+    BitRate::from_bps((bits / (u128::from(denominator) * u128::from(symbol.as_nanos()))) as u64)
 }
 
 /// A guard interval that a PHY doesn't have.
 fn no_guard(guard: Guard, valid: &'static str) -> PhyError {
     PhyError::Guard {
-        nanos: guard.nanos(),
+        nanos: guard.as_nanos(),
         valid,
     }
 }
@@ -246,7 +259,7 @@ fn no_guard(guard: Guard, valid: &'static str) -> PhyError {
 /// A width that a PHY doesn't have.
 fn no_width(width: Width, valid: &'static str) -> PhyError {
     PhyError::Width {
-        mhz: width.mhz(),
+        mhz: width.as_mhz(),
         valid,
     }
 }

@@ -1,6 +1,6 @@
 //! OFDM: 802.11a and, in 2.4 GHz with its signal extension, 802.11g (802.11-2020 clauses 17 and 18).
 
-use super::PpduTime;
+use super::Format;
 use netburn_units::{BitRate, Duration};
 
 /// The rates in 20 MHz.
@@ -66,16 +66,17 @@ impl Rate {
 }
 
 /// TXTIME of clause 17.4.3: 16 µs preamble, 4 µs SIGNAL, symbols of 4 µs.
-pub(super) fn ppdu(rate: Rate, signal_extension: bool, length: u64) -> PpduTime {
-    let symbols = (SERVICE_AND_TAIL + 8 * length).div_ceil(rate.data_bits());
-    PpduTime {
+pub(super) fn format(rate: Rate, signal_extension: bool) -> Format {
+    Format {
         preamble: Duration::from_micros(20),
         second_signal: Duration::ZERO,
         training: Duration::ZERO,
-        symbols,
-        data: Duration::from_micros(4) * symbols,
-        rounding: Duration::ZERO,
+        symbol: Duration::from_micros(4),
+        twice_data_bits: 2 * rate.data_bits(),
+        overhead_bits: SERVICE_AND_TAIL,
+        round_to: Duration::from_micros(4),
         extension: extension(signal_extension),
+        rate: rate.rate(),
     }
 }
 

@@ -1,0 +1,402 @@
+//! Backoff without counting slots one by one.
+//!
+//! Stations that hear the same others see the medium busy and idle at the same instants: a *hearing group*. Within a
+//! group, contenders with the same AIFS count their slots down together, so that a *class* needs one counter of the idle
+//! slots that have gone by, and a contender only the reading at which it may send. A transmission costs one update per
+//! group and class, whatever the number of stations; the next to send is the least reading of a class's heap.
+
+use super::Timing;
+use netburn_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Names one that contends: a station's access category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Contender(pub u32);
+
+/// The contention on one channel.
+///
+/// **Call order:** when [`next`](Self::next) is due, take the [`winners`](Self::winners) of that instant, then report what
+/// each hearing group senses with [`sense`](Self::sense) and [`clear`](Self::clear) in the order of time.
+#[derive(Debug)]
+pub struct Contention {
+    timing: Timing,
+    groups: Vec<Group>,
+    contenders: Vec<Entry>,
+    next: Option<Instant>,
+}
+
+/// What stations that hear the same others know of the medium.
+#[derive(Debug)]
+struct Group {
+    /// Transmissions on the air that are heard.
+    sensed: u32,
+    /// When the last one ended, or the NAV does if that is later.
+    idle_since: Instant,
+    /// What a broken reception adds to the wait: EIFS − DIFS.
+    extra: Duration,
+    classes: Vec<Class>,
+}
+
+/// Contenders of a group that wait for the same AIFS.
+#[derive(Debug)]
+struct Class {
+    aifs: Duration,
+    /// Its contenders took part in the last collision: they know it by their missing answer and don't wait for EIFS.
+    exempt: bool,
+    /// Idle slots gone by before the present idle period.
+    slots: u64,
+    /// (reading at which it sends, generation, contender).
+    heap: BinaryHeap<Reverse<(u64, u32, Contender)>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    group: usize,
+    /// The class it belongs to but for the time after a collision of its own.
+    home: usize,
+    class: usize,
+    /// The reading of its class at which its backoff is done.
+    target: u64,
+    /// Counts entries to the heap, so that stale ones are known.
+    generation: u32,
+    waiting: bool,
+}
+
+impl Contention {
+    /// No one contends yet; `groups` hearing groups.
+    #[must_use]
+    pub fn new(timing: Timing, groups: usize) -> Self {
+        let group = || Group {
+            sensed: 0,
+            idle_since: Instant::from_nanos(i64::MIN / 2),
+            extra: Duration::ZERO,
+            classes: Vec::new(),
+        };
+        Contention {
+            timing,
+            groups: (0..groups).map(|_| group()).collect(),
+            contenders: Vec::new(),
+            next: None,
+        }
+    }
+
+    /// One more contender, of a hearing group, with its AIFSN. Its backoff is done.
+    pub fn add(&mut self, group: usize, aifsn: u32) -> Contender {
+        let aifs = self.timing.aifs(aifsn);
+        let home = self.class(group, aifs, false);
+        self.contenders.push(Entry {
+            group,
+            home,
+            class: home,
+            target: 0,
+            generation: 0,
+            waiting: false,
+        });
+        Contender(u32::try_from(self.contenders.len() - 1).expect("fewer than 2^32 contenders"))
+    }
+
+    /// The contender counts `slots`, which were drawn for it, down from `now` on, whether it has something to send or not
+    /// (post-backoff). One that has, and comes from a failure of its own, doesn't wait for EIFS.
+    pub fn back_off(&mut self, now: Instant, contender: Contender, slots: u32, own_failure: bool) {
+        let Entry {
+            group, home, waiting, ..
+        } = self.contenders[contender.0 as usize];
+        let exempt = own_failure && waiting && self.groups[group].sensed == 0;
+        let class = if exempt && !self.groups[group].extra.is_zero() {
+            let aifs = self.groups[group].classes[home].aifs;
+            self.class(group, aifs, true)
+        } else {
+            home
+        };
+        let reading = self.groups[group].reading(class, now, self.timing.slot, Round::Up);
+        let entry = &mut self.contenders[contender.0 as usize];
+        entry.class = class;
+        entry.target = reading + u64::from(slots);
+        if entry.waiting {
+            entry.waiting = false;
+            self.wait(contender);
+        }
+    }
+
+    /// Whether one that begins to have something to send must draw a backoff first: its last one is done and the medium is
+    /// busy (clause 10.23.2.2 a).
+    #[must_use]
+    pub fn must_draw(&self, now: Instant, contender: Contender) -> bool {
+        let entry = &self.contenders[contender.0 as usize];
+        let group = &self.groups[entry.group];
+        let done = entry.target <= group.reading(entry.class, now, self.timing.slot, Round::Down);
+        done && (group.sensed > 0 || now < group.start(entry.class))
+    }
+
+    /// The contender has something to send.
+    pub fn wait(&mut self, contender: Contender) {
+        let entry = &mut self.contenders[contender.0 as usize];
+        if entry.waiting {
+            return;
+        }
+        entry.waiting = true;
+        entry.generation += 1;
+        let key = (entry.target, entry.generation, contender);
+        self.groups[entry.group].classes[entry.class].heap.push(Reverse(key));
+        self.next = None;
+    }
+
+    /// The contender has nothing to send any more.
+    pub fn cancel(&mut self, contender: Contender) {
+        self.contenders[contender.0 as usize].waiting = false;
+        self.next = None;
+    }
+
+    /// A transmission that the group hears has begun.
+    pub fn sense(&mut self, now: Instant, group: usize) {
+        let slot = self.timing.slot;
+        let group = &mut self.groups[group];
+        if group.sensed == 0 {
+            self.next = None;
+            for class in 0..group.classes.len() {
+                group.classes[class].slots = group.reading(class, now, slot, Round::Down);
+            }
+            group.return_home(&mut self.contenders);
+        }
+        group.sensed += 1;
+    }
+
+    /// A transmission that the group heard has ended. `nav`: until when the group knows the medium to be taken.
+    /// `broken`: what the group waits beyond AIFS because it could not read it (EIFS − DIFS), nothing if it could.
+    pub fn clear(&mut self, now: Instant, group: usize, nav: Instant, broken: Duration) {
+        let group = &mut self.groups[group];
+        group.sensed = group.sensed.checked_sub(1).expect("as many ends as beginnings");
+        group.idle_since = group.idle_since.max(now).max(nav);
+        group.extra = broken;
+        self.next = None;
+    }
+
+    /// The instant at which the next contender's backoff is done, `None` while none can be.
+    pub fn next(&mut self) -> Option<Instant> {
+        if self.next.is_none() {
+            let slot = self.timing.slot;
+            let contenders = &self.contenders;
+            self.next = self
+                .groups
+                .iter_mut()
+                .filter(|group| group.sensed == 0)
+                .filter_map(|group| group.next(contenders, slot))
+                .min();
+        }
+        self.next
+    }
+
+    /// Takes those whose backoff is done at `now`; they no longer wait. An own backoff that was done earlier lets its
+    /// contender send at once.
+    pub fn winners(&mut self, now: Instant, into: &mut Vec<Contender>) {
+        let slot = self.timing.slot;
+        for group in self.groups.iter_mut().filter(|group| group.sensed == 0) {
+            for class in 0..group.classes.len() {
+                if now < group.start(class) {
+                    continue;
+                }
+                let reading = group.reading(class, now, slot, Round::Down);
+                while let Some(Reverse((target, generation, contender))) = group.classes[class].heap.peek().copied() {
+                    let entry = &mut self.contenders[contender.0 as usize];
+                    let stale = !entry.waiting || entry.generation != generation || entry.class != class;
+                    if !stale && target > reading {
+                        break;
+                    }
+                    group.classes[class].heap.pop();
+                    if !stale {
+                        entry.waiting = false;
+                        into.push(contender);
+                    }
+                }
+            }
+        }
+        self.next = None;
+        into.sort_unstable();
+    }
+
+    /// The class of a group with this AIFS, made if need be.
+    fn class(&mut self, group: usize, aifs: Duration, exempt: bool) -> usize {
+        let classes = &mut self.groups[group].classes;
+        let found = classes
+            .iter()
+            .position(|class| class.aifs == aifs && class.exempt == exempt);
+        found.unwrap_or_else(|| {
+            classes.push(Class {
+                aifs,
+                exempt,
+                slots: 0,
+                heap: BinaryHeap::new(),
+            });
+            classes.len() - 1
+        })
+    }
+}
+
+/// How part of a slot counts.
+#[derive(Clone, Copy, PartialEq)]
+enum Round {
+    /// Only whole slots have gone by.
+    Down,
+    /// One that begins to count does so at the next slot's beginning.
+    Up,
+}
+
+impl Group {
+    /// Those who did not wait for EIFS count on with the others, with what they have left.
+    fn return_home(&mut self, contenders: &mut [Entry]) {
+        for class in 0..self.classes.len() {
+            if !self.classes[class].exempt {
+                continue;
+            }
+            let slots = self.classes[class].slots;
+            while let Some(Reverse((target, generation, contender))) = self.classes[class].heap.pop() {
+                let entry = &mut contenders[contender.0 as usize];
+                if !entry.waiting || entry.generation != generation || entry.class != class {
+                    continue;
+                }
+                entry.class = entry.home;
+                let home = &mut self.classes[entry.home];
+                entry.target = home.slots + target.saturating_sub(slots);
+                home.heap.push(Reverse((entry.target, generation, contender)));
+            }
+        }
+    }
+
+    /// When a class's first slot of this idle period begins.
+    fn start(&self, class: usize) -> Instant {
+        let class = &self.classes[class];
+        let extra = if class.exempt { Duration::ZERO } else { self.extra };
+        self.idle_since + extra + class.aifs
+    }
+
+    /// Idle slots that have gone by for a class.
+    fn reading(&self, class: usize, now: Instant, slot: Duration, round: Round) -> u64 {
+        let before = self.classes[class].slots;
+        if self.sensed > 0 {
+            return before;
+        }
+        let Some(idle) = now.checked_since(self.start(class)) else {
+            return before;
+        };
+        before
+            + match round {
+                Round::Down => idle.as_nanos() / slot.as_nanos(),
+                Round::Up => idle.as_nanos().div_ceil(slot.as_nanos()),
+            }
+    }
+
+    /// The instant at which the first backoff of the group is done.
+    fn next(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
+        let mut first: Option<Instant> = None;
+        for class in 0..self.classes.len() {
+            let start = self.start(class);
+            let counted = self.classes[class].slots;
+            let heap = &mut self.classes[class].heap;
+            while let Some(Reverse((target, generation, contender))) = heap.peek().copied() {
+                let entry = &contenders[contender.0 as usize];
+                if !entry.waiting || entry.generation != generation || entry.class != class {
+                    heap.pop();
+                    continue;
+                }
+                let at = start + slot * target.saturating_sub(counted);
+                first = Some(first.map_or(at, |first| first.min(at)));
+                break;
+            }
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(micros: i64) -> Instant {
+        Instant::from_micros(micros)
+    }
+
+    /// Two stations with 3 and 5 slots left after a busy period that ends at 100 µs: the first sends at
+    /// 100 + 34 + 27 = 161 µs; after that transmission, until 500 µs, the other has 2 left: 500 + 34 + 18 = 552 µs.
+    #[test]
+    fn slots_freeze_while_busy() {
+        let mut contention = Contention::new(Timing::OFDM, 1);
+        let (a, b) = (contention.add(0, 2), contention.add(0, 2));
+        contention.sense(us(0), 0);
+        contention.back_off(us(0), a, 3, false);
+        contention.back_off(us(0), b, 5, false);
+        contention.wait(a);
+        contention.wait(b);
+        assert_eq!(contention.next(), None);
+        contention.clear(us(100), 0, us(100), Duration::ZERO);
+        assert_eq!(contention.next(), Some(us(161)));
+        let mut winners = Vec::new();
+        contention.winners(us(161), &mut winners);
+        assert_eq!(winners, [a]);
+        contention.sense(us(161), 0);
+        contention.clear(us(500), 0, us(500), Duration::ZERO);
+        assert_eq!(contention.next(), Some(us(552)));
+    }
+
+    /// Equal readings of different AIFS collide when their slots coincide: AIFSN 2 with 4 slots, AIFSN 3 with 3.
+    #[test]
+    fn ties_across_classes() {
+        let mut contention = Contention::new(Timing::OFDM, 1);
+        let (a, b) = (contention.add(0, 2), contention.add(0, 3));
+        contention.sense(us(0), 0);
+        contention.back_off(us(0), a, 4, false);
+        contention.back_off(us(0), b, 3, false);
+        contention.wait(a);
+        contention.wait(b);
+        contention.clear(us(100), 0, us(100), Duration::ZERO);
+        let at = contention.next().unwrap();
+        assert_eq!(at, us(100 + 34 + 36));
+        let mut winners = Vec::new();
+        contention.winners(at, &mut winners);
+        assert_eq!(winners, [a, b]);
+    }
+
+    /// A backoff that ran out while there was nothing to send: the next packet goes at once, on an idle medium; on a busy
+    /// one a backoff must be drawn.
+    #[test]
+    fn post_backoff() {
+        let mut contention = Contention::new(Timing::OFDM, 1);
+        let a = contention.add(0, 2);
+        contention.sense(us(0), 0);
+        contention.back_off(us(0), a, 5, false);
+        assert!(!contention.must_draw(us(10), a));
+        contention.clear(us(100), 0, us(100), Duration::ZERO);
+        assert!(!contention.must_draw(us(1_000), a));
+        contention.wait(a);
+        let at = contention.next().unwrap();
+        assert!(at <= us(1_000));
+        let mut winners = Vec::new();
+        contention.winners(us(1_000), &mut winners);
+        assert_eq!(winners, [a]);
+        contention.sense(us(1_000), 0);
+        assert!(contention.must_draw(us(1_001), a));
+    }
+
+    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the sender only for AIFS; from
+    /// the next busy period on they count together.
+    #[test]
+    fn eifs() {
+        let mut contention = Contention::new(Timing::OFDM, 1);
+        let (a, b) = (contention.add(0, 2), contention.add(0, 2));
+        contention.wait(a);
+        contention.sense(us(0), 0);
+        contention.back_off(us(0), b, 3, false);
+        contention.wait(b);
+        contention.clear(us(100), 0, us(100), Duration::from_micros(60));
+        contention.back_off(us(145), a, 8, true);
+        // The other: 100 + 60 + 34 + 27. The sender: the slot that begins after 145 is 100 + 34 + 18 = 152; 8 more: 224.
+        assert_eq!(contention.next(), Some(us(221)));
+        let mut winners = Vec::new();
+        contention.winners(us(221), &mut winners);
+        assert_eq!(winners, [b]);
+        contention.sense(us(221), 0);
+        contention.clear(us(400), 0, us(400), Duration::ZERO);
+        // Of its 8 slots, (221 − 152) / 9 = 7 have gone by.
+        assert_eq!(contention.next(), Some(us(400 + 34 + 9)));
+    }
+}

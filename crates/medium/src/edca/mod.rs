@@ -1,0 +1,9 @@
+//! EDCA: who may send next (802.11-2020 clause 10.23.2).
+//!
+//! [`parameters`] holds the numbers of the four access categories; [`contention`] counts backoff slots down.
+
+pub mod contention;
+pub mod parameters;
+
+pub use contention::{Contender, Contention};
+pub use parameters::{AccessCategory, EdcaParameters, Timing};

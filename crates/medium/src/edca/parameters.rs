@@ -1,0 +1,127 @@
+//! The access categories and their numbers.
+
+use netburn_units::Duration;
+
+/// The four access categories, lowest priority first: the order in which an internal collision is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessCategory {
+    /// AC_BK.
+    Background,
+    /// AC_BE.
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl AccessCategory {
+    /// All four, lowest priority first.
+    pub const ALL: [AccessCategory; 4] = [
+        AccessCategory::Background,
+        AccessCategory::BestEffort,
+        AccessCategory::Video,
+        AccessCategory::Voice,
+    ];
+
+    /// The category of a traffic identifier 0 to 7 (802.11-2020 table 10-1).
+    #[must_use]
+    pub const fn of_tid(tid: u8) -> AccessCategory {
+        match tid & 7 {
+            1 | 2 => AccessCategory::Background,
+            0 | 3 => AccessCategory::BestEffort,
+            4 | 5 => AccessCategory::Video,
+            _ => AccessCategory::Voice,
+        }
+    }
+
+    /// Its place in [`ALL`](Self::ALL).
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The interframe spaces of a band's PHY (802.11-2020 tables 17-21, 18-5, 16-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// aSlotTime.
+    pub slot: Duration,
+    /// aSIFSTime.
+    pub sifs: Duration,
+    /// aRxPHYStartDelay, which the ACK time-out waits for.
+    pub receive_start: Duration,
+}
+
+impl Timing {
+    /// OFDM in 5 and 6 GHz: slot 9 µs, SIFS 16 µs.
+    pub const OFDM: Timing = Timing {
+        slot: Duration::from_micros(9),
+        sifs: Duration::from_micros(16),
+        receive_start: Duration::from_micros(20),
+    };
+    /// OFDM in 2.4 GHz without 802.11b stations: short slot 9 µs, SIFS 10 µs.
+    pub const OFDM_2G: Timing = Timing {
+        slot: Duration::from_micros(9),
+        sifs: Duration::from_micros(10),
+        receive_start: Duration::from_micros(20),
+    };
+    /// 2.4 GHz with 802.11b: slot 20 µs, SIFS 10 µs.
+    pub const DSSS: Timing = Timing {
+        slot: Duration::from_micros(20),
+        sifs: Duration::from_micros(10),
+        receive_start: Duration::from_micros(192),
+    };
+
+    /// AIFS: SIFS and `aifsn` slots.
+    #[must_use]
+    pub fn aifs(&self, aifsn: u32) -> Duration {
+        self.sifs + self.slot * u64::from(aifsn)
+    }
+
+    /// How long a sender waits after its frame's end for the answer to begin.
+    #[must_use]
+    pub fn response_timeout(&self) -> Duration {
+        self.sifs + self.slot + self.receive_start
+    }
+}
+
+/// One access category's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdcaParameters {
+    /// AIFSN: slots after SIFS; 1 to 15 (an AP's may be 1, a station's at least 2).
+    pub aifsn: u32,
+    /// CWmin: the first window is 0 to this many slots.
+    pub cw_min: u32,
+    /// CWmax.
+    pub cw_max: u32,
+    /// How long one win of the medium may last; nothing: one frame exchange.
+    pub txop: Duration,
+}
+
+impl EdcaParameters {
+    /// The default set of 802.11-2020 table 9-155 for a PHY with `cw_min` (15 for OFDM, 31 for DSSS) and CWmax 1023,
+    /// with a TXOP limit of nothing for background and best effort, as the 2012 edition has it and most access points
+    /// announce it.
+    #[must_use]
+    pub fn default_set(cw_min: u32) -> [EdcaParameters; 4] {
+        let new = |aifsn, cw_min, cw_max, txop| EdcaParameters {
+            aifsn,
+            cw_min,
+            cw_max,
+            txop: Duration::from_micros(txop),
+        };
+        [
+            new(7, cw_min, 1_023, 0),
+            new(3, cw_min, 1_023, 0),
+            new(2, (cw_min + 1) / 2 - 1, cw_min, 3_008),
+            new(2, (cw_min + 1) / 4 - 1, (cw_min + 1) / 2 - 1, 1_504),
+        ]
+    }
+
+    /// The window after a failure: doubled, up to CWmax (clause 10.23.2.2).
+    #[must_use]
+    pub fn doubled(&self, window: u32) -> u32 {
+        (2 * window + 1).min(self.cw_max)
+    }
+}
