@@ -10,5 +10,7 @@ pub mod live;
 pub mod paint;
 pub mod plain;
 pub mod table;
+pub mod text;
 
 pub use live::Live;
+pub use text::text;

@@ -1,5 +1,6 @@
 //! Text from elsewhere, made harmless, and lines that fit.
 
+use crate::paint::painted_width;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without anything that a terminal would act on: control characters (C0, DEL, C1), and the characters that
@@ -37,7 +38,7 @@ pub fn truncate(text: &str, columns: usize) -> String {
     kept
 }
 
-/// `text` as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
+/// `text`, which may be painted, as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
 /// than a line stays whole: addresses and paths are there to be copied.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
@@ -45,7 +46,7 @@ pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
     for word in text.split(' ').filter(|w| !w.is_empty()) {
         let line = lines.last_mut().expect("there is always a line");
         let empty = line.is_empty() || line.as_str() == indent;
-        if !empty && width(line) + 1 + width(word) > columns {
+        if !empty && painted_width(line) + 1 + painted_width(word) > columns {
             lines.push(format!("{indent}{word}"));
             continue;
         }

@@ -19,6 +19,16 @@ pub struct Column {
     pub heading: &'static str,
     /// The side.
     pub align: Align,
+    /// Where one table would be too wide, a further one begins with this column.
+    pub apart: bool,
+}
+
+impl Column {
+    /// This column, the first of a further table where one would be too wide.
+    #[must_use]
+    pub const fn apart(self) -> Self {
+        Column { apart: true, ..self }
+    }
 }
 
 /// A cell: text without control characters, and what it means.
@@ -36,6 +46,7 @@ pub const fn left(heading: &'static str) -> Column {
     Column {
         heading,
         align: Align::Left,
+        apart: false,
     }
 }
 
@@ -45,10 +56,17 @@ pub const fn right(heading: &'static str) -> Column {
     Column {
         heading,
         align: Align::Right,
+        apart: false,
     }
 }
 
 impl Cell {
+    /// A cell that says nothing.
+    pub const EMPTY: Cell = Cell {
+        text: String::new(),
+        tone: Tone::Plain,
+    };
+
     /// A cell that means something.
     pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Cell {
@@ -66,7 +84,7 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// The lines of a table of `rows` (each as long as `columns`), two spaces between columns. Where that is wider than
 /// `limit`, the columns after the first `keys` go to further tables below, each beginning with the first `keys`
-/// again; rows that would hold nothing but keys there are left out.
+/// again, where a column says [`Column::apart`] or where it must; rows that would hold nothing but keys there are left out.
 #[must_use]
 pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let widths: Vec<usize> = (0..columns.len())
@@ -76,7 +94,7 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize,
         })
         .collect();
     let mut lines = Vec::new();
-    for shown in split(&widths, keys, limit) {
+    for shown in split(columns, &widths, keys, limit) {
         if !lines.is_empty() {
             lines.push(String::new());
         }
@@ -94,12 +112,14 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize,
 }
 
 /// Which columns go to which table.
-fn split(widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
+fn split(columns: &[Column], widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
+    let whole = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2) <= limit;
     let mut tables = vec![Vec::new()];
     let mut used = 0;
     for (i, w) in widths.iter().enumerate() {
         let shown = tables.last_mut().expect("there is always a table");
-        if i > keys && used + w > limit && shown.len() > keys {
+        let full = used + w > limit || (columns[i].apart && !whole);
+        if i > keys && full && shown.len() > keys {
             tables.push((0..keys).collect());
             used = widths[..keys].iter().map(|w| w + 2).sum();
         }
@@ -171,6 +191,15 @@ mod tests {
                 "tv          7",
             ]
         );
+    }
+
+    #[test]
+    fn a_further_table_begins_where_it_makes_sense() {
+        let columns = [COLUMNS[0], COLUMNS[1].apart(), COLUMNS[2], COLUMNS[3]];
+        // All four take 7 + 2 + 7 + 2 + 4 + 2 + 1 = 25.
+        assert_eq!(render(&columns, &rows(), 1, 25, false).len(), 3);
+        let columns = [COLUMNS[0], COLUMNS[1], COLUMNS[2].apart(), COLUMNS[3]];
+        assert_eq!(render(&columns, &rows(), 1, 24, false)[4], "STATION    ms  n");
     }
 
     #[test]

@@ -1,0 +1,203 @@
+//! A summary as text.
+
+mod figure;
+mod rows;
+mod why;
+
+use crate::ground;
+use crate::paint::{Tone, paint};
+use crate::plain::{sanitise, wrap};
+use crate::table::{Cell, left, render, right};
+use figure::mbps;
+use netburn_record::Summary;
+use netburn_record::summary::verdict_name;
+use netburn_workload::Verdict;
+
+/// The narrowest text: below it lines are longer than asked for rather than unreadable.
+const NARROWEST: usize = 40;
+
+/// The most intervals that are listed.
+const INTERVALS: usize = 40;
+
+/// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI colours where
+/// `colour`. The first line says what was measured; then who passed, why not, and whether that can be believed.
+/// Names and texts from elsewhere come without control characters.
+#[must_use]
+pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
+    let width = width.max(NARROWEST);
+    let mut lines = wrap(ground::sentence(summary.ground), width, "");
+    lines.push(String::new());
+    lines.extend(headline(summary, width, colour));
+    lines.push(String::new());
+    lines.extend(rows::table(summary, width, colour));
+    for part in [
+        whole(summary, colour),
+        why::paragraphs(summary, colour),
+        gate(summary, colour),
+        provisional(summary),
+    ] {
+        if !part.is_empty() {
+            lines.push(String::new());
+            lines.extend(part.iter().flat_map(|line| wrap(line, width, "  ")));
+        }
+    }
+    lines.extend(repeats(summary, width, colour));
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
+
+/// How a verdict looks: its name and its colour.
+fn verdict(of: Verdict, provisional: bool) -> Cell {
+    let tone = match of {
+        Verdict::None => Tone::Quiet,
+        Verdict::Pass => Tone::Good,
+        Verdict::Marginal | Verdict::Inconclusive => Tone::Doubtful,
+        Verdict::Fail => Tone::Bad,
+    };
+    let name = match of {
+        Verdict::None => "–",
+        other => verdict_name(other),
+    };
+    let mark = if provisional { "*" } else { "" };
+    Cell::new(format!("{name}{mark}"), tone)
+}
+
+fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
+    let name = sanitise(summary.title.as_deref().unwrap_or(&summary.scenario));
+    let verdict = match summary.verdict {
+        Verdict::None => Cell::new("no goals", Tone::Quiet),
+        other => {
+            let cell = verdict(other, summary.provisional);
+            Cell::new(cell.text.to_uppercase(), cell.tone)
+        }
+    };
+    let mut lines = wrap(&name, width.saturating_sub(verdict.text.chars().count() + 2), "  ");
+    let last = lines.last_mut().expect("wrapping gives at least one line");
+    last.push_str(": ");
+    let mut lines: Vec<String> = lines.iter().map(|l| paint(l, Tone::Heading, colour)).collect();
+    lines
+        .last_mut()
+        .expect("as above")
+        .push_str(&paint(&verdict.text, verdict.tone, colour));
+    if let Some(question) = &summary.question {
+        lines.extend(wrap(&sanitise(question), width, "  "));
+    }
+    let stations = match summary.stations.len() {
+        1 => "1 station".to_owned(),
+        n => format!("{n} stations"),
+    };
+    let runs = match summary.repeats.len() {
+        0 | 1 => String::new(),
+        n => format!("{n} runs of "),
+    };
+    let facts = format!(
+        "{runs}{} s, seed {}, {stations}, {} Mbit/s in all; kept in {}",
+        figure::short(summary.duration_s),
+        summary.seed,
+        mbps(summary.totals.throughput_mbps),
+        sanitise(&summary.run),
+    );
+    lines.extend(wrap(&facts, width, "  "));
+    lines
+}
+
+fn gate(summary: &Summary, colour: bool) -> Vec<String> {
+    let late = summary.gate.timer_lateness_us;
+    if summary.gate.ok {
+        return vec![format!(
+            "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.",
+            figure::span_us(late.p99),
+            figure::span_us(late.max)
+        )];
+    }
+    let mut lines = vec![paint("The measuring itself is in doubt:", Tone::Doubtful, colour)];
+    lines.extend(
+        summary
+            .gate
+            .reasons
+            .iter()
+            .map(|reason| format!("- {}", sanitise(reason))),
+    );
+    lines
+}
+
+/// Why the run as a whole could not be measured.
+fn whole(summary: &Summary, colour: bool) -> Vec<String> {
+    let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
+    match reasons.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "{}: {}",
+            paint("The run could not be measured", Tone::Doubtful, colour),
+            reasons.join("; ")
+        )],
+    }
+}
+
+fn provisional(summary: &Summary) -> Vec<String> {
+    let any = summary.provisional || summary.stations.iter().any(|s| s.provisional);
+    match any {
+        true => vec![
+            "* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A longer \
+             --duration or --repeat brings more."
+                .to_owned(),
+        ],
+        false => Vec::new(),
+    }
+}
+
+fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !summary.repeats.is_empty() {
+        let rows: Vec<Vec<Cell>> = summary
+            .repeats
+            .iter()
+            .enumerate()
+            .map(|(i, run)| {
+                vec![
+                    (i + 1).to_string().into(),
+                    verdict(run.verdict, run.provisional),
+                    mbps(run.totals.throughput_mbps).into(),
+                    run.seed.to_string().into(),
+                    sanitise(&run.run).into(),
+                ]
+            })
+            .collect();
+        let columns = [
+            right("RUN"),
+            left("VERDICT"),
+            right("Mbit/s"),
+            right("SEED"),
+            left("KEPT IN"),
+        ];
+        lines.push(String::new());
+        lines.extend(render(&columns, &rows, 1, width, colour));
+    }
+    if !summary.intervals.is_empty() {
+        let rows: Vec<Vec<Cell>> = summary
+            .intervals
+            .iter()
+            .take(INTERVALS)
+            .map(|(path, [low, high])| {
+                vec![
+                    sanitise(path).into(),
+                    figure::short(*low).into(),
+                    figure::short(*high).into(),
+                ]
+            })
+            .collect();
+        let columns = [left("FIGURE, 95 % INTERVAL"), right("LOW"), right("HIGH")];
+        lines.push(String::new());
+        lines.extend(render(&columns, &rows, 1, width, colour));
+        if summary.intervals.len() > INTERVALS {
+            let more = summary.intervals.len() - INTERVALS;
+            lines.push(format!("… and {more} more with --format json"));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+#[path = "text/tests.rs"]
+mod tests;

@@ -1,0 +1,108 @@
+//! The table of stations.
+
+use super::figure::{mbps, ms, percent};
+use super::verdict;
+use crate::paint::Tone;
+use crate::plain::sanitise;
+use crate::table::{Cell, Column, left, render, right};
+use netburn_record::Summary;
+use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
+use netburn_stats::{P50, P95, P99, percentile::supported};
+use netburn_units::Probability;
+use netburn_workload::Verdict;
+
+const COLUMNS: [Column; 11] = [
+    left("STATION"),
+    left("VERDICT"),
+    left("USE"),
+    right("MET"),
+    left("GOAL"),
+    right("Mbit/s"),
+    right("IDLE ms").apart(),
+    right("p50 ms"),
+    right("p95 ms"),
+    right("p99 ms"),
+    right("max ms"),
+];
+
+/// A row per goal, or per workload without one; what stays the same from row to row is said once.
+pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
+    let mut rows = Vec::new();
+    for station in &summary.stations {
+        let first = rows.len();
+        for workload in &station.workloads {
+            let goals: Vec<Option<&GoalSummary>> = match workload.goals.is_empty() {
+                true => vec![None],
+                false => workload.goals.iter().map(Some).collect(),
+            };
+            for (i, goal) in goals.into_iter().enumerate() {
+                rows.push(row(
+                    (rows.len() == first).then_some(station),
+                    (i == 0).then_some(workload),
+                    goal,
+                ));
+            }
+        }
+        if rows.len() == first {
+            rows.push(row(Some(station), None, None));
+        }
+    }
+    render(&COLUMNS, &rows, 3, width, colour)
+}
+
+fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goal: Option<&GoalSummary>) -> Vec<Cell> {
+    let dash = || Cell::new("–", Tone::Quiet);
+    let mut cells = vec![
+        station.map_or_else(Cell::default, |s| sanitise(&s.name).into()),
+        station.map_or_else(Cell::default, |s| verdict(s.verdict, s.provisional)),
+        workload.map_or_else(Cell::default, |w| sanitise(&w.name).into()),
+    ];
+    cells.extend(match goal {
+        Some(goal) => [met(goal), sanitise(&goal.goal).into()],
+        None => [dash(), Cell::new("none", Tone::Quiet)],
+    });
+    cells.push(workload.map_or_else(Cell::default, |w| mbps(w.throughput_mbps).into()));
+    cells.push(match station {
+        Some(station) => station.idle_latency_ms.map_or_else(dash, |v| ms(v).into()),
+        None => Cell::default(),
+    });
+    match workload.map(|w| &w.latency_ms) {
+        Some(l) => cells.extend([
+            at(l.p50, P50, l),
+            at(l.p95, P95, l),
+            at(l.p99, P99, l),
+            match (l.unbounded, l.max) {
+                (0, Some(max)) => ms(max).into(),
+                (0, None) => dash(),
+                (n, _) => Cell::new(format!("never ({n})"), Tone::Bad),
+            },
+        ]),
+        None => cells.extend([const { Cell::EMPTY }; 4]),
+    }
+    cells
+}
+
+fn met(goal: &GoalSummary) -> Cell {
+    let tone = verdict(goal.verdict, false).tone;
+    let tone = if goal.verdict == Verdict::Pass {
+        Tone::Plain
+    } else {
+        tone
+    };
+    match goal.met {
+        Some(share) => Cell::new(percent(share), tone),
+        None => Cell::new("–", Tone::Quiet),
+    }
+}
+
+/// A percentile: a figure; `–` where there are too few samples for it; `never` where it falls among those that never
+/// ended.
+fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Cell {
+    match value {
+        Some(value) => ms(value).into(),
+        None if of.unbounded > 0 && supported(level, of.count) => {
+            Cell::new(format!("never ({})", of.unbounded), Tone::Bad)
+        }
+        None => Cell::new("–", Tone::Quiet),
+    }
+}

@@ -1,0 +1,281 @@
+use super::*;
+use crate::paint::painted_width;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn latency(count: u64, unbounded: u64, figures: [Option<f64>; 5]) -> Value {
+    let [p50, p95, p99, min, max] = figures;
+    json!({ "count": count, "unbounded": unbounded, "min": min, "p50": p50, "p75": null, "p90": null, "p95": p95, "p99": p99, "max": max })
+}
+
+fn workload(name: &str, kind: &str, verdict: &str, latency: Value, goals: Value) -> Value {
+    json!({ "name": name, "kind": kind, "verdict": verdict, "provisional": false, "operations": latency["count"], "misses": 0,
+            "failures": 0, "unfinished": 0, "throughput_mbps": 3.4, "latency_ms": latency, "goals": goals })
+}
+
+fn station(name: &str, verdict: &str, workloads: Vec<Value>) -> Value {
+    json!({ "name": name, "verdict": verdict, "throughput_mbps": 3.4, "airtime_share": null, "idle_latency_ms": 0.42,
+            "workloads": workloads })
+}
+
+fn summary(verdict: &str, stations: Vec<Value>) -> Value {
+    json!({ "schema": "netburn.summary/1", "run": "runs/x", "scenario": "house", "ground": "local", "seed": 7,
+            "title": "Four people, one line", "question": "Who suffers first?",
+            "duration_s": 60.0, "verdict": verdict, "provisional": false,
+            "gate": { "ok": true, "timer_lateness_us": { "p50": 10.0, "p99": 40.0, "max": 2500.0 }, "reasons": [] },
+            "totals": { "throughput_mbps": 156.8, "airtime_jain": null },
+            "stations": stations, "repeats": [], "intervals": {} })
+}
+
+/// Browsing: 88 of 100 pages within 500 ms are 88 %, the slowest at 2050 ms is 4.1 times the goal; 100 operations
+/// support p95 (60) and not p99 (300). 4K: windows at worst 40 % of the rate are an excess of 2.5. Voice: 299 of 300
+/// are 99.6 %, and the slowest at 400 ms 2.67 times: marginal. The download has no goal.
+fn four() -> Summary {
+    let browsing = latency(100, 0, [Some(312.0), Some(1210.0), None, Some(95.0), Some(2050.0)]);
+    let stream = latency(178, 0, [Some(211.0), Some(903.5), None, Some(60.0), Some(1500.0)]);
+    let voip = latency(300, 0, [Some(3.21), Some(12.5), Some(120.4), Some(0.9), Some(400.0)]);
+    let mut tv = workload(
+        "4kstream",
+        "stream",
+        "fail",
+        stream,
+        json!([
+            { "goal": "every 2 s ≥ 20 Mbit/s", "met": 0.43, "excess": 2.5, "verdict": "fail", "samples": 581 },
+            { "goal": "no stall", "met": 0.93, "excess": null, "verdict": "fail", "samples": 1 }
+        ]),
+    );
+    tv["player"] = json!({ "stalls": 2, "stalled_ms": 4200.0, "longest_stall_ms": 3000.0, "stalled_share": 0.07 });
+    let stations = vec![
+        station(
+            "laptop",
+            "fail",
+            vec![workload(
+                "browsing",
+                "pages",
+                "fail",
+                browsing,
+                json!([{ "goal": "page load ≤ 500 ms", "met": 0.88, "excess": 4.1, "verdict": "fail", "samples": 100 }]),
+            )],
+        ),
+        station("tv", "fail", vec![tv]),
+        station(
+            "phone",
+            "marginal",
+            vec![workload(
+                "voip",
+                "calls",
+                "marginal",
+                voip,
+                json!([{ "goal": "latency ≤ 150 ms", "met": 299.0 / 300.0, "excess": 400.0 / 150.0, "verdict": "marginal", "samples": 300 }]),
+            )],
+        ),
+        station(
+            "desktop",
+            "none",
+            vec![workload(
+                "download",
+                "download",
+                "none",
+                latency(1, 0, [None, None, None, Some(9000.0), Some(9000.0)]),
+                json!([]),
+            )],
+        ),
+    ];
+    serde_json::from_value(summary("fail", stations)).unwrap()
+}
+
+#[test]
+fn a_wide_terminal_has_one_table() {
+    insta::assert_snapshot!(text(&four(), 120, false), @"
+    local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was measured. To measure yours:
+    `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi.
+
+    Four people, one line: FAIL
+    Who suffers first?
+    60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
+
+    STATION  VERDICT   USE          MET  GOAL                   Mbit/s  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4     0.42     312    1210       –    2050
+    tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4     0.42     211     904       –    1500
+                                   93 %  no stall
+    phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4     0.42    3.21    12.5     120     400
+    desktop  –         download       –  none                      3.4     0.42       –       –       –    9000
+
+    laptop fails: browsing kept `page load ≤ 500 ms` for 88 % of 100 operations (a pass needs 99 %, marginal 95 %); the
+      slowest took 2.05 s, 4.1 times the goal.
+    tv fails: 4kstream kept `every 2 s ≥ 20 Mbit/s` in 43 % of 581 windows (a pass needs 99 %, marginal 95 %); the slowest
+      brought 40 % of that.
+    tv fails: 4kstream stood still twice, 4.20 s in all (7 % of the time), the longest 3.00 s.
+    phone is marginal: voip kept `latency ≤ 150 ms` for 99.6 % of 300 operations; the slowest took 400 ms, 2.67 times the
+      goal (a pass allows 2).
+
+    The measuring itself is sound: what was due was done 40 µs late at the 99th percentile, 2.50 ms at worst.
+    ");
+}
+
+#[test]
+fn a_narrow_terminal_has_two() {
+    insta::assert_snapshot!(text(&four(), 80, false), @"
+    local: the server and every station ran on this machine, over its own loopback;
+    no Wi-Fi was measured. To measure yours: `netburn serve` on a machine wired to
+    it, and `netburn fetch` from a device on the Wi-Fi.
+
+    Four people, one line: FAIL
+    Who suffers first?
+    60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
+
+    STATION  VERDICT   USE          MET  GOAL                   Mbit/s
+    laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4
+    tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4
+                                   93 %  no stall
+    phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4
+    desktop  –         download       –  none                      3.4
+
+    STATION  VERDICT   USE       IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    laptop   fail      browsing     0.42     312    1210       –    2050
+    tv       fail      4kstream     0.42     211     904       –    1500
+    phone    marginal  voip         0.42    3.21    12.5     120     400
+    desktop  –         download     0.42       –       –       –    9000
+
+    laptop fails: browsing kept `page load ≤ 500 ms` for 88 % of 100 operations (a
+      pass needs 99 %, marginal 95 %); the slowest took 2.05 s, 4.1 times the goal.
+    tv fails: 4kstream kept `every 2 s ≥ 20 Mbit/s` in 43 % of 581 windows (a pass
+      needs 99 %, marginal 95 %); the slowest brought 40 % of that.
+    tv fails: 4kstream stood still twice, 4.20 s in all (7 % of the time), the
+      longest 3.00 s.
+    phone is marginal: voip kept `latency ≤ 150 ms` for 99.6 % of 300 operations;
+      the slowest took 400 ms, 2.67 times the goal (a pass allows 2).
+
+    The measuring itself is sound: what was due was done 40 µs late at the 99th
+      percentile, 2.50 ms at worst.
+    ");
+}
+
+#[test]
+fn what_never_ended_is_said_to_be_endless() {
+    // Of 100, 60 never ended: p50 and p95 fall among them, p99 isn't supported by 100.
+    let voip = latency(100, 60, [None, None, None, Some(1.0), Some(90.0)]);
+    let goals = json!([{ "goal": "latency ≤ 150 ms", "met": 0.4, "excess": 0.6, "verdict": "fail", "samples": 100 }]);
+    let mut use_ = workload("voip", "calls", "fail", voip, goals);
+    use_["failures"] = json!(50);
+    use_["timeouts"] = json!(20);
+    let summary: Summary = serde_json::from_value(summary("fail", vec![station("phone", "fail", vec![use_])])).unwrap();
+    insta::assert_snapshot!(text(&summary, 120, false).lines().skip(7).collect::<Vec<_>>().join("\n"), @"
+    STATION  VERDICT  USE    MET  GOAL              Mbit/s  IDLE ms      p50 ms      p95 ms  p99 ms      max ms
+    phone    fail     voip  40 %  latency ≤ 150 ms     3.4     0.42  never (60)  never (60)       –  never (60)
+
+    phone fails: voip kept `latency ≤ 150 ms` for 40 % of 100 operations (a pass needs 99 %, marginal 95 %); 60 never
+      finished, the slowest that did took 90.0 ms.
+    phone lost 50 of 100 operations of voip to failures, 20 of them timed out.
+
+    The measuring itself is sound: what was due was done 40 µs late at the 99th percentile, 2.50 ms at worst.
+    ");
+}
+
+#[test]
+fn doubts_and_repeats_are_said() {
+    let calls = |met: f64| {
+        workload(
+            "voip",
+            "calls",
+            "pass",
+            latency(6, 0, [Some(1.0), None, None, Some(1.0), Some(1.0)]),
+            json!([{ "goal": "latency ≤ 150 ms", "met": met, "excess": 0.1, "verdict": "pass", "samples": 6 }]),
+        )
+    };
+    let gate = "the server s1 kept 97 % of a core busy; the limit is 95 %";
+    let mut phone = station("phone", "inconclusive", vec![calls(1.0)]);
+    phone["reasons"] = json!([gate]);
+    let mut tablet = station("tablet", "inconclusive", vec![calls(1.0)]);
+    tablet["reasons"] = json!([gate, "its agent was lost after 3 s"]);
+    let mut whole = summary("inconclusive", vec![phone, tablet]);
+    whole["provisional"] = json!(true);
+    whole["reasons"] = json!(["it was interrupted after 4 s"]);
+    whole["gate"]["ok"] = json!(false);
+    whole["gate"]["reasons"] = json!([gate]);
+    let one = serde_json::from_value::<Summary>(summary("pass", vec![])).unwrap();
+    let mut whole: Summary = serde_json::from_value(whole).unwrap();
+    whole.repeats = vec![one.clone(), Summary { seed: 99, ..one }];
+    whole.intervals = [("stations.phone.throughput_mbps".to_owned(), [0.9, 1.1])].into();
+    insta::assert_snapshot!(text(&whole, 100, false), @"
+    local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was
+    measured. To measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a
+    device on the Wi-Fi.
+
+    Four people, one line: INCONCLUSIVE*
+    Who suffers first?
+    2 runs of 60 s, seed 7, 2 stations, 156.8 Mbit/s in all; kept in runs/x
+
+    STATION  VERDICT       USE     MET  GOAL              Mbit/s
+    phone    inconclusive  voip  100 %  latency ≤ 150 ms     3.4
+    tablet   inconclusive  voip  100 %  latency ≤ 150 ms     3.4
+
+    STATION  VERDICT       USE   IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    phone    inconclusive  voip     0.42    1.00       –       –    1.00
+    tablet   inconclusive  voip     0.42    1.00       –       –    1.00
+
+    The run could not be measured: it was interrupted after 4 s
+
+    phone could not be measured: what the measuring says of itself, below, concerns it.
+    tablet could not be measured: its agent was lost after 3 s.
+
+    The measuring itself is in doubt:
+    - the server s1 kept 97 % of a core busy; the limit is 95 %
+
+    * provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A
+      longer --duration or --repeat brings more.
+
+    RUN  VERDICT  Mbit/s  SEED  KEPT IN
+      1  pass      156.8     7  runs/x
+      2  pass      156.8    99  runs/x
+
+    FIGURE, 95 % INTERVAL           LOW  HIGH
+    stations.phone.throughput_mbps  0.9   1.1
+    ");
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let plain = text(&four(), 120, false);
+    let coloured = text(&four(), 120, true);
+    assert!(!plain.contains('\x1b'));
+    assert!(coloured.contains("\x1b[1;31mfail\x1b[0m"), "{coloured:?}");
+    let widths = |text: &str| text.lines().map(painted_width).collect::<Vec<_>>();
+    assert_eq!(widths(&plain), widths(&coloured));
+}
+
+#[test]
+fn a_summary_of_nothing_is_still_a_report() {
+    let empty: Summary = serde_json::from_value(summary("none", vec![])).unwrap();
+    let text = text(&empty, 80, false);
+    assert!(text.contains("no goals") && text.contains("0 stations"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_from_elsewhere_reaches_the_terminal_raw(evil in any::<String>()) {
+        let mut summary = four();
+        let evil = format!("{evil}\x1b]0;x\x07");
+        summary.scenario = evil.clone();
+        summary.title = Some(evil.clone());
+        summary.question = Some(evil.clone());
+        summary.run = evil.clone();
+        summary.reasons = vec![evil.clone()];
+        summary.gate.reasons = vec![evil.clone()];
+        summary.stations[0].name = evil.clone();
+        summary.stations[0].reasons = vec![evil.clone()];
+        summary.stations[0].workloads[0].name = evil.clone();
+        summary.stations[0].workloads[0].goals[0].goal = evil.clone();
+        summary.intervals.insert(evil.clone(), [0.0, 1.0]);
+        summary.repeats = vec![Summary { run: evil, ..four() }];
+        let text = text(&summary, 80, false);
+        prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    }
+
+    #[test]
+    fn lines_fit_where_words_do(width in 60_usize..200) {
+        for line in text(&four(), width, false).lines() {
+            prop_assert!(painted_width(line) <= width, "{line:?} in {width}");
+        }
+    }
+}

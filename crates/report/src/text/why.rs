@@ -1,0 +1,140 @@
+//! Why a station did not pass: one plain sentence each.
+
+use super::figure::{percent, short, span};
+use crate::paint::{Tone, paint};
+use crate::plain::sanitise;
+use netburn_record::Summary;
+use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
+use netburn_workload::Verdict;
+
+/// A sentence per goal that was not passed, per doubt, and per workload with failures; nothing for those who are well.
+pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for station in &summary.stations {
+        let name = sanitise(&station.name);
+        for (tone, sentence) in sentences(station, &summary.gate.reasons) {
+            lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
+        }
+    }
+    lines
+}
+
+fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
+    let mut said = Vec::new();
+    // What the gate says of everybody is not said again for each.
+    let own: Vec<String> = station
+        .reasons
+        .iter()
+        .filter(|reason| !known.contains(reason))
+        .map(|reason| sanitise(reason))
+        .collect();
+    if !own.is_empty() {
+        said.push((Tone::Doubtful, format!("could not be measured: {}.", own.join("; "))));
+    } else if !station.reasons.is_empty() {
+        let reason = "could not be measured: what the measuring says of itself, below, concerns it.";
+        said.push((Tone::Doubtful, reason.to_owned()));
+    }
+    for workload in &station.workloads {
+        for goal in &workload.goals {
+            let (tone, verb) = match goal.verdict {
+                Verdict::Fail => (Tone::Bad, "fails"),
+                Verdict::Marginal => (Tone::Doubtful, "is marginal"),
+                Verdict::Inconclusive => (Tone::Doubtful, "is inconclusive"),
+                Verdict::Pass | Verdict::None => continue,
+            };
+            said.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
+        }
+        if workload.failures > 0 {
+            said.push((Tone::Bad, failures(workload)));
+        }
+    }
+    said
+}
+
+fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
+    let (name, text) = (sanitise(&workload.name), sanitise(&goal.goal));
+    let Some(met) = goal.met else {
+        return format!("{name} has nothing to hold against `{text}`");
+    };
+    if text.contains('≤') {
+        format!(
+            "{name} kept `{text}` for {} of {} operations{}{}",
+            percent(met),
+            goal.samples,
+            wanted(goal, met),
+            worst_operation(workload, goal)
+        )
+    } else if text.contains('≥') {
+        let slowest = match goal.excess {
+            Some(excess) if excess > 0.0 => format!("the slowest brought {} of that", percent(1.0 / excess)),
+            _ => "one brought nothing at all".to_owned(),
+        };
+        format!(
+            "{name} kept `{text}` in {} of {} windows{}; {slowest}",
+            percent(met),
+            goal.samples,
+            wanted(goal, met)
+        )
+    } else {
+        match &workload.player {
+            Some(player) if player.stalls > 0 => format!(
+                "{name} stood still {}, {} in all ({} of the time), the longest {}",
+                times(player.stalls),
+                span(player.stalled_ms),
+                percent(player.stalled_share),
+                span(player.longest_stall_ms)
+            ),
+            _ => format!("{name} did not keep `{text}`"),
+        }
+    }
+}
+
+/// What would have been enough, where the share is what was missing.
+fn wanted(goal: &GoalSummary, met: f64) -> &'static str {
+    match goal.verdict {
+        Verdict::Fail => " (a pass needs 99 %, marginal 95 %)",
+        Verdict::Marginal if met < 0.99 => " (a pass needs 99 %)",
+        _ => "",
+    }
+}
+
+fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
+    let latency = &workload.latency_ms;
+    match (latency.unbounded, latency.max, goal.excess) {
+        (0, Some(max), Some(excess)) => {
+            let allowed = match excess > 2.0 && goal.verdict == Verdict::Marginal {
+                true => " (a pass allows 2)",
+                false => "",
+            };
+            format!(
+                "; the slowest took {}, {} times the goal{allowed}",
+                span(max),
+                short(excess)
+            )
+        }
+        (0, ..) => String::new(),
+        (never, Some(max), _) => format!("; {never} never finished, the slowest that did took {}", span(max)),
+        (never, None, _) => format!("; {never} never finished"),
+    }
+}
+
+fn failures(workload: &WorkloadSummary) -> String {
+    let timed_out = match workload.timeouts {
+        0 => String::new(),
+        n => format!(", {n} of them timed out"),
+    };
+    format!(
+        "lost {} of {} operations of {} to failures{timed_out}.",
+        workload.failures,
+        workload.operations,
+        sanitise(&workload.name)
+    )
+}
+
+fn times(n: u64) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}
