@@ -5,6 +5,13 @@
 //! - [`error`]: from signal-to-noise ratio to loss.
 //! - [`edca`]: who may send next.
 
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
 pub mod config;
 pub mod edca;
 pub mod error;

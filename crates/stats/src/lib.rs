@@ -7,6 +7,13 @@
 //!
 //! Pure: no clock, no platform float function; one input gives one answer on every platform.
 
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
 pub mod bootstrap;
 pub mod distribution;
 pub mod fairness;

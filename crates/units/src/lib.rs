@@ -10,6 +10,13 @@
 //!
 //! No clock, no float: floats appear only in the `as_*_f64` getters, for display and statistics.
 
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
 mod distance;
 #[doc(hidden)]
 pub mod fuzz;

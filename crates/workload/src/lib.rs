@@ -9,6 +9,13 @@
 //! - [`operation`]: what came of one thing that a person waited for.
 //! - [`judge`]: goals, met shares, verdicts.
 
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
 pub mod config;
 pub mod judge;
 pub mod machine;
