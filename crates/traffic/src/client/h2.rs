@@ -56,6 +56,12 @@ impl Session {
         Weak::clone(&self.socket)
     }
 
+    /// Whether this is the same connection as `other`.
+    #[must_use]
+    pub fn is_same(&self, other: &Session) -> bool {
+        Weak::ptr_eq(&self.socket, &other.socket)
+    }
+
     /// Sends `ask` on a stream of its own, as soon as the server allows one more, and takes the answer.
     ///
     /// An answer that isn't a success ends with its head.

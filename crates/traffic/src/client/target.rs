@@ -32,6 +32,8 @@ pub enum Resource {
     Netburn,
     /// `GET` of this path and query, whatever its size.
     Get(String),
+    /// `HEAD` of this path and query.
+    Head(String),
     /// `POST` of so many bytes to this path and query.
     Post(String, ByteSize),
 }
@@ -62,6 +64,16 @@ impl Target {
             interface: None,
             cc: None,
             resource: Resource::Netburn,
+        }
+    }
+
+    /// The `Host` field or `:authority`: the host, and the port where it isn't the scheme's own (80, 443).
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let usual = if self.tls.is_some() { 443 } else { 80 };
+        match self.address.port() {
+            port if port == usual => self.host.clone(),
+            port => format!("{}:{port}", self.host),
         }
     }
 }

@@ -1,20 +1,140 @@
 //! Walks many workloads through real sockets, on one thread.
 //!
 //! - [`load`]: what is driven, and what is handed back.
+//! - `core`: the decisions, without sockets; over [`deadlines`] and [`bins`].
+//! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
+pub mod bins;
+mod core;
+pub mod deadlines;
+mod job;
 pub mod load;
+mod probe;
+mod sample;
+mod shared;
 
 pub use load::{DriveReport, Load, Rows, Stop, Stopper};
 
 use crate::clock::RunClock;
+use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
+use netburn_units::{Duration, Instant};
+use shared::Shared;
+use std::pin::pin;
+use std::rc::Rc;
+use tokio::task::LocalSet;
+
+/// How often rows are handed over and connections looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// The windows over which processor time is taken.
+const WINDOW: Duration = Duration::from_secs(1);
 
 /// Drives `loads` until each is settled or `stop` is pulled, and hands over `rows` in batches several times a second.
 ///
 /// It does all its work on the thread that polls it (a future that isn't `Send`), and wants that thread for itself:
 /// [`on_thread`] gives it one.
+///
+/// # Panics
+/// When no timer can be made (no more files can be opened).
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> DriveReport {
-    let _ = (loads, clock, rows, stop);
-    todo!()
+    let local = LocalSet::new();
+    let shared = Shared::new(loads, clock);
+    let busy = local.run_until(run(&shared, &rows, stop)).await;
+    // Tasks that are left hold the shared part, and let go of their connections.
+    drop(local);
+    let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
+        unreachable!("no task outlives its set")
+    };
+    let (rest, report) = shared.core.into_inner().finish();
+    // Nobody listening any more is no fault.
+    let _ = rows.send(rest);
+    DriveReport {
+        cpu: busy.share(),
+        ..report
+    }
+}
+
+async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
+    let mut timer = Timer::new().expect("a timer");
+    let mut stopped = pin!(async move { stop.stopped().await });
+    let mut is_stopped = false;
+    let mut busy = Busy::begin(shared.clock.now());
+    let mut tick = shared.clock.now() + TICK;
+    loop {
+        shared.with_core(|_, _| {});
+        let now = shared.clock.now();
+        if now >= tick {
+            tick = now + TICK;
+            busy.look(now);
+            let mut core = shared.core.borrow_mut();
+            shared.sampler.borrow_mut().look(now, &mut core);
+            let _ = rows.send(core.take_rows(now));
+        }
+        if shared.core.borrow().is_settled() {
+            break;
+        }
+        let next = shared.core.borrow().poll_timeout().map_or(tick, |at| at.min(tick));
+        shared.asleep_until.set(next);
+        let wait = next.checked_since(shared.clock.now()).unwrap_or(Duration::ZERO);
+        tokio::select! {
+            biased;
+            () = timer.until(Monotonic::now() + wait) => {}
+            () = shared.changed.notified() => {}
+            () = &mut stopped, if !is_stopped => {
+                is_stopped = true;
+                shared.with_core(|core, now| core.handle_stop(now));
+            }
+        }
+        shared.asleep_until.set(Instant::from_nanos(i64::MIN));
+    }
+    let now = shared.clock.now();
+    shared
+        .sampler
+        .borrow_mut()
+        .look_at_all(now, &mut shared.core.borrow_mut());
+    busy
+}
+
+/// The driving thread's processor time in windows of a second.
+struct Busy {
+    thread: ThreadId,
+    since: Instant,
+    used: Option<Duration>,
+    shares: Vec<f64>,
+}
+
+impl Busy {
+    fn begin(now: Instant) -> Self {
+        let thread = ThreadId::current();
+        Busy {
+            thread,
+            since: now,
+            used: thread.time().ok(),
+            shares: Vec::new(),
+        }
+    }
+
+    fn look(&mut self, now: Instant) {
+        let span = now.checked_since(self.since).unwrap_or(Duration::ZERO);
+        if span >= WINDOW {
+            self.close(now, span);
+        }
+    }
+
+    fn close(&mut self, now: Instant, span: Duration) {
+        let used = self.thread.time().ok();
+        if let (Some(before), Some(used)) = (self.used, used) {
+            self.shares
+                .push(used.saturating_sub(before).as_secs_f64() / span.as_secs_f64());
+        }
+        (self.since, self.used) = (now, used);
+    }
+
+    /// The 95th percentile of the windows (the only one's share when there is one; 0 without any).
+    fn share(mut self) -> f64 {
+        self.shares.sort_by(f64::total_cmp);
+        let rank = (self.shares.len() * 95).div_ceil(100);
+        rank.checked_sub(1).map_or(0.0, |index| self.shares[index])
+    }
 }
 
 /// [`drive`] on a thread and a runtime of its own. The future may be polled anywhere; dropping it pulls no stop.

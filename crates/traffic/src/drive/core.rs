@@ -1,0 +1,236 @@
+//! The driver's decisions, without sockets: machines in, what to do and rows out.
+
+use super::DriveReport;
+use super::bins::{Bin, Bins};
+use super::deadlines::Deadlines;
+use super::load::Load;
+use hdrhistogram::Histogram;
+use netburn_record::{EventKind, EventRow, IntervalRow, OperationRow, Row};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Action, Direction, Outcome, RequestId, Wake, Workload};
+use std::collections::VecDeque;
+
+/// An operation that could not begin and was due this long before is one that the driver came too late for.
+const TOO_LATE: Duration = Duration::from_millis(10);
+
+/// All machines of one driver.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then come back at
+/// [`poll_timeout`](Self::poll_timeout).
+pub(super) struct Core {
+    machines: Vec<Machine>,
+    deadlines: Deadlines,
+    actions: VecDeque<(usize, Action)>,
+    rows: Vec<Row>,
+    lateness: Histogram<u64>,
+    report: DriveReport,
+    unsettled: usize,
+}
+
+struct Machine {
+    station: u16,
+    workload: u16,
+    schedule: Workload,
+    bins: Bins,
+    settled: bool,
+}
+
+impl Core {
+    /// The machines of `loads`, numbered as they come.
+    pub(super) fn new(loads: Vec<Load>) -> Self {
+        let mut core = Core {
+            deadlines: Deadlines::new(loads.len()),
+            unsettled: loads.len(),
+            actions: VecDeque::new(),
+            rows: Vec::new(),
+            // Nanoseconds to an hour, three digits.
+            lateness: Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds that a histogram takes"),
+            report: DriveReport::default(),
+            machines: Vec::with_capacity(loads.len()),
+        };
+        for (index, load) in loads.into_iter().enumerate() {
+            core.machines.push(Machine {
+                station: load.station,
+                workload: load.workload,
+                schedule: load.machine,
+                bins: Bins::default(),
+                settled: false,
+            });
+            core.drain(index);
+        }
+        core
+    }
+
+    /// Time has come to `now`.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while let Some((_, index)) = self.deadlines.pop(now) {
+            self.wake(index, now);
+            self.drain(index);
+        }
+    }
+
+    /// Something happened to one machine.
+    pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
+        // What fell due before is looked at first: the machine would do it by itself, and its lateness go unseen.
+        if self.machines[index]
+            .schedule
+            .poll_timeout()
+            .is_some_and(|(at, _)| at < now)
+        {
+            self.wake(index, now);
+        }
+        input(&mut self.machines[index].schedule);
+        self.drain(index);
+    }
+
+    /// Bytes of content moved.
+    pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, bytes: u64) {
+        let (down, up) = match way {
+            Direction::Down => (bytes, 0),
+            Direction::Up => (0, bytes),
+        };
+        self.report.bytes_down += down;
+        self.report.bytes_up += up;
+        if bytes > 0
+            && let Some(bin) = self.machines[index].bins.add(now, down, up)
+        {
+            self.put_bin(index, bin);
+        }
+        self.handle(index, now, |machine| machine.handle_bytes(now, id, bytes));
+    }
+
+    /// A datagram was due and the socket would not take it.
+    pub(super) fn handle_unsent(&mut self) {
+        self.report.missed_sends += 1;
+    }
+
+    /// The run ends here and now.
+    pub(super) fn handle_stop(&mut self, now: Instant) {
+        for index in 0..self.machines.len() {
+            self.handle(index, now, |machine| machine.handle_stop(now));
+        }
+    }
+
+    /// The next thing to do, and for which machine.
+    pub(super) fn poll_action(&mut self) -> Option<(usize, Action)> {
+        self.actions.pop_front()
+    }
+
+    /// When to come back at the latest; `None` when nothing is due any more.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.next()
+    }
+
+    /// Whether every machine is settled.
+    pub(super) fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// The rows since the last call; intervals that have ended by `now` among them.
+    pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
+        for index in 0..self.machines.len() {
+            if let Some(bin) = self.machines[index].bins.ended(now) {
+                self.put_bin(index, bin);
+            }
+        }
+        std::mem::take(&mut self.rows)
+    }
+
+    /// The rows that are left at the end, and the report.
+    pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
+        for index in 0..self.machines.len() {
+            if let Some(bin) = self.machines[index].bins.rest() {
+                self.put_bin(index, bin);
+            }
+        }
+        let micros = |nanos: u64| nanos as f64 / 1e3;
+        let report = DriveReport {
+            lateness_us_p50: micros(self.lateness.value_at_quantile(0.5)),
+            lateness_us_p99: micros(self.lateness.value_at_quantile(0.99)),
+            lateness_us_max: micros(self.lateness.max()),
+            lateness_count: self.lateness.len(),
+            ..self.report
+        };
+        (self.rows, report)
+    }
+
+    /// Puts in a row of somebody else's making.
+    pub(super) fn put(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// The station and workload that a machine stands for.
+    pub(super) fn place(&self, index: usize) -> (u16, u16) {
+        (self.machines[index].station, self.machines[index].workload)
+    }
+
+    fn wake(&mut self, index: usize, now: Instant) {
+        let machine = &mut self.machines[index];
+        let Some((at, wake)) = machine.schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
+            return;
+        };
+        if wake == Wake::Due {
+            self.lateness.saturating_record(now.since(at).as_nanos());
+        }
+        machine.schedule.handle_timeout(now);
+        let missed = self.take_operations(index, now - TOO_LATE);
+        self.report.missed_sends += missed;
+    }
+
+    /// Makes rows of the operations that have ended; gives how many of them never began though they were due before
+    /// `then`.
+    fn take_operations(&mut self, index: usize, then: Instant) -> u64 {
+        let machine = &mut self.machines[index];
+        let (station, workload) = (machine.station, machine.workload);
+        let mut missed = 0;
+        while let Some(operation) = machine.schedule.poll_operation() {
+            missed += u64::from(operation.outcome == Outcome::Missed && operation.due <= then);
+            self.report.operations += 1;
+            self.report.finished += u64::from(operation.outcome == Outcome::Finished);
+            self.rows.push(Row::Operation(OperationRow {
+                station,
+                workload,
+                operation,
+            }));
+        }
+        missed
+    }
+
+    /// Takes out what a machine has to say, and when it wants to be woken next.
+    fn drain(&mut self, index: usize) {
+        let machine = &mut self.machines[index];
+        let (station, workload) = (machine.station, machine.workload);
+        while let Some(action) = machine.schedule.poll_action() {
+            self.actions.push_back((index, action));
+        }
+        self.take_operations(index, Instant::ZERO);
+        let machine = &mut self.machines[index];
+        while let Some(stall) = machine.schedule.poll_stall() {
+            self.rows.push(Row::Event(EventRow {
+                station: Some(station),
+                workload: Some(workload),
+                at: stall.began,
+                length: stall.length.as_nanos(),
+                kind: EventKind::Stall,
+                text: String::new(),
+            }));
+        }
+        self.deadlines
+            .set(index, machine.schedule.poll_timeout().map(|(at, _)| at));
+        if machine.schedule.is_settled() && !machine.settled {
+            machine.settled = true;
+            self.unsettled -= 1;
+        }
+    }
+
+    fn put_bin(&mut self, index: usize, bin: Bin) {
+        let (station, workload) = self.place(index);
+        self.rows.push(Row::Interval(IntervalRow {
+            station,
+            workload,
+            at: bin.at,
+            bytes_down: bin.down,
+            bytes_up: bin.up,
+        }));
+    }
+}

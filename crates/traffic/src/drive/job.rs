@@ -1,0 +1,237 @@
+//! One object: from the request that a machine hands out to its end.
+
+use super::sample::{Sampler, Watched};
+use super::shared::{Kept, Link, Shared};
+use crate::client::h2::Session;
+use crate::client::{Answer, Ask, Broken, Method, Resource, Stream, Watch, h1};
+use netburn_scenario::plan::Http;
+use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How long a connection of its own may wait, after its object, for the server to close it: who closes first keeps the
+/// port in TIME-WAIT (RFC 9293 §3.6), and a station that dials often would run out of them.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Moves one object and tells its machine.
+pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
+    let done = object(&shared, index, &request).await;
+    shared.forget(index, request.id);
+    shared.event(index, |machine, now| match done {
+        Ok(()) => machine.handle_finished(now, request.id),
+        Err(failure) => machine.handle_failed(now, request.id, failure),
+    });
+}
+
+async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
+    let link = &shared.links[index];
+    let mut watch = Told {
+        shared,
+        index,
+        id: request.id,
+        direction: request.direction,
+    };
+    let ask = ask(link, request);
+    let answer = match link.target.http {
+        Http::H1 => over_h1(shared, index, request, &ask, &mut watch).await?,
+        Http::H2 => over_h2(shared, index, request, &ask, &mut watch).await?,
+    };
+    let wanted = match (&link.target.resource, request.direction) {
+        (Resource::Netburn, Direction::Down) => Some(request.size.as_bytes()),
+        _ => None,
+    };
+    let right = answer.is_success() && wanted.is_none_or(|wanted| wanted == answer.content);
+    if !right {
+        tracing::debug!(status = answer.status, content = answer.content, path = %ask.path, "not what was asked for");
+        return Err(Failure::Answer);
+    }
+    Ok(())
+}
+
+fn ask<'a>(link: &'a Link, request: &Request) -> Ask<'a> {
+    let size = request.size.as_bytes();
+    let (method, path) = match (&link.target.resource, request.direction) {
+        (Resource::Netburn, Direction::Down) => (Method::Get, Cow::Owned(format!("/bytes/{size}B"))),
+        (Resource::Netburn, Direction::Up) => (Method::Post(size), Cow::Borrowed("/sink")),
+        (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
+        (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
+        (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),
+    };
+    Ask {
+        method,
+        path,
+        authority: Cow::Borrowed(&link.authority),
+        last: request.connection == Connection::New,
+    }
+}
+
+async fn over_h1(
+    shared: &Rc<Shared>,
+    index: usize,
+    request: &Request,
+    ask: &Ask<'_>,
+    watch: &mut Told<'_>,
+) -> Result<Answer, Failure> {
+    let link = &shared.links[index];
+    let mut idle = match request.connection {
+        Connection::Kept(slot) => link.kept.borrow_mut().remove(&slot),
+        Connection::New => None,
+    };
+    loop {
+        let used = idle.is_some();
+        let mut connection = match idle.take() {
+            Some(kept) => kept,
+            None => dial(shared, index, request).await?,
+        };
+        match h1::exchange(&mut connection.stream, used, ask, watch).await {
+            Ok(answer) => {
+                match request.connection {
+                    Connection::Kept(slot) if answer.keep => {
+                        link.kept.borrow_mut().insert(slot, connection);
+                    }
+                    _ => close(shared, connection, &answer),
+                }
+                return Ok(answer);
+            }
+            Err(Broken::Idle) => {}
+            Err(broken) => return Err(failure(&broken)),
+        }
+    }
+}
+
+async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Kept, Failure> {
+    let stream = connect(shared, index, request.priority).await?;
+    shared.event(index, |machine, now| machine.handle_connected(now, request.id));
+    let watched = shared.watch(index, stream.socket());
+    Ok(Kept { watched, stream })
+}
+
+async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<Stream, Failure> {
+    let link = &shared.links[index];
+    let dialled = async { Stream::dial(&link.target, link.tls()?, priority).await };
+    dialled.await.map_err(|error| {
+        tracing::debug!(%error, address = %link.target.address, "could not connect");
+        Failure::Dial
+    })
+}
+
+/// Closes a connection after its last answer, without keeping the machine waiting.
+fn close(shared: &Rc<Shared>, mut connection: Kept, answer: &Answer) {
+    let now = shared.clock.now();
+    Sampler::closing(&connection.watched, now, &mut shared.core.borrow_mut());
+    if answer.is_success() {
+        tokio::task::spawn_local(async move {
+            let mut rest = [0; 512];
+            // Whatever comes, or doesn't, the connection is dropped then.
+            let _ = tokio::time::timeout(LINGER, connection.stream.receive(&mut rest)).await;
+        });
+    }
+}
+
+async fn over_h2(
+    shared: &Rc<Shared>,
+    index: usize,
+    request: &Request,
+    ask: &Ask<'_>,
+    watch: &mut Told<'_>,
+) -> Result<Answer, Failure> {
+    let tls = shared.links[index].target.tls.is_some();
+    let mut fresh = false;
+    loop {
+        let (session, own) = match request.connection {
+            Connection::New => {
+                let (session, watched) = begin(shared, index, request.priority).await?;
+                shared.event(index, |machine, now| machine.handle_connected(now, request.id));
+                (session, Some(watched))
+            }
+            Connection::Kept(_) => (shared_session(shared, index, request, &mut fresh).await?, None),
+        };
+        match session.exchange(tls, ask, watch).await {
+            Ok(answer) => {
+                if let Some(watched) = own {
+                    Sampler::closing(&watched, shared.clock.now(), &mut shared.core.borrow_mut());
+                }
+                return Ok(answer);
+            }
+            Err(Broken::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
+            Err(broken) => {
+                if own.is_none() && !matches!(broken, Broken::Answer(_)) {
+                    give_up(shared, index, &session).await;
+                }
+                return Err(failure(&broken));
+            }
+        }
+    }
+}
+
+async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, Watched), Failure> {
+    let stream = connect(shared, index, priority).await?;
+    let watched = shared.watch(index, stream.socket());
+    let session = Session::begin(stream).await.map_err(|_| Failure::Dial)?;
+    Ok((session, watched))
+}
+
+/// The connection that a load's kept requests share, dialled if it isn't open. Those that had to wait for it are told
+/// when it is ready.
+async fn shared_session(
+    shared: &Rc<Shared>,
+    index: usize,
+    request: &Request,
+    fresh: &mut bool,
+) -> Result<Session, Failure> {
+    let link = &shared.links[index];
+    if let Ok(open) = link.session.try_lock()
+        && let Some((session, _)) = &*open
+    {
+        return Ok(session.clone());
+    }
+    let mut open = link.session.lock().await;
+    let session = match &*open {
+        Some((session, _)) => session.clone(),
+        None => {
+            *fresh = true;
+            let begun = begin(shared, index, request.priority).await?;
+            open.insert(begun).0.clone()
+        }
+    };
+    drop(open);
+    shared.event(index, |machine, now| machine.handle_connected(now, request.id));
+    Ok(session)
+}
+
+/// Nothing more goes over this connection.
+async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
+    let mut open = shared.links[index].session.lock().await;
+    if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
+        *open = None;
+    }
+}
+
+fn failure(broken: &Broken) -> Failure {
+    tracing::debug!(%broken, "no whole answer");
+    match broken {
+        Broken::Answer(_) => Failure::Answer,
+        Broken::Idle | Broken::Connection(_) => Failure::Connection,
+    }
+}
+
+/// Tells a request's machine of its bytes.
+struct Told<'a> {
+    shared: &'a Rc<Shared>,
+    index: usize,
+    id: RequestId,
+    direction: Direction,
+}
+
+impl Watch for Told<'_> {
+    fn bytes(&mut self, bytes: u64) {
+        // The head alone marks the first byte of a download; an upload's is its own.
+        if bytes == 0 && self.direction == Direction::Up {
+            return;
+        }
+        let (index, id, way) = (self.index, self.id, self.direction);
+        self.shared
+            .with_core(|core, now| core.handle_bytes(index, now, id, way, bytes));
+    }
+}

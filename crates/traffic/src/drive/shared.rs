@@ -1,0 +1,148 @@
+//! What all tasks of one driver share: the core, each load's connections, and the way from an event to what follows.
+
+use super::core::Core;
+use super::load::Load;
+use super::sample::{Sampler, Watched};
+use super::{job, probe};
+use crate::client::h2::Session;
+use crate::client::{Socket, Stream, Target, tls};
+use crate::clock::RunClock;
+use netburn_units::Instant;
+use netburn_workload::{Action, RequestId, Workload};
+use rustls::ClientConfig;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::Notify;
+use tokio::task::{AbortHandle, spawn_local};
+
+pub(super) struct Shared {
+    pub(super) clock: RunClock,
+    pub(super) core: RefCell<Core>,
+    pub(super) links: Vec<Link>,
+    pub(super) sampler: Rc<RefCell<Sampler>>,
+    /// What the main loop sleeps until.
+    pub(super) asleep_until: Cell<Instant>,
+    /// Wakes the main loop when something falls due earlier, or all is settled.
+    pub(super) changed: Notify,
+}
+
+/// One load's way to its server.
+pub(super) struct Link {
+    pub(super) target: Arc<Target>,
+    pub(super) authority: String,
+    /// How TLS is made; what was wrong with that makes every dial fail.
+    pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
+    /// Idle kept connections.
+    pub(super) kept: RefCell<BTreeMap<u32, Kept>>,
+    /// The one HTTP/2 connection that kept requests share.
+    pub(super) session: tokio::sync::Mutex<Option<(Session, Watched)>>,
+    /// The one socket that probes use.
+    pub(super) prober: RefCell<Option<probe::Line>>,
+    /// Requests under way.
+    jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
+}
+
+/// A connection that stays open, and the look at it.
+pub(super) struct Kept {
+    pub(super) watched: Watched,
+    pub(super) stream: Stream,
+}
+
+impl Shared {
+    pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
+        // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
+        let links = loads.iter().map(|load| Link::new(&load.target)).collect();
+        Rc::new(Shared {
+            clock,
+            core: RefCell::new(Core::new(loads)),
+            links,
+            sampler: Rc::default(),
+            asleep_until: Cell::new(Instant::from_nanos(i64::MIN)),
+            changed: Notify::new(),
+        })
+    }
+
+    /// Something happened to one load's machine: tells it, and does what follows from it and from what has fallen due.
+    pub(super) fn event(self: &Rc<Self>, index: usize, input: impl FnOnce(&mut Workload, Instant)) {
+        let now = self.clock.now();
+        {
+            let mut core = self.core.borrow_mut();
+            core.handle(index, now, |machine| input(machine, now));
+            core.handle_timeout(now);
+        }
+        self.act();
+    }
+
+    /// As [`event`](Self::event), with the core itself.
+    pub(super) fn with_core(self: &Rc<Self>, input: impl FnOnce(&mut Core, Instant)) {
+        let now = self.clock.now();
+        {
+            let mut core = self.core.borrow_mut();
+            input(&mut core, now);
+            core.handle_timeout(now);
+        }
+        self.act();
+    }
+
+    /// Does what the core wants done.
+    pub(super) fn act(self: &Rc<Self>) {
+        loop {
+            let next = self.core.borrow_mut().poll_action();
+            let Some((index, action)) = next else { break };
+            let link = &self.links[index];
+            match action {
+                Action::Begin(request) => {
+                    let job = spawn_local(job::run(Rc::clone(self), index, request));
+                    link.jobs.borrow_mut().insert(request.id, job.abort_handle());
+                }
+                Action::Send { id, size, .. } => probe::send(self, index, id, size),
+                Action::Cancel(id) => {
+                    if let Some(job) = self.forget(index, id) {
+                        job.abort();
+                    }
+                }
+            }
+        }
+        let core = self.core.borrow();
+        let earlier = core.poll_timeout().is_some_and(|at| at < self.asleep_until.get());
+        if earlier || core.is_settled() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// A request is under way no more.
+    pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<AbortHandle> {
+        self.links[index].jobs.borrow_mut().remove(&id)
+    }
+
+    /// Begins to look at a connection.
+    pub(super) fn watch(&self, index: usize, socket: &Socket) -> Watched {
+        Sampler::watch(&self.sampler, index, socket, self.clock.now())
+    }
+}
+
+impl Link {
+    fn new(target: &Arc<Target>) -> Self {
+        Link {
+            authority: target.authority(),
+            tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
+            target: Arc::clone(target),
+            kept: RefCell::default(),
+            session: tokio::sync::Mutex::new(None),
+            prober: RefCell::default(),
+            jobs: RefCell::default(),
+        }
+    }
+
+    /// The TLS configuration, if any.
+    pub(super) fn tls(&self) -> io::Result<Option<&Arc<ClientConfig>>> {
+        match &self.tls {
+            None => Ok(None),
+            Some(Ok(config)) => Ok(Some(config)),
+            Some(Err(error)) => Err(io::Error::new(error.kind(), error.to_string())),
+        }
+    }
+}
