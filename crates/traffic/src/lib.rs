@@ -3,11 +3,15 @@
 //! - [`clock`]: run time on this machine's clock.
 //! - [`chunked`]: the chunked transfer coding, content dropped.
 //! - [`client`]: one HTTP connection at a time.
+//! - [`datagram`]: datagrams that are sent back, both ends without their sockets.
+//! - [`limiter`]: how often each client may do something.
 //! - [`drive`]: walks workloads through real sockets.
 //! - [`fetch`]: one client against any HTTP server.
 
 pub mod chunked;
 pub mod client;
 pub mod clock;
+pub mod datagram;
 pub mod drive;
 pub mod fetch;
+pub mod limiter;

@@ -1,0 +1,298 @@
+//! The server's end: welcomes and echoes.
+
+use super::wire::{self, Cookie, Datagram};
+use crate::limiter::{Client, Limiter};
+use netburn_units::{Duration, Instant};
+use ring::hmac;
+use std::net::{IpAddr, SocketAddr};
+
+/// How often the server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EchoLimits {
+    /// Hellos answered per client and second, loopback clients excepted. Default 10: who spoofs an address can have
+    /// it sent 10 × 64 bytes a second.
+    pub hellos: u32,
+    /// Hellos answered per second in all. Default 1,000.
+    pub hellos_in_all: u32,
+    /// Probes echoed per client and second, loopback clients excepted. Default 2,000.
+    pub probes: u32,
+    /// Clients remembered for their rates, some 100 bytes each. Default 16,384.
+    pub clients: usize,
+}
+
+impl Default for EchoLimits {
+    fn default() -> Self {
+        Self {
+            hellos: 10,
+            hellos_in_all: 1_000,
+            probes: 2_000,
+            clients: 16_384,
+        }
+    }
+}
+
+/// What became of the datagrams so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Hellos answered.
+    pub welcomed: u64,
+    /// Probes echoed.
+    pub echoed: u64,
+    /// Not of the format, or not for a server.
+    pub malformed: u64,
+    /// Probes with a wrong or old cookie.
+    pub strangers: u64,
+    /// Dropped for a rate limit.
+    pub limited: u64,
+}
+
+/// The echo server without its socket.
+///
+/// **Call order:** [`handle_datagram`](Self::handle_datagram) for each that arrives, with times that don't go back;
+/// send what it leaves in the buffer, if anything, to where it came from.
+#[derive(Debug)]
+pub struct Echo {
+    key: hmac::Key,
+    hellos: Limiter,
+    hellos_in_all: Limiter,
+    probes: Limiter,
+    counters: Counters,
+}
+
+/// Cookies change so often; one is good until the end of the next such window.
+const WINDOW: Duration = Duration::from_secs(300);
+
+/// Whom the limit for all is kept for.
+const EVERYBODY: Client = Client::V6(0);
+
+impl Echo {
+    /// A server whose cookies are made with `key`: 32 bytes nobody else knows.
+    #[must_use]
+    pub fn new(key: &[u8; 32], limits: EchoLimits) -> Self {
+        let limiter = |rate: u32, capacity| Limiter::new(rate, rate, capacity);
+        Self {
+            key: hmac::Key::new(hmac::HMAC_SHA256, key),
+            hellos: limiter(limits.hellos, limits.clients),
+            hellos_in_all: limiter(limits.hellos_in_all, 1),
+            probes: limiter(limits.probes, limits.clients),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes a datagram. If it is to be answered, `datagram` holds the answer afterwards, as long as what came.
+    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &mut [u8]) -> bool {
+        let client = Client::at(from.ip());
+        match wire::read(datagram) {
+            Ok(Datagram::Hello { .. }) => {
+                let allowed = client.is_loopback()
+                    || (self.hellos.allow(now, client) && self.hellos_in_all.allow(now, EVERYBODY));
+                if !allowed {
+                    self.counters.limited += 1;
+                    return false;
+                }
+                let window = window(now);
+                let cookie = self.cookie(window, from);
+                let end = (window + 2).saturating_mul(WINDOW.as_nanos().cast_signed());
+                let good_for = Instant::from_nanos(end).checked_since(now).unwrap_or(Duration::ZERO);
+                wire::make_welcome(datagram, cookie, good_for);
+                self.counters.welcomed += 1;
+                true
+            }
+            Ok(Datagram::Probe { cookie, .. }) => {
+                // The rate is counted only for who has shown to be there: others can't spend a client's allowance.
+                if !self.is_good(now, from, cookie) {
+                    self.counters.strangers += 1;
+                    return false;
+                }
+                if !client.is_loopback() && !self.probes.allow(now, client) {
+                    self.counters.limited += 1;
+                    return false;
+                }
+                wire::make_echo(datagram, now);
+                self.counters.echoed += 1;
+                true
+            }
+            Ok(Datagram::Welcome { .. } | Datagram::Echo { .. }) | Err(_) => {
+                self.counters.malformed += 1;
+                false
+            }
+        }
+    }
+
+    /// What became of the datagrams so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn is_good(&self, now: Instant, from: SocketAddr, cookie: Cookie) -> bool {
+        let window = window(now);
+        // `|`, not `||`, and no early end within: how long it takes says nothing about which bytes were right.
+        [window, window - 1]
+            .into_iter()
+            .fold(false, |good, window| good | self.matches(window, from, cookie))
+    }
+
+    fn matches(&self, window: i64, from: SocketAddr, cookie: Cookie) -> bool {
+        let right = self.cookie(window, from);
+        right
+            .iter()
+            .zip(cookie)
+            .fold(0, |difference, (a, b)| difference | (a ^ b))
+            == 0
+    }
+
+    fn cookie(&self, window: i64, from: SocketAddr) -> Cookie {
+        let mut context = hmac::Context::with_key(&self.key);
+        context.update(&window.to_be_bytes());
+        match from.ip() {
+            IpAddr::V4(v4) => context.update(&v4.to_ipv6_mapped().octets()),
+            IpAddr::V6(v6) => context.update(&v6.octets()),
+        }
+        context.update(&from.port().to_be_bytes());
+        let tag = context.sign();
+        tag.as_ref()[..16].try_into().expect("SHA-256 has 32 bytes")
+    }
+}
+
+fn window(now: Instant) -> i64 {
+    now.as_nanos().div_euclid(WINDOW.as_nanos().cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY: [u8; 32] = [7; 32];
+    const AT: Instant = Instant::from_secs(1_000);
+
+    fn from(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn cookie_for(echo: &mut Echo, now: Instant, client: SocketAddr) -> (Cookie, Duration) {
+        let mut bytes = wire::hello(5);
+        assert!(echo.handle_datagram(now, client, &mut bytes));
+        match wire::read(&bytes) {
+            Ok(Datagram::Welcome {
+                token: 5,
+                cookie,
+                good_for,
+            }) => (cookie, good_for),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_welcomed_client_has_its_probes_echoed_until_the_cookie_is_old() {
+        let mut echo = Echo::new(&KEY, EchoLimits::default());
+        let client = from("192.0.2.1:4000");
+        // 1000 s is 100 s into the fourth window of 300 s: good to the end of the fifth, 1500 s.
+        let (cookie, good_for) = cookie_for(&mut echo, AT, client);
+        assert_eq!(good_for, Duration::from_secs(500));
+        for (secs, good) in [(1_000, true), (1_200, true), (1_499, true), (1_500, false)] {
+            let mut bytes = wire::probe(cookie, 8, 100);
+            let now = Instant::from_secs(secs);
+            assert_eq!(echo.handle_datagram(now, client, &mut bytes), good, "at {secs} s");
+            if good {
+                let nanos = now.as_nanos();
+                let far = netburn_workload::operation::FarTimes {
+                    received: nanos,
+                    sent: nanos,
+                };
+                assert_eq!(wire::read(&bytes), Ok(Datagram::Echo { cookie, id: 8, far }));
+            }
+        }
+        assert_eq!(
+            echo.counters(),
+            Counters {
+                welcomed: 1,
+                echoed: 3,
+                strangers: 1,
+                ..Counters::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_cookie_is_of_use_only_where_it_was_sent() {
+        let mut echo = Echo::new(&KEY, EchoLimits::default());
+        let (cookie, _) = cookie_for(&mut echo, AT, from("192.0.2.1:4000"));
+        for other in ["192.0.2.1:4001", "192.0.2.2:4000", "[2001:db8::1]:4000"] {
+            assert!(!echo.handle_datagram(AT, from(other), &mut wire::probe(cookie, 8, 64)));
+        }
+        let mut other = Echo::new(&[8; 32], EchoLimits::default());
+        assert!(!other.handle_datagram(AT, from("192.0.2.1:4000"), &mut wire::probe(cookie, 8, 64)));
+    }
+
+    #[test]
+    fn every_bit_of_the_cookie_counts() {
+        let mut echo = Echo::new(&KEY, EchoLimits::default());
+        let client = from("127.0.0.1:4000");
+        let (cookie, _) = cookie_for(&mut echo, AT, client);
+        for bit in 0..128 {
+            let mut wrong = cookie;
+            wrong[bit / 8] ^= 1 << (bit % 8);
+            assert!(!echo.handle_datagram(AT, client, &mut wire::probe(wrong, 8, 64)));
+        }
+    }
+
+    #[test]
+    fn rates_are_limited_but_not_on_the_same_machine() {
+        let limits = EchoLimits {
+            hellos: 2,
+            hellos_in_all: 5,
+            probes: 3,
+            clients: 100,
+        };
+        let mut echo = Echo::new(&KEY, limits);
+        let (near, far) = (from("127.0.0.1:1"), from("192.0.2.1:1"));
+        let hellos = |echo: &mut Echo, client| {
+            (0..10)
+                .filter(|_| echo.handle_datagram(AT, client, &mut wire::hello(1)))
+                .count()
+        };
+        assert_eq!(hellos(&mut echo, near), 10);
+        assert_eq!(hellos(&mut echo, far), 2);
+        assert_eq!(hellos(&mut echo, from("192.0.2.2:1")), 2);
+        assert_eq!(hellos(&mut echo, from("192.0.2.3:1")), 1, "five in all");
+        let later = Instant::from_secs(1_010);
+        let (cookie, _) = cookie_for(&mut echo, later, far);
+        let probes = (0..10)
+            .filter(|_| echo.handle_datagram(later, far, &mut wire::probe(cookie, 1, 64)))
+            .count();
+        assert_eq!(probes, 3);
+        // Wrong cookies spend nothing.
+        let latest = Instant::from_secs(1_020);
+        (0..10).for_each(|_| assert!(!echo.handle_datagram(latest, far, &mut wire::probe([0; 16], 1, 64))));
+        assert!(echo.handle_datagram(latest, far, &mut wire::probe(cookie, 1, 64)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn nothing_is_echoed_without_a_cookie(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..1500),
+            kind in 0_u8..6,
+            seconds in -1_000_i64..1_000_000,
+        ) {
+            // Most random bytes aren't even ours: half of them get a good beginning.
+            if bytes.len() >= 8 && bytes[7] % 2 == 0 {
+                bytes[..8].copy_from_slice(&[b'N', b'B', b'R', b'N', 1, kind, 0, 0]);
+            }
+            let came = bytes.clone();
+            let mut echo = Echo::new(&KEY, EchoLimits::default());
+            let answered = echo.handle_datagram(Instant::from_secs(seconds), from("192.0.2.1:9"), &mut bytes);
+            // The answer lies in the buffer that the question came in: it can't be longer.
+            match (answered, wire::read(&came)) {
+                (true, Ok(Datagram::Hello { token })) => match wire::read(&bytes) {
+                    Ok(Datagram::Welcome { token: same, .. }) => prop_assert_eq!(token, same),
+                    other => prop_assert!(false, "{:?}", other),
+                },
+                (true, other) => prop_assert!(false, "answered {:?}", other),
+                (false, _) => prop_assert_eq!(bytes, came),
+            }
+        }
+    }
+}
