@@ -17,6 +17,8 @@
 )]
 
 pub mod config;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod judge;
 pub mod machine;
 pub mod operation;
