@@ -123,7 +123,7 @@ impl Run {
             ),
             13 => Input::Reply(
                 chosen,
-                (how % 2 == 0).then_some(FarTimes {
+                how.is_multiple_of(2).then_some(FarTimes {
                     received: i64::from(how),
                     sent: i64::from(how) + 1,
                 }),
