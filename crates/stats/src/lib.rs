@@ -4,6 +4,7 @@
 //! - [`Distribution`]: count, extremes and percentiles of integer samples, some of which may have no upper bound.
 //! - [`fairness`]: Jain's index.
 //! - [`bootstrap`]: intervals over repeated runs, from a seed.
+//! - [`ranks`]: whether one set of runs lies higher than another, and Holm's correction for many such questions.
 //!
 //! Pure: no clock, no platform float function; one input gives one answer on every platform.
 
@@ -20,8 +21,10 @@ pub mod fairness;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod percentile;
+pub mod ranks;
 
 pub use bootstrap::{Interval, interval};
 pub use distribution::Distribution;
 pub use fairness::jain;
 pub use percentile::{P50, P75, P90, P95, P99, Percentile, STANDARD};
+pub use ranks::{RankTest, holm, mann_whitney};
