@@ -2,6 +2,11 @@
 //!
 //! - [`clock`]: run time on this machine's clock.
 //! - [`chunked`]: the chunked transfer coding, content dropped.
+//! - [`consent`]: the consent that a server gives.
+//! - [`content`]: what is sent.
+//! - [`pace`]: a rate cap as a virtual link.
+//! - [`server`]: the traffic server.
+//! - [`tls`]: who a server is over TLS.
 //! - [`client`]: one HTTP connection at a time.
 //! - [`datagram`]: datagrams that are sent back, both ends without their sockets.
 //! - [`limiter`]: how often each client may do something.
@@ -11,7 +16,12 @@
 pub mod chunked;
 pub mod client;
 pub mod clock;
+pub mod consent;
+pub mod content;
 pub mod datagram;
 pub mod drive;
 pub mod fetch;
 pub mod limiter;
+pub mod pace;
+pub mod server;
+pub mod tls;

@@ -1,0 +1,202 @@
+//! A rate cap as a virtual link: what is sent through it arrives when a wire of that rate would have carried it.
+//!
+//! Whoever has something to send reserves the link for a piece of it, waits until the last bit has left, and hands
+//! that piece to the network. Each has at most one piece reserved, so those who compete take turns, as packets of
+//! several flows do in one FIFO queue.
+
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+
+/// A link of a fixed rate.
+#[derive(Debug, Clone)]
+pub struct VirtualLink {
+    rate: BitRate,
+    /// Where the present busy period began.
+    busy_from: Instant,
+    /// What has been reserved in it: kept whole, so that nothing is lost to rounding however long it lasts.
+    bits: u128,
+    free_at: Instant,
+}
+
+/// A piece takes about so long.
+const PIECE: Duration = Duration::from_millis(1);
+/// No piece is smaller: a packet.
+const SMALLEST: u64 = 1_500;
+/// No piece is larger.
+const LARGEST: u64 = 256 << 10;
+/// Whoever acts late on its piece may ask for the next one as from when it should have acted, but no more than so
+/// long ago.
+const MOST_LATE: Duration = Duration::from_millis(10);
+
+impl VirtualLink {
+    /// An idle link. A rate of nothing is taken as 1 bit/s.
+    #[must_use]
+    pub fn new(rate: BitRate) -> Self {
+        Self {
+            rate: rate.max(BitRate::from_bps(1)),
+            busy_from: Instant::from_nanos(i64::MIN),
+            bits: 0,
+            free_at: Instant::from_nanos(i64::MIN),
+        }
+    }
+
+    /// Its rate.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// The size of the pieces to reserve: what the link carries in 1 ms, at least 1500 B and at most 256 KiB.
+    #[must_use]
+    pub fn piece(&self) -> ByteSize {
+        let bytes = u128::from(self.rate.as_bps()) * u128::from(PIECE.as_nanos()) / 8_000_000_000;
+        ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(LARGEST).clamp(SMALLEST, LARGEST))
+    }
+
+    /// Reserves the link for `size`, in turn behind all that is reserved already, for one who has had it ready since
+    /// `ready`. Returns when its last bit will have left.
+    pub fn reserve(&mut self, ready: Instant, size: ByteSize) -> Instant {
+        if ready > self.free_at {
+            (self.busy_from, self.bits) = (ready, 0);
+        }
+        self.bits += u128::from(size.as_bytes()) * 8;
+        let nanos = (self.bits * 1_000_000_000).div_ceil(u128::from(self.rate.as_bps()));
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        self.free_at = self
+            .busy_from
+            .checked_add(Duration::from_nanos(nanos))
+            .unwrap_or(Instant::from_nanos(i64::MAX));
+        self.free_at
+    }
+
+    /// Since when one who goes on sending has had its next piece ready: since its last one was due, at `due`, and not
+    /// since `now`, when it got to it; else the link would stand idle in between and never reach its rate.
+    #[must_use]
+    pub fn ready_since(due: Instant, now: Instant) -> Instant {
+        let earliest = now.checked_sub(MOST_LATE).unwrap_or(now);
+        due.clamp(earliest, now.max(earliest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bytes(count: u64) -> ByteSize {
+        ByteSize::from_bytes(count)
+    }
+
+    /// `sizes` sent at once from `Instant::ZERO` by as many senders, each late by `late` at every piece. When each is
+    /// done.
+    fn race(rate: BitRate, sizes: &[u64], late: Duration) -> Vec<Instant> {
+        let mut link = VirtualLink::new(rate);
+        let piece = link.piece().as_bytes();
+        let mut left = sizes.to_vec();
+        let mut done = vec![Instant::ZERO; sizes.len()];
+        let reserve = |link: &mut VirtualLink, left: &mut u64, ready| {
+            let size = piece.min(*left);
+            *left -= size;
+            link.reserve(ready, bytes(size))
+        };
+        let mut due: Vec<Option<Instant>> = left
+            .iter_mut()
+            .map(|left| Some(reserve(&mut link, left, Instant::ZERO)))
+            .collect();
+        while let Some((sender, at)) = (0..due.len())
+            .filter_map(|i| Some((i, due[i]?)))
+            .min_by_key(|(i, at)| (*at, *i))
+        {
+            let now = at + late;
+            done[sender] = now;
+            due[sender] =
+                (left[sender] > 0).then(|| reserve(&mut link, &mut left[sender], VirtualLink::ready_since(at, now)));
+        }
+        done
+    }
+
+    #[test]
+    fn a_mebibyte_at_15_mbit_takes_what_arithmetic_says() {
+        // 2²⁰ × 8 bit ÷ 15 Mbit/s = 0.559 240 533 3… s
+        let done = race(BitRate::from_mbps(15), &[1 << 20], Duration::ZERO);
+        assert_eq!(done, [Instant::from_nanos(559_240_534)]);
+    }
+
+    #[test]
+    fn pieces_are_a_millisecond_within_bounds() {
+        let piece = |rate| VirtualLink::new(rate).piece().as_bytes();
+        assert_eq!(piece(BitRate::from_mbps(1)), 1_500);
+        assert_eq!(piece(BitRate::from_mbps(15)), 1_875);
+        assert_eq!(piece(BitRate::from_mbps(1_000)), 125_000);
+        assert_eq!(piece(BitRate::from_mbps(40_000)), 262_144);
+        assert_eq!(piece(BitRate::from_bps(u64::MAX)), 262_144);
+        assert_eq!(piece(BitRate::from_bps(0)), 1_500);
+    }
+
+    #[test]
+    fn an_idle_link_owes_nothing_for_its_rest() {
+        let mut link = VirtualLink::new(BitRate::from_mbps(8));
+        assert_eq!(link.reserve(Instant::ZERO, bytes(1_000)), Instant::from_millis(1));
+        assert_eq!(
+            link.reserve(Instant::from_secs(10), bytes(1_000)),
+            Instant::from_millis(10_001)
+        );
+        assert_eq!(
+            link.reserve(Instant::from_secs(10), bytes(1_000)),
+            Instant::from_millis(10_002)
+        );
+    }
+
+    #[test]
+    fn equals_get_equal_shares_and_the_small_are_done_first() {
+        // Four of 1 MB and one of 100 kB at 80 Mbit/s: 10 kB pieces of 1 ms. The small one has its 10 of the first 50
+        // pieces (its last is the 50th): 50 ms. All are done after 410 ms.
+        let done = race(
+            BitRate::from_mbps(80),
+            &[1_000_000, 1_000_000, 1_000_000, 1_000_000, 100_000],
+            Duration::ZERO,
+        );
+        assert_eq!(done[4], Instant::from_millis(50));
+        assert_eq!(done[..4], [407, 408, 409, 410].map(Instant::from_millis));
+    }
+
+    #[test]
+    fn lateness_costs_no_rate() {
+        // 100 MB at 1 Gbit/s: 0.8 s. 300 µs late at each of 800 pieces would cost 0.24 s if it added up.
+        let late = Duration::from_micros(300);
+        let done = race(BitRate::from_mbps(1_000), &[100_000_000], late);
+        assert_eq!(done, [Instant::from_millis(800) + late]);
+    }
+
+    #[test]
+    fn very_late_is_as_good_as_newly_come() {
+        let (due, now) = (Instant::from_millis(0), Instant::from_millis(500));
+        assert_eq!(VirtualLink::ready_since(due, now), Instant::from_millis(490));
+        assert_eq!(
+            VirtualLink::ready_since(Instant::from_millis(495), now),
+            Instant::from_millis(495)
+        );
+        assert_eq!(VirtualLink::ready_since(Instant::from_millis(501), now), now);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        /// delivered = min(offered, rate), over any span that begins with an idle link.
+        #[test]
+        fn never_faster_than_the_rate_and_never_idle_with_work(
+            rate in 1_000_u64..10_000_000_000,
+            asks in prop::collection::vec((0_u64..5_000_000, 1_u64..300_000), 1..60),
+        ) {
+            let mut link = VirtualLink::new(BitRate::from_bps(rate));
+            let (mut now, mut model_free) = (0_u128, 0_u128);
+            for (gap, size) in asks {
+                now += u128::from(gap);
+                // The same in units of 1/rate nanoseconds, where nothing is ever rounded.
+                model_free = model_free.max(now * u128::from(rate)) + u128::from(size) * 8_000_000_000;
+                let end = link.reserve(Instant::from_nanos(now as i64), bytes(size));
+                let exact = model_free.div_ceil(u128::from(rate)) as i64;
+                // What is ready in the nanosecond in which the link becomes free follows without a gap.
+                prop_assert!((exact - 1..=exact).contains(&end.as_nanos()), "{} {}", end.as_nanos(), exact);
+            }
+        }
+    }
+}
