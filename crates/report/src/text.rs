@@ -1,6 +1,6 @@
 //! A summary as text.
 
-pub(crate) mod figure;
+mod figure;
 mod rows;
 mod why;
 
@@ -48,7 +48,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
 }
 
 /// How a verdict looks: its name and its colour.
-pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
+fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
         Verdict::Pass => Tone::Good,
