@@ -1,2 +1,57 @@
-//! How a network feels when everybody uses it at once, why, and what would help.
-fn main() {}
+//! What a network feels like when everybody uses it at once, why, and what would help: the command.
+//!
+//! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
+
+mod args;
+mod exit;
+mod join;
+mod record;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::Parser;
+use exit::{Ended, Stop};
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help that nobody reads to its end is no fault.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    log();
+    match perform(cli.command) {
+        Ok(ended) => ended.into(),
+        Err(stop) => {
+            match &stop {
+                Stop::Wrong(why) | Stop::NotMeasured(why) => terminal::say(why),
+                Stop::Unread => {}
+            }
+            ExitCode::from(stop.status())
+        }
+    }
+}
+
+fn perform(command: Command) -> Result<Ended, Stop> {
+    match command {
+        Command::Serve(args) if args.join => join::server(),
+        Command::Serve(_) => Err(Stop::Wrong("this build serves only its own runs".into())),
+        Command::Report(args) => record::report(&args),
+        Command::Runs(args) => record::runs(&args),
+        Command::Agent => join::agent(),
+    }
+}
+
+/// Logs go to standard error: warnings and worse, or what `NETBURN_LOG` asks for (`debug`, `netburn_fleet=trace`).
+fn log() {
+    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(terminal::stderr_colour())
+        .init();
+}

@@ -2,6 +2,7 @@
 //!
 //! - [`text`]: a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
+//! - [`plan`]: what would run. [`runs`]: what has.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
@@ -9,8 +10,18 @@ pub mod ground;
 pub mod live;
 pub mod paint;
 pub mod plain;
+pub mod plan;
+pub mod runs;
 pub mod table;
 pub mod text;
 
 pub use live::Live;
 pub use text::text;
+
+/// The width of the terminal that standard output is, in columns; `None` when it isn't one.
+#[must_use]
+pub fn columns_of_stdout() -> Option<usize> {
+    let term = console::Term::stdout();
+    let (_, columns) = term.size_checked()?;
+    term.is_term().then_some(usize::from(columns))
+}

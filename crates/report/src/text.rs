@@ -1,6 +1,6 @@
 //! A summary as text.
 
-mod figure;
+pub(crate) mod figure;
 mod rows;
 mod why;
 
@@ -48,7 +48,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
 }
 
 /// How a verdict looks: its name and its colour.
-fn verdict(of: Verdict, provisional: bool) -> Cell {
+pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
         Verdict::Pass => Tone::Good,

@@ -17,6 +17,8 @@
 )]
 
 pub mod config;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod judge;
 pub mod machine;
 pub mod operation;
@@ -24,5 +26,5 @@ pub mod player;
 
 pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Priority, UnknownName};
 pub use judge::{GoalResult, Tally, Verdict, judge, windows, worst};
-pub use machine::{Action, Connection, Direction, Request, RequestId, Wake, Workload};
+pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, FarTimes, Operation, Outcome, Stall};

@@ -22,6 +22,7 @@ pub struct Live {
     model: Model,
     term: Term,
     look: Look,
+    now: Instant,
     drawn_at: Option<Instant>,
     /// The widths of the lines on the screen.
     on_screen: Vec<usize>,
@@ -48,21 +49,22 @@ impl Live {
             model: Model::new(plan),
             term,
             look,
+            now: Instant::ZERO.checked_sub(plan.baseline).unwrap_or_default(),
             drawn_at: None,
             on_screen: Vec::new(),
         }
     }
 
-    /// The run is in `phase` now.
+    /// The run is in `phase` now: drawn at once.
     pub fn phase(&mut self, phase: Phase) {
-        if phase != self.model.phase_now() {
-            self.drawn_at = None;
-        }
         self.model.phase(phase);
+        self.drawn_at = None;
+        self.tick(self.now);
     }
 
     /// It is `now`: draws where it is time to.
     pub fn tick(&mut self, now: Instant) {
+        self.now = now;
         let period = match self.look {
             Look::InPlace { .. } => REDRAW,
             Look::Plain => PLAIN,
@@ -86,12 +88,15 @@ impl Live {
         }
     }
 
-    /// Says something above the table, one line for good.
+    /// Says something above the table, for good.
     pub fn say(&mut self, line: &str) {
         let text = format!("{}{line}\n", self.erase());
         self.on_screen.clear();
-        self.drawn_at = None;
         self.write(&text);
+        if matches!(self.look, Look::InPlace { .. }) {
+            self.drawn_at = None;
+            self.tick(self.now);
+        }
     }
 
     /// Takes the table away.

@@ -118,12 +118,6 @@ impl Model {
         self.phase = phase;
     }
 
-    /// The phase it is in.
-    #[must_use]
-    pub fn phase_now(&self) -> Phase {
-        self.phase
-    }
-
     /// Takes a row. Rows of stations that the plan doesn't have are nobody's.
     pub fn put(&mut self, row: &Row) {
         match row {

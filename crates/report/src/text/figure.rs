@@ -1,7 +1,7 @@
 //! How figures are written: three figures that matter, never rounded into a better verdict.
 
 /// A time in ms, without its unit: `0.23`, `12.5`, `1430`.
-pub(super) fn ms(value: f64) -> String {
+pub(crate) fn ms(value: f64) -> String {
     match value {
         ..10.0 => format!("{value:.2}"),
         10.0..100.0 => format!("{value:.1}"),
@@ -10,7 +10,7 @@ pub(super) fn ms(value: f64) -> String {
 }
 
 /// A time given in ms, with the unit that suits it.
-pub(super) fn span(value: f64) -> String {
+pub(crate) fn span(value: f64) -> String {
     match value {
         ..1.0 => format!("{} µs", short(value * 1e3)),
         1.0..1000.0 => format!("{} ms", ms(value)),
@@ -19,12 +19,12 @@ pub(super) fn span(value: f64) -> String {
 }
 
 /// A time given in µs, with the unit that suits it.
-pub(super) fn span_us(value: f64) -> String {
+pub(crate) fn span_us(value: f64) -> String {
     span(value / 1e3)
 }
 
 /// A rate in Mbit/s, without its unit.
-pub(super) fn mbps(value: f64) -> String {
+pub(crate) fn mbps(value: f64) -> String {
     match value {
         ..1.0 => format!("{value:.2}"),
         1.0..1000.0 => format!("{value:.1}"),
@@ -33,14 +33,14 @@ pub(super) fn mbps(value: f64) -> String {
 }
 
 /// A share in percent, rounded down: only all is `100 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     // A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
     let tenths = (share * 1000.0 + 1e-3).floor() / 10.0;
     format!("{} %", trim(format!("{tenths:.1}")))
 }
 
 /// At most two decimals, without trailing zeros.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     trim(format!("{value:.2}"))
 }
 

@@ -293,13 +293,6 @@ impl Workload {
 
     /// Begins an operation now.
     fn begin(&mut self, sequence: u64, due: Instant) {
-        if self.now >= self.settle {
-            // The driver came so late that there is no time left for it.
-            let outcome = self.left_over(due, self.settle);
-            self.operations.push_back(unbegun(sequence, due, outcome));
-            self.schedule.ended(self.now, false);
-            return;
-        }
         let size = self.config.object_size;
         let mut operation = UnderWay::new(sequence, due, self.now);
         if self.config.kind == Kind::Probe {

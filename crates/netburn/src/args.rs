@@ -1,0 +1,74 @@
+//! The command line, typed.
+
+mod serve;
+
+pub(crate) use serve::ServeArgs;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// What a network feels like when everybody uses it at once.
+///
+/// netburn runs the uses that people have (browsing, a 4K stream, a call, a download) on many stations at the same
+/// moment, measures each operation from the instant it was due, holds it against a goal, and says pass, marginal or
+/// fail.
+#[derive(Debug, Parser)]
+#[command(name = "netburn", version, max_term_width = 100, after_help = AFTER)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER: &str = "Exit status:
+  0  it ran (with --check: and no goal failed)
+  1  with --check, a goal failed
+  2  the input is wrong
+  3  it could not be measured: inconclusive, interrupted, a station lost
+
+Data goes to standard output, everything else to standard error.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the traffic that stations ask for
+    Serve(Box<ServeArgs>),
+    /// Show a run again, also one that was cut short
+    Report(ReportArgs),
+    /// List the runs of a directory
+    Runs(RunsArgs),
+    /// Drive one station for a controller
+    #[command(hide = true)]
+    Agent,
+}
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For scripts
+    Json,
+}
+
+/// Show a run again, also one that was cut short.
+///
+/// A folder whose run was killed is finished first: every row that reached the disk is in it.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run's folder
+    pub(crate) run: PathBuf,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// List the runs of a directory, oldest first.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Where the run folders are
+    #[arg(default_value = "runs")]
+    pub(crate) dir: PathBuf,
+    /// How the list is written
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}

@@ -1,0 +1,73 @@
+//! Standard output for data, standard error for the rest.
+
+use crate::exit::Stop;
+use std::io::{self, IsTerminal, Write};
+
+/// The width of text where there is no terminal to ask.
+const WIDTH: usize = 100;
+
+/// The widest text: longer lines are hard to read.
+const WIDEST: usize = 140;
+
+/// How text for standard output should look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    /// Columns.
+    pub(crate) width: usize,
+    /// Whether it is coloured.
+    pub(crate) colour: bool,
+}
+
+impl Look {
+    /// For standard output as it is: as wide as the terminal, coloured where that is wanted.
+    pub(crate) fn of_stdout() -> Self {
+        match io::stdout().is_terminal() {
+            true => Look {
+                width: columns().unwrap_or(WIDTH).min(WIDEST),
+                colour: colour_wanted(),
+            },
+            false => Look {
+                width: WIDTH,
+                colour: false,
+            },
+        }
+    }
+}
+
+/// Whether standard error takes colours.
+pub(crate) fn stderr_colour() -> bool {
+    io::stderr().is_terminal() && colour_wanted()
+}
+
+/// Writes data to standard output.
+///
+/// # Errors
+/// [`Stop::Unread`] when nobody reads it any more, [`Stop::NotMeasured`] when it can't be written (a full disk).
+pub(crate) fn data(text: &str) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(unwritten)
+}
+
+/// What a write to standard output that failed means.
+pub(crate) fn unwritten(error: io::Error) -> Stop {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Stop::Unread,
+        _ => Stop::NotMeasured(format!("standard output can't be written: {error}")),
+    }
+}
+
+/// Says something on standard error, as a line of its own. That nobody reads it stops nothing.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// `NO_COLOR` (no-color.org), when set to anything, and a terminal that calls itself dumb want none.
+fn colour_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_some_and(|t| t != "dumb")
+}
+
+fn columns() -> Option<usize> {
+    netburn_report::columns_of_stdout()
+}

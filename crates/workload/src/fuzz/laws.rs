@@ -1,0 +1,337 @@
+//! A workload under watch: every call goes through here, and every law of the machine is checked on the way.
+
+use crate::config::{Config, Connections, Kind};
+use crate::machine::{Action, BACKOFF, Connection, Request, RequestId, Workload};
+use crate::operation::{Failure, FarTimes, Operation, Outcome, Stall};
+use netburn_units::{Duration, Instant, Seed};
+use std::collections::BTreeMap;
+
+/// What a driver may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Time has come.
+    Timeout,
+    /// A connection is ready.
+    Connected(RequestId),
+    /// Bytes arrived.
+    Bytes(RequestId, u64),
+    /// An object is complete.
+    Finished(RequestId),
+    /// An object failed.
+    Failed(RequestId, Failure),
+    /// A datagram came back.
+    Reply(RequestId, Option<FarTimes>),
+}
+
+/// A [`Workload`] whose outputs are compared with the laws. Panics when one is broken.
+#[derive(Debug)]
+pub struct Watched {
+    workload: Workload,
+    config: Config,
+    start: Instant,
+    end: Instant,
+    settle: Instant,
+    now: Instant,
+    /// Requests handed out and not ended, with the kept connection each holds.
+    pub active: BTreeMap<RequestId, Option<u32>>,
+    /// Operations that have begun and not ended: bytes so far.
+    begun: BTreeMap<u64, u64>,
+    /// The operations that have ended, by number.
+    pub ended: BTreeMap<u64, Operation>,
+    /// The stalls that have ended.
+    pub stalls: Vec<Stall>,
+    /// Everything that came out, in order.
+    pub trace: Vec<String>,
+}
+
+impl Watched {
+    /// A workload to be watched.
+    #[must_use]
+    pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed) -> Self {
+        Watched {
+            workload: Workload::new(config.clone(), start, end, settle, seed, 0),
+            config,
+            start,
+            end,
+            settle: settle.max(end),
+            now: Instant::from_nanos(i64::MIN),
+            active: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            stalls: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+
+    /// The workload, to look at.
+    #[must_use]
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// Passes an input on, drains what comes of it, and checks it. Gives the actions.
+    pub fn handle(&mut self, now: Instant, input: Input) -> Vec<Action> {
+        let before = self.workload.poll_timeout();
+        assert_eq!(
+            before,
+            self.workload.poll_timeout(),
+            "without input poll_timeout is stable"
+        );
+        self.now = self.now.max(now);
+        match input {
+            Input::Timeout => self.workload.handle_timeout(now),
+            Input::Connected(id) => self.workload.handle_connected(now, id),
+            Input::Bytes(id, bytes) => self.workload.handle_bytes(now, id, bytes),
+            Input::Finished(id) => self.workload.handle_finished(now, id),
+            Input::Failed(id, failure) => self.workload.handle_failed(now, id, failure),
+            Input::Reply(id, far) => self.workload.handle_reply(now, id, far),
+        }
+        let outputs = self.trace.len();
+        let actions = self.drain(input);
+        if let (Input::Timeout, Some((at, wake))) = (input, before) {
+            let after = self.workload.poll_timeout();
+            let moved = after.is_none_or(|(next, _)| next > at);
+            let acted = now < at || self.trace.len() > outputs || moved;
+            assert!(acted, "{wake:?} at {at:?} came to nothing: {after:?}");
+            let all = after.is_none_or(|(next, _)| next > self.now);
+            assert!(all, "all that fell due up to {:?} is handled: {after:?}", self.now);
+        }
+        actions
+    }
+
+    /// Walks to the next timeout and handles it; `None` when all is settled.
+    pub fn wake(&mut self) -> Option<Vec<Action>> {
+        let (at, _) = self.workload.poll_timeout()?;
+        Some(self.handle(at, Input::Timeout))
+    }
+
+    /// Lets the run end without further input, and checks what only shows then.
+    pub fn finish(&mut self) {
+        self.handle(self.settle, Input::Timeout);
+        assert!(self.workload.is_settled(), "settled at its settle time");
+        assert_eq!(self.workload.poll_timeout(), None, "a settled workload sleeps");
+        assert!(self.active.is_empty(), "requests left: {:?}", self.active);
+        assert!(self.begun.is_empty(), "operations left: {:?}", self.begun);
+        let numbers: Vec<u64> = self.ended.keys().copied().collect();
+        let expected: Vec<u64> = (0..numbers.len() as u64).collect();
+        assert_eq!(numbers, expected, "every number ends exactly once");
+        self.check_dues();
+        self.check_outstanding();
+        let mut last = self.start;
+        for stall in &self.stalls {
+            assert!(
+                stall.began >= last && !stall.length.is_zero(),
+                "stalls don't overlap: {stall:?}"
+            );
+            last = stall.began + stall.length;
+            assert!(last <= self.end, "a stall ends at the end: {stall:?}");
+        }
+    }
+
+    fn drain(&mut self, input: Input) -> Vec<Action> {
+        let mut actions = Vec::new();
+        while let Some(action) = self.workload.poll_action() {
+            self.trace.push(format!("{action:?}"));
+            actions.push(action);
+        }
+        // Bytes that this input brings, if the operation is still there when it comes.
+        let mut brought = match input {
+            Input::Bytes(id, bytes) if self.active.contains_key(&id) => Some((id.operation, bytes)),
+            Input::Reply(id, _) if self.config.kind == Kind::Probe && self.active.contains_key(&id) => {
+                Some((id.operation, self.config.object_size.as_bytes()))
+            }
+            _ => None,
+        };
+        // What ended well or badly is over before anything new begins; unless time had run out for it before.
+        let mut freed = None;
+        if let Input::Finished(id) | Input::Failed(id, _) = input
+            && !actions.contains(&Action::Cancel(id))
+        {
+            freed = self.active.remove(&id).flatten();
+        }
+        for action in &actions {
+            match action {
+                Action::Begin(request) => self.check_begin(request, freed),
+                Action::Send { id, due, .. } => {
+                    assert_eq!(self.config.kind, Kind::Probe);
+                    assert!(*due >= self.start && *due < self.end && *due <= self.now);
+                    assert!(self.active.insert(*id, None).is_none(), "{id:?} is sent once");
+                    self.begun.insert(id.operation, 0);
+                }
+                Action::Cancel(id) => {
+                    assert!(self.active.remove(id).is_some(), "{id:?} was not there to cancel");
+                }
+            }
+        }
+        while let Some(operation) = self.workload.poll_operation() {
+            self.trace.push(format!("{operation:?}"));
+            // Bytes for an operation that timed out or was settled before they came don't count; a reply does.
+            let late = matches!(
+                operation.outcome,
+                Outcome::TimedOut | Outcome::Unfinished | Outcome::Cut
+            );
+            if let Some((sequence, bytes)) = brought.take_if(|(sequence, _)| *sequence == operation.sequence)
+                && !late
+            {
+                *self.begun.get_mut(&sequence).expect("it had begun") += bytes;
+            }
+            self.check_ended(&operation);
+        }
+        if let Some((sequence, bytes)) = brought {
+            *self.begun.get_mut(&sequence).expect("it has begun") += bytes;
+        }
+        while let Some(stall) = self.workload.poll_stall() {
+            self.trace.push(format!("{stall:?}"));
+            self.stalls.push(stall);
+        }
+        let allowed = self.config.outstanding.max(1) as usize;
+        assert!(
+            self.begun.len() <= allowed,
+            "{} of {allowed} outstanding",
+            self.begun.len()
+        );
+        assert_eq!(self.workload.under_way(), self.begun.len());
+        actions
+    }
+
+    fn check_begin(&mut self, request: &Request, freed: Option<u32>) {
+        assert_ne!(self.config.kind, Kind::Probe);
+        assert!(
+            request.due >= self.start && request.due < self.end,
+            "due within the run: {request:?}"
+        );
+        assert!(request.due <= self.now, "never early: {request:?}");
+        assert_eq!(request.size, self.config.object_size);
+        let slot = match (request.connection, self.config.connections) {
+            (Connection::New, Connections::New) => None,
+            (Connection::Kept(slot), Connections::Keep) => Some(slot),
+            other => panic!("a connection of the wrong sort: {other:?}"),
+        };
+        if slot.is_some() {
+            // What this very call freed may have been taken into account, or not yet.
+            let held: Vec<Option<u32>> = self.active.values().copied().collect();
+            let lowest =
+                |also: Option<u32>| (0..).find(|number| !held.contains(&Some(*number)) && Some(*number) != also);
+            let right = slot == lowest(None) || slot == lowest(freed);
+            assert!(right, "not the lowest free connection: {request:?}");
+        }
+        assert!(
+            self.active.insert(request.id, slot).is_none(),
+            "{request:?} begins once"
+        );
+        self.begun.entry(request.id.operation).or_insert(0);
+    }
+
+    fn check_ended(&mut self, operation: &Operation) {
+        let begun = self.begun.remove(&operation.sequence);
+        assert_eq!(
+            begun.is_some(),
+            operation.started.is_some(),
+            "begun or not: {operation:?}"
+        );
+        assert_eq!(
+            begun.unwrap_or(0),
+            operation.bytes,
+            "bytes are conserved: {operation:?}"
+        );
+        assert!(operation.due < self.end && operation.due >= self.start, "{operation:?}");
+        assert!(
+            operation.started.is_none_or(|started| started >= operation.due),
+            "{operation:?}"
+        );
+        if let (Some(started), Some(finished)) = (operation.started, operation.finished) {
+            assert!(
+                finished >= started && finished <= self.settle.max(started),
+                "{operation:?}"
+            );
+        }
+        let times = [operation.connected, operation.first_byte].into_iter().flatten();
+        for at in times {
+            assert!(operation.started.is_some_and(|started| at >= started), "{operation:?}");
+            assert!(
+                operation.finished.is_none_or(|finished| at <= finished),
+                "{operation:?}"
+            );
+        }
+        let finished = operation.finished.map(|finished| finished.since(operation.due));
+        match operation.outcome {
+            Outcome::Finished => {
+                assert!(finished.is_some());
+                assert_eq!(operation.latency(), finished, "latency counts from the due instant");
+            }
+            Outcome::Failed(_) => assert!(finished.is_some(), "{operation:?}"),
+            Outcome::TimedOut => assert!(finished >= Some(self.config.timeout), "{operation:?}"),
+            Outcome::Missed | Outcome::Unfinished | Outcome::Cut => assert_eq!(finished, None, "{operation:?}"),
+        }
+        if self.config.kind == Kind::Probe {
+            self.active.retain(|id, _| id.operation != operation.sequence);
+        }
+        let left = self.active.keys().any(|id| id.operation == operation.sequence);
+        assert!(!left, "nothing of an operation that ended is under way: {operation:?}");
+        let twice = self.ended.insert(operation.sequence, *operation);
+        assert_eq!(twice, None, "an operation ends once");
+    }
+
+    /// Due instants keep to their rhythm.
+    fn check_dues(&self) {
+        let operations: Vec<&Operation> = self.ended.values().collect();
+        assert_eq!(
+            operations.first().map(|o| o.due),
+            self.workload.first_due(),
+            "the first due instant is known"
+        );
+        let jitter = self.config.jitter;
+        for (number, pair) in (1..).zip(operations.windows(2)) {
+            let (before, after) = (pair[0], pair[1]);
+            assert!(after.due >= before.due, "in the order of falling due");
+            let ended = before.finished.unwrap_or(before.due);
+            match (self.config.kind, self.config.every) {
+                (Kind::Download | Kind::Upload, _) | (_, None) => {
+                    let well = before.outcome == Outcome::Finished;
+                    let pause = if well { Duration::ZERO } else { BACKOFF };
+                    assert_eq!(
+                        after.due,
+                        ended + pause,
+                        "when the last ends, or a while after a failure"
+                    );
+                }
+                (Kind::Stream, Some(every)) => {
+                    assert!(after.due >= ended, "one after another");
+                    assert!(after.due + jitter + jitter >= before.due + every, "never catches up");
+                }
+                (Kind::Pages | Kind::Calls | Kind::Probe, Some(every)) => {
+                    let point = operations[0].due + every * number;
+                    let off = after.due.checked_since(point).or(point.checked_since(after.due));
+                    assert!(
+                        off.is_some_and(|off| off <= jitter),
+                        "the grid does not drift: {after:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A miss is a miss because too many were outstanding when it fell due, and for no other reason.
+    fn check_outstanding(&self) {
+        let allowed = self.config.outstanding.max(1) as usize;
+        let operations: Vec<&Operation> = self.ended.values().collect();
+        for (index, operation) in operations.iter().enumerate() {
+            let earlier = || operations[..index].iter().filter(|o| o.outcome != Outcome::Missed);
+            // Ends at the very instant may have come before or after.
+            let outlast = |at_least: bool| {
+                earlier()
+                    .filter(|o| {
+                        o.finished
+                            .is_none_or(|f| f > operation.due || (at_least && f == operation.due))
+                    })
+                    .count()
+            };
+            if operation.outcome == Outcome::Missed {
+                let needed = allowed + usize::from(self.config.kind == Kind::Pages);
+                assert!(outlast(true) >= needed, "{operation:?} had room");
+            } else if self.config.kind != Kind::Pages {
+                assert!(outlast(false) < allowed, "{operation:?} had no room");
+            }
+        }
+    }
+}

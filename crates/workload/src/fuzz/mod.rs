@@ -1,0 +1,160 @@
+//! Bytes as a driver's behaviour: whatever a driver does, the laws hold.
+
+mod laws;
+
+pub use laws::{Input, Watched};
+
+use crate::config::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use crate::machine::{Action, RequestId};
+use crate::operation::{Failure, FarTimes};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+
+/// Decodes `data` into a configuration and a driver's behaviour and runs it under watch.
+///
+/// The first 12 bytes are the configuration (missing ones are zero). Then each step is two bytes: what happens, and how
+/// or when. Every sequence of bytes is a valid behaviour.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check(data: &[u8]) {
+    let mut bytes = data.iter().copied();
+    let mut next = || bytes.next().unwrap_or(0);
+    let config = config(&mut next);
+    let start = Instant::from_millis(i64::from(next() as i8) * 10);
+    let end = start + Duration::from_millis(u64::from(next()) * 20);
+    let settle = end + Duration::from_millis(u64::from(next() % 64) * 40);
+    let seed = Seed(u64::from(next()));
+    let mut run = Run {
+        watched: Watched::new(config, start, end, settle, seed),
+        now: start,
+        last: RequestId {
+            operation: 0,
+            object: 0,
+        },
+    };
+    let steps = data.get(16..).unwrap_or_default();
+    for step in steps.chunks(2).take(4096) {
+        run.step(step[0], step.get(1).copied().unwrap_or(0));
+    }
+    run.watched.finish();
+}
+
+/// 12 bytes of configuration, all of it in range.
+fn config(next: &mut impl FnMut() -> u8) -> Config {
+    let kind = Kind::ALL[usize::from(next()) % Kind::ALL.len()];
+    let every = Duration::from_millis(20 + u64::from(next()) * 4);
+    let jitter = every / 2 * u64::from(next() % 5) / 4;
+    let objects = 1 + u32::from(next() % 4);
+    let size = 64 + u64::from(next()) * 5;
+    let outstanding = 1 + u32::from(next() % 9);
+    let timeout = Duration::from_millis(10 + u64::from(next()) * 10);
+    let goal = Duration::from_millis(1 + u64::from(next()) * 4);
+    let connections = Connections::ALL[usize::from(next()) % 2];
+    let player = PlayerConfig {
+        rate: BitRate::from_bps(1 + u64::from(next()) * 997),
+        start: Duration::from_millis(1 + u64::from(next())),
+        hold: Duration::from_millis(256 + u64::from(next()) * 10),
+    };
+    let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
+    let config = Config {
+        kind,
+        objects: if kind == Kind::Probe { 1 } else { objects },
+        object_size: ByteSize::from_bytes(size),
+        every: (!unthrottled).then_some(every),
+        jitter: if unthrottled { Duration::ZERO } else { jitter },
+        connections,
+        outstanding,
+        priority: Priority::BestEffort,
+        player: (kind == Kind::Stream).then_some(player),
+        goals: match kind {
+            Kind::Download | Kind::Upload => Vec::new(),
+            Kind::Stream => vec![Goal::NoStall],
+            Kind::Pages | Kind::Calls | Kind::Probe => vec![Goal::Latency { limit: goal }],
+        },
+        timeout,
+    };
+    assert_eq!(config.validate(), Ok(()), "the decoder makes only valid configurations");
+    config
+}
+
+struct Run {
+    watched: Watched,
+    now: Instant,
+    /// A request that was once handed out, for inputs about what is over.
+    last: RequestId,
+}
+
+impl Run {
+    fn step(&mut self, what: u8, how: u8) {
+        let chosen = self.choose(how);
+        let span = Duration::from_millis(u64::from(how));
+        let input = match what % 16 {
+            // On to the next timeout, exactly.
+            0..=2 => match self.watched.workload().poll_timeout() {
+                Some((at, _)) => {
+                    self.now = self.now.max(at);
+                    Input::Timeout
+                }
+                None => return,
+            },
+            // Somewhere between, or late by up to 2 s.
+            3 => {
+                self.now += span;
+                Input::Timeout
+            }
+            4 => {
+                self.now += span * 8;
+                Input::Timeout
+            }
+            5 => Input::Connected(chosen),
+            6 | 7 => Input::Bytes(chosen, u64::from(how) * 7),
+            8 => {
+                self.now += span / 8;
+                Input::Bytes(chosen, u64::from(how))
+            }
+            9 | 10 => Input::Finished(chosen),
+            11 => {
+                self.now += span / 4;
+                Input::Finished(chosen)
+            }
+            12 => Input::Failed(
+                chosen,
+                [Failure::Dial, Failure::Connection, Failure::Answer, Failure::Stopped][usize::from(how) % 4],
+            ),
+            13 => Input::Reply(
+                chosen,
+                how.is_multiple_of(2).then_some(FarTimes {
+                    received: i64::from(how),
+                    sent: i64::from(how) + 1,
+                }),
+            ),
+            // About something that is over or never was.
+            14 => Input::Bytes(self.last, 1),
+            // With a clock that steps back.
+            _ => {
+                let earlier = self.now.checked_sub(span).unwrap_or(self.now);
+                self.take(earlier, Input::Finished(chosen));
+                return;
+            }
+        };
+        self.take(self.now, input);
+    }
+
+    fn take(&mut self, now: Instant, input: Input) {
+        for action in self.watched.handle(now, input) {
+            if let Action::Cancel(id) = action {
+                self.last = id;
+            }
+        }
+    }
+
+    /// One of the requests under way, or one that never was.
+    fn choose(&self, how: u8) -> RequestId {
+        let active = &self.watched.active;
+        let chosen = active.keys().nth(usize::from(how) % active.len().max(1)).copied();
+        chosen.unwrap_or(RequestId {
+            operation: u64::from(how),
+            object: u32::from(how % 3),
+        })
+    }
+}

@@ -1,0 +1,265 @@
+//! What a configuration can be, how its parts are written, and how much it will move.
+
+use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::config::USES;
+use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+
+const LATENCY: Goal = Goal::Latency {
+    limit: Duration::from_millis(150),
+};
+
+const RATE: Goal = Goal::Rate {
+    at_least: BitRate::from_mbps(20),
+    window: Duration::from_secs(2),
+    step: Duration::from_millis(100),
+};
+
+/// A change of a configuration.
+type Change = fn(&mut Config);
+
+#[test]
+fn impossible_values_are_named_by_their_key() {
+    let cases: &[(&str, Change, &str)] = &[
+        ("browsing", |c| c.objects = 0, "`objects` is 0; 1 to 1000"),
+        ("browsing", |c| c.objects = 1001, "`objects` is 1001; 1 to 1000"),
+        ("probe", |c| c.objects = 2, "`objects` is 2; it must be 1"),
+        (
+            "voip",
+            |c| c.object_size = ByteSize::ZERO,
+            "`object_size` is 0 B; 1 B to 16 GiB",
+        ),
+        (
+            "download",
+            |c| c.object_size = ByteSize::from_gib(17),
+            "`object_size` is 17 GiB; 1 B to 16 GiB",
+        ),
+        (
+            "probe",
+            |c| c.object_size = ByteSize::from_bytes(63),
+            "`object_size` is 63 B; 64 B to 1.4 kB",
+        ),
+        (
+            "probe",
+            |c| c.object_size = ByteSize::from_bytes(1401),
+            "`object_size` is 1.401 kB; 64 B to 1.4 kB",
+        ),
+        (
+            "voip",
+            |c| c.every = None,
+            "`every` or `rate` is needed on kind `calls`",
+        ),
+        (
+            "voip",
+            |c| c.every = Some(Duration::ZERO),
+            "`every` is 0 s; 100 us to 24 h",
+        ),
+        (
+            "4kstream",
+            |c| c.every = Some(Duration::from_secs(86_401)),
+            "`every` is 86401 s; 100 us to 24 h",
+        ),
+        (
+            "download",
+            |c| c.every = Some(Duration::from_secs(1)),
+            "`every` can't be set on kind `download`, which begins an object when the last ends; kind `stream` has a rate",
+        ),
+        (
+            "browsing",
+            |c| c.jitter = Duration::from_millis(1501),
+            "`jitter` is 1.501 s; at most half of `every`, which is 3 s",
+        ),
+        (
+            "upload",
+            |c| c.jitter = Duration::from_millis(1),
+            "`jitter` can't be set on kind `upload`, which has no period",
+        ),
+        ("voip", |c| c.outstanding = 0, "`outstanding` is 0; 1 to 1000"),
+        (
+            "browsing",
+            |c| (c.objects, c.outstanding) = (500, 21),
+            "`outstanding` times `objects` is 10500 requests at once; at most 10000",
+        ),
+        ("voip", |c| c.timeout = Duration::ZERO, "`timeout` is 0 s; 10 ms to 1 h"),
+        (
+            "voip",
+            |c| c.player = Some(PlayerConfig::default()),
+            "`player` is for kind `stream`, not `calls`",
+        ),
+        (
+            "4kstream",
+            |c| c.player.as_mut().unwrap().hold = Duration::from_secs(1),
+            "`player` holds 1 s, less than the 2 s it starts with, so it never would",
+        ),
+        (
+            "4kstream",
+            |c| c.player.as_mut().unwrap().start = Duration::ZERO,
+            "`player` has a start of 0 s; it must buffer something before it plays",
+        ),
+        (
+            "4kstream",
+            |c| c.player.as_mut().unwrap().rate = BitRate::from_bps(0),
+            "`player` has a rate of 0; it must play at some rate",
+        ),
+        (
+            "4kstream",
+            |c| c.player = None,
+            "`goal` can't be `no stall` without a `player`",
+        ),
+        (
+            "voip",
+            |c| c.goals = vec![Goal::NoStall],
+            "`goal` on kind `calls` can't be `no stall`; only a `stream` plays",
+        ),
+        (
+            "browsing",
+            |c| c.goals = vec![RATE],
+            "`goal` on kind `pages` can't be a rate; a latency would do",
+        ),
+        (
+            "download",
+            |c| c.goals = vec![LATENCY],
+            "`goal` on kind `download` can't be a latency; a rate would do",
+        ),
+        (
+            "voip",
+            |c| c.goals = vec![LATENCY, LATENCY],
+            "`goal` has two of one sort: latency ≤ 150 ms and latency ≤ 150 ms",
+        ),
+        (
+            "voip",
+            |c| c.goals = vec![Goal::Latency { limit: Duration::ZERO }],
+            "`goal` is a latency of 0 s, which nothing can meet",
+        ),
+        (
+            "4kstream",
+            |c| {
+                c.goals = vec![Goal::Rate {
+                    at_least: BitRate::from_mbps(20),
+                    window: Duration::from_millis(1950),
+                    step: Duration::from_millis(100),
+                }];
+            },
+            "`goal` has a window of 1.95 s; it must be a multiple of 100 ms",
+        ),
+        (
+            "4kstream",
+            |c| {
+                c.goals = vec![Goal::Rate {
+                    at_least: BitRate::from_bps(0),
+                    window: Duration::from_secs(2),
+                    step: Duration::from_millis(100),
+                }];
+            },
+            "`goal` is a rate of 0, which everything meets",
+        ),
+    ];
+    for (use_, change, expected) in cases {
+        let mut config = Config::of_use(use_).unwrap();
+        change(&mut config);
+        let error = config.validate().expect_err(expected);
+        assert_eq!(error.to_string(), *expected);
+        assert!(expected.starts_with(&format!("`{}`", error.key)));
+    }
+}
+
+#[test]
+fn values_at_their_bounds_are_possible() {
+    let cases: &[(&str, Change)] = &[
+        ("browsing", |c| c.objects = 1000),
+        ("browsing", |c| c.jitter = Duration::from_millis(1500)),
+        ("download", |c| c.object_size = ByteSize::from_gib(16)),
+        ("download", |c| c.goals = vec![RATE]),
+        ("upload", |c| c.goals = vec![RATE]),
+        ("4kstream", |c| c.goals = vec![LATENCY, RATE, Goal::NoStall]),
+        ("4kstream", |c| c.jitter = Duration::from_millis(100)),
+        ("probe", |c| c.goals = vec![LATENCY]),
+        ("probe", |c| c.object_size = ByteSize::from_bytes(1400)),
+        ("probe", |c| c.every = Some(Duration::from_micros(100))),
+    ];
+    for (use_, change) in cases {
+        let mut config = Config::of_use(use_).unwrap();
+        change(&mut config);
+        assert_eq!(config.validate(), Ok(()), "{config:?}");
+    }
+}
+
+#[test]
+fn names_are_read_as_they_are_written() {
+    for kind in Kind::ALL {
+        assert_eq!(kind.as_str().parse(), Ok(*kind));
+    }
+    for priority in Priority::ALL {
+        assert_eq!(priority.as_str().parse(), Ok(*priority));
+    }
+    for connections in Connections::ALL {
+        assert_eq!(connections.as_str().parse(), Ok(*connections));
+    }
+    assert_eq!(Kind::NAMES, ["pages", "stream", "calls", "download", "upload", "probe"]);
+    assert_eq!(Priority::NAMES, ["background", "best-effort", "video", "voice"]);
+    assert_eq!(Connections::NAMES, ["new", "keep"]);
+    let error = "Video".parse::<Priority>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "unknown priority `Video`; known: background, best-effort, video, voice"
+    );
+}
+
+#[test]
+fn goals_read_as_people_say_them() {
+    let goals: Vec<String> = USES
+        .iter()
+        .map(|use_| Config::of_use(use_).unwrap())
+        .flat_map(|config| {
+            config
+                .goals
+                .iter()
+                .map(|goal| goal.describe(config.kind))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let expected = [
+        "page load ≤ 500 ms",
+        "every 2 s ≥ 20 Mbit/s",
+        "no stall",
+        "latency ≤ 150 ms",
+    ];
+    assert_eq!(goals, expected);
+    assert_eq!(LATENCY.describe(Kind::Probe), "round trip ≤ 150 ms");
+}
+
+#[test]
+fn what_will_move_is_known_before() {
+    let minute = Duration::from_secs(60);
+    // 10 × 128 KiB every 3 s: 20 in a minute, 3.495 Mbit/s.
+    let browsing = Config::browsing();
+    assert_eq!(
+        browsing.bytes_expected(minute),
+        Some(ByteSize::from_bytes(20 * 1_310_720))
+    );
+    assert_eq!(browsing.mean_rate(), Some(BitRate::from_bps(3_495_253)));
+    // The last period counts though it is cut.
+    assert_eq!(browsing.operations_expected(Duration::from_millis(60_001)), Some(21));
+    assert_eq!(Config::stream_4k().mean_rate(), Some(BitRate::from_mbps(25)));
+    // 60 s / 335.54432 ms = 178.8.
+    assert_eq!(
+        Config::stream_4k().bytes_expected(minute),
+        Some(ByteSize::from_mib(179))
+    );
+    assert_eq!(Config::voip().mean_rate(), Some(BitRate::from_mbps(1)));
+    assert_eq!(
+        Config::probe().bytes_expected(minute),
+        Some(ByteSize::from_bytes(1200 * 64))
+    );
+    for config in [Config::download(), Config::upload()] {
+        assert_eq!((config.mean_rate(), config.bytes_expected(minute)), (None, None));
+    }
+}
+
+#[test]
+fn classes_carry_their_dscp() {
+    // RFC 8325 §4: CS1 is AC_BK, CS0 AC_BE, CS5 AC_VI, CS6 AC_VO.
+    assert_eq!(
+        Priority::ALL.iter().map(|p| p.dscp()).collect::<Vec<_>>(),
+        [8, 0, 40, 48]
+    );
+}

@@ -1,0 +1,108 @@
+//! The laws of the state machine under arbitrary drivers: the committed corpus, and pseudo-random behaviours.
+
+use crate::util::ms;
+use crate::util::network::Network;
+use netburn_units::{ByteSize, Duration, Seed};
+use netburn_workload::config::USES;
+use netburn_workload::fuzz::check;
+use netburn_workload::{Config, Connections, Kind};
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+/// Written by `examples/write-corpus.rs`.
+fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus/driver")
+}
+
+#[test]
+fn the_corpus_keeps_the_laws() {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(corpus())
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 12, "the corpus is there");
+    for file in files {
+        check(&std::fs::read(&file).unwrap());
+    }
+}
+
+#[test]
+fn thousands_of_random_drivers_keep_the_laws() {
+    for round in 0..3000 {
+        let mut random = Seed(round).stream("driver", 0);
+        let length = random.below(600) as usize;
+        let data: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
+        if let Err(broken) = std::panic::catch_unwind(|| check(&data)) {
+            eprintln!("round {round}: {data:?}");
+            std::panic::resume_unwind(broken);
+        }
+    }
+}
+
+/// A use at random on a network at random.
+fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
+    let use_ = (0..USES.len()).prop_map(|index| Config::of_use(USES[index]).expect("a known use"));
+    let network = (
+        1_u64..200,
+        1_u64..200,
+        prop::option::of((0_i64..8000, 1_i64..4000)),
+        0_u64..20,
+    );
+    let shape = (any::<bool>(), 1_u32..12, 50_u64..4000, 1_u64..1024);
+    (use_, network, shape, any::<u64>()).prop_map(|(mut config, network, shape, seed)| {
+        let (round_trip, mbps, outage, lag) = network;
+        let (new, outstanding, timeout, kib) = shape;
+        config.connections = if new { Connections::New } else { Connections::Keep };
+        config.outstanding = outstanding;
+        config.timeout = Duration::from_millis(timeout);
+        if config.kind != Kind::Probe {
+            config.object_size = ByteSize::from_kib(kib);
+        }
+        let mut network = Network::new(round_trip, mbps).driver_lag(Duration::from_millis(lag));
+        if let Some((from, length)) = outage {
+            network = network.outage(ms(from), ms(from + length));
+        }
+        (config, network, seed)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_driver_keeps_the_laws(data in prop::collection::vec(any::<u8>(), 0..300)) {
+        check(&data);
+    }
+
+    #[test]
+    fn any_use_on_any_network_keeps_the_laws((config, network, seed) in any_run()) {
+        // `run` goes through the watch, which holds every law.
+        let run = network.run(&config, ms(10_000), seed);
+        let moved: u64 = run.operations.iter().map(|o| o.bytes).sum();
+        let arrived: u64 = run.bins.values().sum();
+        if config.kind != Kind::Probe && network.driver_lag.is_zero() {
+            prop_assert_eq!(moved, arrived, "bytes are conserved");
+        } else if config.kind != Kind::Probe {
+            // What came to a late driver after the time-out doesn't count.
+            prop_assert!(moved <= arrived);
+        }
+        let least = network.round_trip + network.time_for(config.object_size.as_bytes() * u64::from(config.objects));
+        for operation in &run.operations {
+            if let Some(latency) = operation.latency().filter(|_| config.kind != Kind::Probe) {
+                prop_assert!(latency >= least, "faster than the network: {:?}", operation);
+                prop_assert_eq!(operation.bytes, config.object_size.as_bytes() * u64::from(config.objects));
+            }
+        }
+        prop_assert_eq!(&run.trace, &network.run(&config, ms(10_000), seed).trace, "one seed, one trace");
+    }
+
+    #[test]
+    fn being_woken_more_often_changes_nothing((config, network, seed) in any_run(), every in 1_u64..500) {
+        let network = network.driver_lag(Duration::ZERO);
+        let once = network.run(&config, ms(10_000), seed);
+        let nosy = network.woken_every(Duration::from_millis(every)).run(&config, ms(10_000), seed);
+        prop_assert_eq!(once.operations, nosy.operations);
+        prop_assert_eq!(once.stalls, nosy.stalls);
+    }
+}
