@@ -9,10 +9,12 @@
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
 //! - [`clock`]: one clock against another, with an error bound.
 
+pub mod clock;
 pub mod join;
 pub mod launch;
 pub mod local;
 pub mod protocol;
+pub mod transport;
 
 pub use join::{Join, agent_main, server_main};
 pub use launch::{Child, Launcher, ThisMachine};
