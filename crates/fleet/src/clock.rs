@@ -8,8 +8,8 @@
 //!
 //! Pure: stamps are arguments.
 
+use netburn_record::Clock;
 use netburn_units::Duration;
-use serde::{Deserialize, Serialize};
 
 /// A reading of one participant's own monotonic clock, in ns since that clock's own beginning. Stamps of different
 /// clocks can only be compared through an [`Estimate`].
@@ -53,24 +53,6 @@ pub struct Comparison {
     pub before: Estimate,
     /// After the end.
     pub after: Option<Estimate>,
-}
-
-/// A [`Comparison`] as it goes into the record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClockReport {
-    /// The participant.
-    pub name: String,
-    /// Its clock minus the controller's before the run, in ns.
-    pub offset_ns: i64,
-    /// How far an instant of its clock, converted, can be from the truth, in ns.
-    pub error_ns: u64,
-    /// The shortest round trip seen, in ns.
-    pub round_trip_ns: u64,
-    /// Exchanges, before and after.
-    pub exchanges: usize,
-    /// How much faster its clock runs, in parts per billion; `None` when it was not there after the run, or when the
-    /// two errors hide it.
-    pub drift_ppb: Option<i64>,
 }
 
 /// The fastest that a computer's clock drifts: 500 ppm, the most that NTP steers by (RFC 5905, §11.3: MAXFREQ).
@@ -184,24 +166,25 @@ impl Comparison {
             .map_or(self.before.error, |after| after.error.max(self.before.error))
     }
 
-    /// For the record.
+    /// For the record, as that of participant `name`, which drove `stations`. A drift that the two errors hide is left
+    /// out.
     #[must_use]
-    pub fn report(&self, name: &str) -> ClockReport {
+    pub fn report(&self, name: &str, stations: Vec<String>) -> Clock {
         let after = self.after.as_ref();
-        ClockReport {
+        let round_trip = after.map_or(self.before.round_trip, |after| {
+            after.round_trip.min(self.before.round_trip)
+        });
+        let drift = self
+            .drift_ppb()
+            .filter(|(drift, unsure)| drift.unsigned_abs() > *unsure);
+        Clock {
             name: name.to_owned(),
+            stations,
             offset_ns: self.before.offset,
             error_ns: self.error().as_nanos(),
-            round_trip_ns: after
-                .map_or(self.before.round_trip, |after| {
-                    after.round_trip.min(self.before.round_trip)
-                })
-                .as_nanos(),
-            exchanges: self.before.exchanges + after.map_or(0, |after| after.exchanges),
-            drift_ppb: self
-                .drift_ppb()
-                .filter(|(drift, unsure)| drift.unsigned_abs() > *unsure)
-                .map(|(drift, _)| drift),
+            round_trip_ns: round_trip.as_nanos(),
+            exchanges: (self.before.exchanges + after.map_or(0, |after| after.exchanges)) as u64,
+            drift_ppm: drift.map(|(drift, _)| drift as f64 / 1e3),
         }
     }
 }
@@ -280,12 +263,12 @@ mod tests {
             Some((100_000, 2_000)),
             "100 µs in a second is 100 ppm"
         );
-        assert_eq!(both.report("a").drift_ppb, Some(100_000));
+        assert_eq!(both.report("a", vec![]).drift_ppm, Some(100.0));
         let still = Comparison {
             before: at(0, 5_000),
             after: Some(at(1_000_000_000, 6_000)),
         };
-        assert_eq!(still.report("a").drift_ppb, None, "within the errors");
+        assert_eq!(still.report("a", vec![]).drift_ppm, None, "within the errors");
     }
 
     proptest! {
@@ -325,7 +308,7 @@ mod tests {
             let exchanges: Vec<_> = stamps.into_iter().map(|(a, b, c, d)| exchange(a, b, c, d)).collect();
             if let Some(before) = estimate(&exchanges) {
                 let both = Comparison { before, after: Some(before) };
-                let _ = (both.drift_ppb(), both.report("x"), before.to_far(Stamp(i64::MAX)));
+                let _ = (both.drift_ppb(), both.report("x", vec![]), before.to_far(Stamp(i64::MAX)));
             }
         }
     }
