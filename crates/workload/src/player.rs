@@ -107,14 +107,11 @@ impl Player {
         }
     }
 
-    /// It is switched off at `now`; a stall under way ends here. Waiting to start is no stall, but never to have
-    /// started is one from beginning to end: whoever watched saw nothing.
+    /// It is switched off at `now`; a stall under way ends here.
     pub fn stop(&mut self, now: Instant) {
         self.play_until(now);
-        match self.state {
-            State::Stalled { began } => self.close_stall(began, self.at),
-            State::StartingUp => self.close_stall(self.began, self.at),
-            State::Playing | State::Stopped => {}
+        if let State::Stalled { began } = self.state {
+            self.close_stall(began, self.at);
         }
         self.state = State::Stopped;
     }

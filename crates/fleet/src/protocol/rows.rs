@@ -113,7 +113,6 @@ enum EventWireKind {
     Change,
     Roam,
     Warning,
-    Startup,
 }
 
 impl Batch {
@@ -359,7 +358,6 @@ impl EventWire {
             EventKind::Change => EventWireKind::Change,
             EventKind::Roam => EventWireKind::Roam,
             EventKind::Warning => EventWireKind::Warning,
-            EventKind::Startup => EventWireKind::Startup,
             EventKind::Health | EventKind::Clock => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
@@ -387,7 +385,6 @@ impl From<EventWire> for EventRow {
                 EventWireKind::Change => EventKind::Change,
                 EventWireKind::Roam => EventKind::Roam,
                 EventWireKind::Warning => EventKind::Warning,
-                EventWireKind::Startup => EventKind::Startup,
             },
             text,
         }

@@ -46,6 +46,8 @@ pub struct Answer {
     pub status: u16,
     /// The `Location` field.
     pub location: Option<String>,
+    /// What `Content-Length` said: of an answer to `HEAD`, the length that `GET` would bring.
+    pub declared: Option<u64>,
     /// Bytes of content that came.
     pub content: u64,
     /// Whether the connection may be used again.

@@ -53,6 +53,7 @@ pub async fn exchange<W: Watch>(
     let mut answer = Answer {
         status: head.status,
         location: head.location,
+        declared: head.declared,
         content: 0,
         keep: head.keep && !ask.last,
     };

@@ -2,10 +2,10 @@
 
 use super::exchange::{Answer, Ask, Broken, Method, Watch};
 use super::{Stream, upload};
+use crate::content::Content;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
-use netburn_linux::SealedMemory;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Weak;
@@ -91,13 +91,14 @@ impl Session {
         let mut done = Answer {
             status: answer.status().as_u16(),
             location: location.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned()),
+            declared: length(&answer)?,
             content: 0,
             keep: true,
         };
         if done.is_success() {
             let expected = match ask.method {
                 Method::Head => None,
-                _ => length(&answer)?,
+                _ => done.declared,
             };
             done.content = receive(answer.into_body(), watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
@@ -136,15 +137,6 @@ async fn receive<W: Watch>(mut body: RecvStream, watch: &mut W) -> Result<u64, B
     Ok(content)
 }
 
-/// The memory that uploads are made of, as `Bytes` wants it.
-struct Shared(&'static SealedMemory);
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_ref()
-    }
-}
-
 /// Sends `length` bytes unless the answer comes first; gives the answer and what was not sent.
 async fn send<W: Watch>(
     mut answer: ResponseFuture,
@@ -152,7 +144,7 @@ async fn send<W: Watch>(
     length: u64,
     watch: &mut W,
 ) -> Result<(http::Response<RecvStream>, u64), Broken> {
-    let block = Bytes::from_owner(Shared(upload::block()?));
+    let content = Content::get()?;
     let mut left = length;
     while left > 0 {
         body.reserve_capacity(left.min(256 * 1024) as usize);
@@ -162,14 +154,15 @@ async fn send<W: Watch>(
             granted = poll_fn(|cx| body.poll_capacity(cx)) => granted,
         };
         let granted = match granted {
-            Some(Ok(granted)) => (granted as u64).min(left).min(block.len() as u64),
+            Some(Ok(granted)) => (granted as u64).min(left),
             Some(Err(error)) => return Err(broken(error)),
             None => return Err(super::exchange::cut_short()),
         };
-        left -= granted;
-        body.send_data(block.slice(..granted as usize), left == 0)
-            .map_err(broken)?;
-        watch.bytes(granted);
+        let piece = content.piece(length - left, granted);
+        let count = piece.len() as u64;
+        left -= count;
+        body.send_data(piece, left == 0).map_err(broken)?;
+        watch.bytes(count);
     }
     Ok((answer.await.map_err(broken)?, 0))
 }

@@ -39,6 +39,8 @@ pub struct Head {
     pub status: u16,
     /// How the body ends.
     pub body: Body,
+    /// What `Content-Length` says: of an answer to `HEAD`, the length that `GET` would bring.
+    pub declared: Option<u64>,
     /// Whether the connection may be used again after it.
     pub keep: bool,
     /// The `Location` field.
@@ -117,6 +119,7 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
         length,
         status,
         body,
+        declared: said,
         keep,
         location,
     }))

@@ -4,7 +4,7 @@
 //! - [`socket`], [`tls`], [`stream`]: a connection, in clear or over TLS.
 //! - [`exchange`]: what is asked, and what is told while the answer comes.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
-//! - [`upload`]: the content of uploads.
+//! - `upload`: the content of uploads. [`simple`]: one question by itself.
 //!
 //! Everything here stays on one thread.
 
@@ -12,6 +12,7 @@ pub mod exchange;
 pub mod h1;
 pub mod h2;
 pub mod head;
+pub mod simple;
 pub mod socket;
 pub mod stream;
 pub mod target;
@@ -19,6 +20,7 @@ pub mod tls;
 pub(crate) mod upload;
 
 pub use exchange::{Answer, Ask, Broken, Method, Watch};
+pub use simple::{Page, RequestError, request};
 pub use socket::Socket;
 pub use stream::Stream;
 pub use target::{Resource, Target, Trust};

@@ -7,8 +7,10 @@ use std::net::SocketAddr;
 /// A server as one station sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where it listens, for TCP and for probes.
+    /// Where it listens.
     pub address: SocketAddr,
+    /// The UDP port that echoes probes; `None`: the same number as the address's.
+    pub datagram_port: Option<u16>,
     /// What it is called: the `Host` field, `:authority`, and the name in its certificate. Without a port.
     pub host: String,
     /// The HTTP version it is spoken to in. HTTP/2 without TLS begins with prior knowledge (RFC 9113 §3.3).
@@ -55,6 +57,7 @@ impl Target {
     pub fn new(address: SocketAddr) -> Self {
         Target {
             address,
+            datagram_port: None,
             host: match address {
                 SocketAddr::V4(v4) => v4.ip().to_string(),
                 SocketAddr::V6(v6) => format!("[{}]", v6.ip()),
@@ -65,6 +68,12 @@ impl Target {
             cc: None,
             resource: Resource::Netburn,
         }
+    }
+
+    /// Where probes go.
+    #[must_use]
+    pub fn datagrams(&self) -> SocketAddr {
+        SocketAddr::new(self.address.ip(), self.datagram_port.unwrap_or(self.address.port()))
     }
 
     /// The `Host` field or `:authority`: the host, and the port where it isn't the scheme's own (80, 443).

@@ -2,39 +2,23 @@
 
 use super::exchange::{Broken, Watch};
 use super::{Socket, Stream};
-use netburn_linux::{SealedMemory, tcp_info};
-use netburn_units::Seed;
+use crate::content::Content;
+use netburn_linux::tcp_info;
 use socket2::SockRef;
 use std::io;
-use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::time::{Instant, sleep};
 
-/// The bytes that uploads are made of, over and over.
-const BLOCK: usize = 4 << 20;
 /// As much is handed to the kernel before the rest of the program gets a turn.
 const TURN: usize = 1 << 20;
+/// Over TLS, as much is sealed and sent at once.
+const PIECE: u64 = 64 * 1024;
 /// How often the kernel is asked how much has arrived.
 const LOOK: Duration = Duration::from_millis(10);
 /// Over TLS and HTTP/2, where what has arrived can't be told from what has been sent: the most that waits unsent in
 /// the kernel (TCP_NOTSENT_LOWAT, tcp(7)), so that the two are close.
 const UNSENT: u32 = 256 * 1024;
-
-/// The bytes that uploads are made of.
-pub(crate) fn block() -> io::Result<&'static SealedMemory> {
-    static MEMORY: OnceLock<SealedMemory> = OnceLock::new();
-    if let Some(memory) = MEMORY.get() {
-        return Ok(memory);
-    }
-    let memory = SealedMemory::new(BLOCK, |bytes| {
-        let mut stream = Seed(0).stream("upload content", 0);
-        for piece in bytes.chunks_mut(8) {
-            piece.copy_from_slice(&stream.next_u64().to_le_bytes()[..piece.len()]);
-        }
-    })?;
-    Ok(MEMORY.get_or_init(|| memory))
-}
 
 /// Keeps what waits unsent in the kernel small.
 pub(crate) fn limit_unsent(socket: &Socket) {
@@ -50,14 +34,13 @@ pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64,
         Stream::Plain(socket) => send_plain(socket, acked, length, watch).await,
         Stream::Tls(_) => {
             limit_unsent(stream.socket());
-            let block = block()?.as_ref();
+            let content = Content::get()?;
             let mut sent = 0;
             while sent < length {
-                let here = (length - sent).min(64 * 1024);
-                let at = (sent % (BLOCK as u64)) as usize;
-                stream.send(&block[at..at + here as usize]).await?;
-                sent += here;
-                watch.bytes(here);
+                let piece = content.piece(sent, (length - sent).min(PIECE));
+                stream.send(&piece).await?;
+                sent += piece.len() as u64;
+                watch.bytes(piece.len() as u64);
             }
             Ok(sent)
         }
@@ -107,14 +90,13 @@ pub(crate) fn acked(socket: &Socket) -> u64 {
 }
 
 async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
-    let memory = block()?;
+    let content = Content::get()?;
     let tcp = socket.tcp();
     let mut arrived = Arrived::new(before);
     let (mut sent, mut turn) = (0, 0);
     while sent < length {
-        let at = (sent % (BLOCK as u64)) as usize;
-        let here = (length - sent).min(TURN as u64) as usize;
-        match tcp.try_io(Interest::WRITABLE, || memory.send(tcp, at, here)) {
+        let here = (length - sent).min(TURN as u64);
+        match tcp.try_io(Interest::WRITABLE, || content.send(tcp, sent, here)) {
             Ok(count) => {
                 sent += count as u64;
                 turn += count;

@@ -7,7 +7,7 @@ use super::load::Load;
 use hdrhistogram::Histogram;
 use netburn_record::{EventKind, EventRow, IntervalRow, OperationRow, Row};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Action, Direction, Outcome, RequestId, Wake, Workload};
+use netburn_workload::{Action, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not begin and was due this long before is one that the driver came too late for.
@@ -32,8 +32,6 @@ struct Machine {
     workload: u16,
     schedule: Workload,
     bins: Bins,
-    /// Whether its player's start-up has been reported.
-    playing: bool,
     settled: bool,
 }
 
@@ -56,7 +54,6 @@ impl Core {
                 workload: load.workload,
                 schedule: load.machine,
                 bins: Bins::default(),
-                playing: false,
                 settled: false,
             });
             core.drain(index);
@@ -167,6 +164,12 @@ impl Core {
         (self.machines[index].station, self.machines[index].workload)
     }
 
+    /// A machine's kind, and the class of its packets.
+    pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
+        let config = self.machines[index].schedule.config();
+        (config.kind, config.priority)
+    }
+
     fn wake(&mut self, index: usize, now: Instant) {
         let machine = &mut self.machines[index];
         let Some((at, wake)) = machine.schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
@@ -215,17 +218,6 @@ impl Core {
                 at: stall.began,
                 length: stall.length.as_nanos(),
                 kind: EventKind::Stall,
-                text: String::new(),
-            }));
-        }
-        if let (false, Some(startup)) = (machine.playing, machine.schedule.startup()) {
-            machine.playing = true;
-            self.rows.push(Row::Event(EventRow {
-                station: Some(station),
-                workload: Some(workload),
-                at: machine.schedule.first_due().unwrap_or_default(),
-                length: startup.as_nanos(),
-                kind: EventKind::Startup,
                 text: String::new(),
             }));
         }

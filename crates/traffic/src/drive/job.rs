@@ -26,13 +26,16 @@ pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
 
 async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
     let link = &shared.links[index];
+    let ask = ask(link, request);
     let mut watch = Told {
         shared,
         index,
         id: request.id,
-        direction: request.direction,
+        direction: match ask.method {
+            Method::Post(_) => Direction::Up,
+            Method::Get | Method::Head => Direction::Down,
+        },
     };
-    let ask = ask(link, request);
     let answer = match link.target.http {
         Http::H1 => over_h1(shared, index, request, &ask, &mut watch).await?,
         Http::H2 => over_h2(shared, index, request, &ask, &mut watch).await?,
@@ -52,7 +55,7 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
 fn ask<'a>(link: &'a Link, request: &Request) -> Ask<'a> {
     let size = request.size.as_bytes();
     let (method, path) = match (&link.target.resource, request.direction) {
-        (Resource::Netburn, Direction::Down) => (Method::Get, Cow::Owned(format!("/bytes/{size}B"))),
+        (Resource::Netburn, Direction::Down) => (Method::Get, Cow::Owned(format!("/bytes/{size}"))),
         (Resource::Netburn, Direction::Up) => (Method::Post(size), Cow::Borrowed("/sink")),
         (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),

@@ -1,9 +1,11 @@
 //! Walks many workloads through real sockets, on one thread.
 //!
 //! - [`load`]: what is driven, and what is handed back.
+//! - [`baseline`](mod@baseline): idle latency, before the load.
 //! - `core`: the decisions, without sockets; over [`deadlines`] and [`bins`].
 //! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
+pub mod baseline;
 pub mod bins;
 mod core;
 pub mod deadlines;
@@ -13,12 +15,14 @@ mod probe;
 mod sample;
 mod shared;
 
+pub use baseline::{Idle, baseline};
 pub use load::{DriveReport, Load, Rows, Stop, Stopper};
 
 use crate::clock::RunClock;
 use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
 use netburn_units::{Duration, Instant};
 use shared::Shared;
+use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use tokio::task::LocalSet;
@@ -59,6 +63,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
     let mut is_stopped = false;
     let mut busy = Busy::begin(shared.clock.now());
     let mut tick = shared.clock.now() + TICK;
+    probe::open(shared);
     loop {
         shared.with_core(|_, _| {});
         let now = shared.clock.now();
@@ -141,14 +146,21 @@ impl Busy {
 ///
 /// # Errors
 /// When the thread or its runtime can't be made.
-pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> std::io::Result<DriveReport> {
-    let (done, report) = tokio::sync::oneshot::channel();
+pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> io::Result<DriveReport> {
+    own_thread(move || drive(loads, clock, rows, stop)).await
+}
+
+/// Runs a future that stays on one thread, on a thread and a runtime of its own.
+async fn own_thread<F, T>(work: impl FnOnce() -> F + Send + 'static) -> io::Result<T>
+where
+    F: Future<Output = T>,
+    T: Send + 'static,
+{
+    let (done, result) = tokio::sync::oneshot::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("drive".into()).spawn(move || {
         // Nobody waiting any more is no fault.
-        let _ = done.send(runtime.block_on(drive(loads, clock, rows, stop)));
+        let _ = done.send(runtime.block_on(work()));
     })?;
-    report
-        .await
-        .map_err(|_| std::io::Error::other("the driving thread died"))
+    result.await.map_err(|_| io::Error::other("the driving thread died"))
 }

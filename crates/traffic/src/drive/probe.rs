@@ -1,12 +1,162 @@
-//! Probes.
+//! Probes: datagrams that the server sends back.
+
 use super::shared::Shared;
-use netburn_units::ByteSize;
-use netburn_workload::RequestId;
+use crate::client::Target;
+use crate::datagram::{Event, MAX_SIZE, Prober};
+use netburn_units::{ByteSize, Duration, Instant};
+use netburn_workload::{Kind, Priority, RequestId};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::cell::RefCell;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::rc::Rc;
+use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 
-pub(super) struct Line;
+/// One load's socket for probes, and its handshake.
+pub(super) struct Line {
+    socket: UdpSocket,
+    prober: RefCell<Prober>,
+    /// A probe was sent, so the prober may want to be woken at another time.
+    changed: Notify,
+}
 
+/// Opens a line for every load that probes, so that the handshake is over when the first probe falls due.
+pub(super) fn open(shared: &Rc<Shared>) {
+    for (index, link) in shared.links.iter().enumerate() {
+        let (kind, priority) = shared.core.borrow().kind(index);
+        if kind != Kind::Probe {
+            continue;
+        }
+        match Line::new(&link.target, priority, shared.clock.now()) {
+            Ok(line) => {
+                let line = Rc::new(line);
+                *link.line.borrow_mut() = Some(Rc::clone(&line));
+                tokio::task::spawn_local(listen(Rc::clone(shared), index, line));
+            }
+            Err(error) => tracing::warn!(%error, address = %link.target.datagrams(), "no socket for probes"),
+        }
+    }
+}
+
+/// Sends a probe. One that can't be sent is never answered, and times out.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteSize) {
-    let _ = (index, id, size);
-    shared.with_core(|core, _| core.handle_unsent());
+    let line = shared.links[index].line.borrow().clone();
+    let sent = line.is_some_and(|line| {
+        let now = shared.clock.now();
+        line.prober.borrow_mut().probe(now, id.operation, size);
+        line.changed.notify_one();
+        line.transmit()
+    });
+    if !sent {
+        shared.core.borrow_mut().handle_unsent();
+    }
+}
+
+/// Whether the target's server answers a handshake within `patience`.
+pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
+    let clock = crate::clock::RunClock::starting_now();
+    let Ok(line) = Line::new(target, Priority::BestEffort, clock.now()) else {
+        return false;
+    };
+    let ready = async {
+        loop {
+            let mut is_ready = false;
+            line.step(&clock, |_, event| is_ready |= event == Event::Ready).await;
+            if is_ready {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(patience, ready).await.is_ok()
+}
+
+async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
+    let mut echoes = Vec::new();
+    loop {
+        line.step(&shared.clock, |now, event| {
+            if let Event::Echo { id, far } = event {
+                echoes.push((now, id, far));
+            }
+        })
+        .await;
+        for (at, operation, far) in echoes.drain(..) {
+            let id = RequestId { operation, object: 0 };
+            shared.event(index, |machine, _| machine.handle_reply(at, id, Some(far)));
+        }
+    }
+}
+
+impl Line {
+    fn new(target: &Target, priority: Priority, now: Instant) -> io::Result<Self> {
+        let to = target.datagrams();
+        let any: IpAddr = match to {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
+        if let Some(interface) = &target.interface {
+            netburn_linux::bind_to_device(&socket, interface)?;
+        }
+        if priority.dscp() != 0 {
+            netburn_linux::set_dscp(&socket, priority.dscp())?;
+        }
+        socket.connect(to)?;
+        socket.set_nonblocking(true)?;
+        let mut token = [0; 8];
+        SystemRandom::new()
+            .fill(&mut token)
+            .map_err(|_| io::Error::other("no random numbers"))?;
+        Ok(Line {
+            socket: UdpSocket::from_std(socket)?,
+            prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token))),
+            changed: Notify::new(),
+        })
+    }
+
+    /// Waits for one thing to happen and does what follows.
+    async fn step(&self, clock: &crate::clock::RunClock, mut event: impl FnMut(Instant, Event)) {
+        self.transmit();
+        let (at, _) = self.prober.borrow().poll_timeout();
+        let wait = at.checked_since(clock.now()).unwrap_or(Duration::ZERO);
+        tokio::select! {
+            biased;
+            // An error is told when receiving.
+            _ = self.socket.readable() => {}
+            () = self.changed.notified() => {}
+            () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
+                self.prober.borrow_mut().handle_timeout(clock.now());
+            }
+        }
+        let mut bytes = [0; MAX_SIZE + 1];
+        loop {
+            match self.socket.try_recv(&mut bytes) {
+                Ok(length) => {
+                    let now = clock.now();
+                    let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..length]);
+                    if let Some(happened) = happened {
+                        event(now, happened);
+                    }
+                }
+                // Nobody listens there (now): what is sent is lost, and times out.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(_) => break,
+            }
+        }
+        self.transmit();
+    }
+
+    /// Sends what is to be sent; tells whether the kernel took all of it.
+    fn transmit(&self) -> bool {
+        let mut all = true;
+        while let Some(bytes) = self.prober.borrow_mut().poll_transmit() {
+            let sent = match self.socket.try_send(&bytes) {
+                // An earlier datagram was refused: the kernel says so once, and would take this one.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
+                sent => sent,
+            };
+            all &= sent.is_ok();
+        }
+        all
+    }
 }

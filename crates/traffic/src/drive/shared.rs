@@ -39,8 +39,8 @@ pub(super) struct Link {
     pub(super) kept: RefCell<BTreeMap<u32, Kept>>,
     /// The one HTTP/2 connection that kept requests share.
     pub(super) session: tokio::sync::Mutex<Option<(Session, Watched)>>,
-    /// The one socket that probes use.
-    pub(super) prober: RefCell<Option<probe::Line>>,
+    /// The socket that probes use.
+    pub(super) line: RefCell<Option<Rc<probe::Line>>>,
     /// Requests under way.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
 }
@@ -132,7 +132,7 @@ impl Link {
             target: Arc::clone(target),
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
-            prober: RefCell::default(),
+            line: RefCell::default(),
             jobs: RefCell::default(),
         }
     }
