@@ -1,13 +1,13 @@
 //! What a use of the network asks for and when, its goals, and how one operation and a whole run are judged.
 //!
 //! Pure: no clock, no socket, no thread. [`Workload`] is a state machine that a shell drives: real HTTP in `traffic`,
-//! modelled TCP in `simulate`. [`judge`] turns what was measured into a verdict.
+//! modelled TCP in `simulate`. [`judge()`] turns what was measured into a verdict.
 //!
 //! - [`config`]: the six uses, every number with its unit and default.
 //! - [`machine`]: when requests fall due, what may be outstanding, what counts as an operation.
 //! - [`player`]: the buffer of a video player: bytes in, stalls out.
 //! - [`operation`]: what came of one thing that a person waited for.
-//! - [`judge`]: goals, met shares, verdicts.
+//! - [`mod@judge`]: goals, met shares, verdicts.
 
 #![deny(
     clippy::disallowed_macros,
