@@ -1,5 +1,29 @@
 //! The file people write: parsed, checked, resolved into a plan; its JSON Schema.
+//!
+//! [`load`] finds a scenario by path or by the name of a ready-made one and reads it into a [`Document`];
+//! [`Document::set`] changes a key as `--set` does; [`Document::resolve`] fills in every default, checks everything and
+//! gives the [`Plan`]. A [`ScenarioError`] holds everything that is wrong, each with its line, what was found and what
+//! would be right. [`Plan::to_json`] writes a plan as a scenario document again, [`Plan::from_json`] reads it.
 
+mod change;
+mod document;
+mod goals;
+mod ground;
+mod kinds;
+mod node;
 pub mod plan;
+mod problem;
+mod reading;
+mod resolve;
+mod sections;
+mod shipped;
+mod toml_text;
+mod words;
+mod write;
 
+pub use document::Document;
+pub use ground::{Ground, NoGround};
 pub use plan::{Plan, Station, StationWorkload};
+pub use problem::{Problem, ScenarioError};
+pub use resolve::{MOST_CHANGES, MOST_STATIONS, SCHEMA, built_in};
+pub use shipped::{LARGEST_FILE, load, shipped};

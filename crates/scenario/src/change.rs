@@ -1,0 +1,175 @@
+//! What may change while a scenario runs, and how a change is written.
+
+use crate::goals::Rates;
+use crate::kinds::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
+use crate::node::{Entry, Node, Place};
+use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
+use crate::reading::{At, Context, Kind, list, nearest};
+use netburn_medium::config::{Quality, QueueKind, RateControl};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// A key that may change: its path, `*` for a name; its schema; how its new value is read.
+pub(crate) struct Changeable {
+    pub(crate) pattern: &'static str,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    read: fn(&[&str], &Node, &mut Context) -> Option<Setting>,
+}
+
+macro_rules! changeable {
+    ($($pattern:literal, $kind:ty, |$names:ident, $value:ident| $setting:expr;)+) => {
+        &[$(Changeable {
+            pattern: $pattern,
+            schema: <$kind as Kind>::schema,
+            read: |$names, node, cx| {
+                let $value = <$kind as Kind>::read(node, cx)?;
+                Some($setting)
+            },
+        }),+]
+    };
+}
+
+fn small(whole: u64) -> u8 {
+    u8::try_from(whole).unwrap_or(u8::MAX)
+}
+
+fn ap(names: &[&str], setting: ApSetting) -> Setting {
+    Setting::Ap(names[1].to_owned(), setting)
+}
+
+fn station(names: &[&str], setting: StationSetting) -> Setting {
+    Setting::Station(names[1].to_owned(), setting)
+}
+
+fn radio(names: &[&str], setting: RadioSetting) -> Option<Setting> {
+    let radio = crate::plan::RadioName::parse(names[3])?;
+    Some(Setting::Radio(
+        RadioRef {
+            ap: names[1].to_owned(),
+            radio,
+        },
+        setting,
+    ))
+}
+
+/// All of them.
+pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
+    "server.link.rate", Rate, |_names, value| Setting::Link(LinkSetting::Rate(value.0));
+    "server.link.delay", Delay, |_names, value| Setting::Link(LinkSetting::Delay(value.0));
+    "server.link.loss", Share, |_names, value| Setting::Link(LinkSetting::Loss(value.0));
+    "server.link.queue", QueueBytes, |_names, value| Setting::Link(LinkSetting::Queue(value.0));
+    "ap.*.queue", QueueKind, |names, value| ap(names, ApSetting::Queue(value));
+    "ap.*.forwarding", Rate, |names, value| ap(names, ApSetting::Forwarding(value.0));
+    "ap.*.wan.down", Rate, |names, value| ap(names, ApSetting::WanDown(value.0));
+    "ap.*.wan.up", Rate, |names, value| ap(names, ApSetting::WanUp(value.0));
+    "ap.*.wan.delay", Delay, |names, value| ap(names, ApSetting::WanDelay(value.0));
+    "ap.*.wan.loss", Share, |names, value| ap(names, ApSetting::WanLoss(value.0));
+    "ap.*.radio.*.busy", Share, |names, value| radio(names, RadioSetting::Busy(value.0))?;
+    "ap.*.radio.*.power", Power, |names, value| radio(names, RadioSetting::Power(value.0))?;
+    "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(Quality::Signal(value.0)));
+    "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(Quality::Distance(value.0)));
+    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(Quality::Mcs(small(value.0))));
+    "station.*.signal_up", Signal, |names, value| station(names, StationSetting::SignalUp(value.0));
+    "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
+    "station.*.limit", Rates, |names, value| station(names, StationSetting::Limit(value.0));
+    "station.*.queue", QueueKind, |names, value| station(names, StationSetting::Queue(value));
+    "station.*.weight", Whole<1, 65_535>, |names, value| station(names, StationSetting::Weight(u16::try_from(value.0).unwrap_or(u16::MAX)));
+};
+
+/// The settings of one `[[at]]`, as far as they are right in themselves.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings(pub(crate) Vec<At<Setting>>);
+
+impl Kind for Settings {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let table = cx.table(node, "a table such as `{ \"station.tv.signal\" = \"-80 dBm\" }`")?;
+        if table.entries.is_empty() {
+            let help = "say what changes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+            cx.problem(&node.place, "nothing is set", help.to_owned());
+        }
+        let settings = table.entries.iter().filter_map(|entry| setting(entry, cx)).collect();
+        Some(Settings(settings))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut patterns = serde_json::Map::new();
+        for changeable in CHANGEABLE {
+            let mut pattern = String::from("^");
+            for (index, part) in changeable.pattern.split('.').enumerate() {
+                pattern.push_str(if index == 0 { "" } else { "\\." });
+                pattern.push_str(if part == "*" { "[A-Za-z0-9-]{1,63}" } else { part });
+            }
+            pattern.push('$');
+            patterns.insert(pattern, (changeable.schema)(generator).into());
+        }
+        json_schema!({
+            "type": "object",
+            "minProperties": 1,
+            "patternProperties": patterns,
+            "additionalProperties": false,
+        })
+    }
+}
+
+fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
+    let names: Vec<&str> = entry.key.split('.').collect();
+    let found = CHANGEABLE.iter().find(|known| fits(known.pattern, &names));
+    let path = &entry.key;
+    let Some(changeable) = found else {
+        report_unknown(path, &names, entry, cx);
+        return None;
+    };
+    let value = cx.within(path, |cx| (changeable.read)(&names, &entry.node, cx))?;
+    Some(At {
+        value,
+        place: entry.place.clone(),
+        path: path.clone(),
+    })
+}
+
+fn fits(pattern: &str, names: &[&str]) -> bool {
+    let parts: Vec<&str> = pattern.split('.').collect();
+    parts.len() == names.len() && parts.iter().zip(names).all(|(part, name)| *part == "*" || part == name)
+}
+
+fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
+    let place: &Place = &entry.place;
+    let shown = crate::reading::name_shown(path);
+    if entry.node.table().is_some() && names.len() == 1 {
+        let help = "put the whole path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+        cx.problem(place, format!("{shown} is not a key's whole path"), help.to_owned());
+        return;
+    }
+    // The names a file chose are put into the patterns, so that the suggestion can be copied.
+    let candidates: Vec<String> = CHANGEABLE
+        .iter()
+        .map(|known| {
+            let parts = known.pattern.split('.').enumerate();
+            parts
+                .map(|(index, part)| {
+                    if part == "*" {
+                        names.get(index).unwrap_or(&"NAME")
+                    } else {
+                        part
+                    }
+                })
+                .collect::<Vec<_>>()
+                .join(".")
+        })
+        .collect();
+    let known = crate::document::walk(path);
+    let message = match known {
+        Ok(_) => format!("{shown} can't change while it runs"),
+        Err(_) => format!("{shown} is no key that can change"),
+    };
+    let section: Vec<&str> = CHANGEABLE
+        .iter()
+        .map(|known| known.pattern)
+        .filter(|pattern| pattern.split('.').next() == names.first().copied())
+        .collect();
+    let help = match nearest(path, candidates.iter().map(String::as_str)) {
+        Some(near) if known.is_err() => format!("did you mean `{near}`?"),
+        _ if !section.is_empty() => format!("these can: {}", list(section)),
+        _ => format!("these can: {}", list(CHANGEABLE.iter().map(|known| known.pattern))),
+    };
+    cx.problem(place, message, help);
+}

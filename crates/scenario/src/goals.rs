@@ -1,0 +1,117 @@
+//! Values of several forms: goals, and rates in two directions.
+
+use crate::kinds::Rate;
+use crate::node::{Node, Value};
+use crate::reading::{At, Context, Kind, Shape, section};
+use netburn_medium::config::Limit;
+use netburn_units::{BitRate, Duration};
+use netburn_workload::Goal;
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// Goals as written: a time, a rate, `no stall`, `none`, or a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Goals(pub(crate) Vec<At<Goal>>);
+
+const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`";
+
+impl Kind for Goals {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => Some(Goals(items.iter().filter_map(|item| cx.at(item)).collect())),
+            _ if node.text() == Some("none") => Some(Goals(Vec::new())),
+            _ => cx.at(node).map(|goal| Goals(vec![goal])),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = Goal::schema(generator);
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }] })
+    }
+}
+
+/// A rate goal's windows: 2 s in steps of 100 ms.
+pub(crate) fn rate_goal(at_least: BitRate) -> Goal {
+    Goal::Rate {
+        at_least,
+        window: Duration::from_secs(2),
+        step: Duration::from_millis(100),
+    }
+}
+
+impl Kind for Goal {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let Some(text) = node.text() else {
+            return cx.mismatch(node, GOALS);
+        };
+        if text == "no stall" {
+            return Some(Goal::NoStall);
+        }
+        if let Ok(limit) = text.parse::<Duration>() {
+            let most = Duration::from_secs(86_400);
+            if limit.is_zero() || limit > most {
+                let help = "a time to meet is longer than nothing, up to 24 h";
+                cx.problem(
+                    &node.place,
+                    format!("{} is out of range", node.found()),
+                    help.to_owned(),
+                );
+                return None;
+            }
+            return Some(Goal::Latency { limit });
+        }
+        if text.parse::<BitRate>().is_ok() {
+            return Rate::read(node, cx).map(|rate| rate_goal(rate.0));
+        }
+        cx.problem(
+            &node.place,
+            format!("{} is no goal", node.found()),
+            format!("it is {GOALS}"),
+        );
+        None
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^\\s*(no stall|[+]?\\s*[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m|h|[GMk]bit/s|[GMk]bps|[GMk]b/s|bit/s|bps|b/s))\\s*$" })
+    }
+}
+
+section! {
+    /// What an adapter can move in each direction.
+    LimitSection {
+        /// Station to access point. Without it unlimited.
+        up: Rate;
+        /// Access point to station. Without it unlimited.
+        down: Rate;
+    }
+}
+
+/// One rate for both directions, or each its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rates(pub(crate) Limit);
+
+impl Kind for Rates {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Value::Table(_) = node.value {
+            let own = LimitSection::read(node, cx)?;
+            return Some(Rates(Limit {
+                up: own.up.map(|at| at.0),
+                down: own.down.map(|at| at.0),
+            }));
+        }
+        Rate::read(node, cx).map(|rate| {
+            Rates(Limit {
+                up: Some(rate.0),
+                down: Some(rate.0),
+            })
+        })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let (one, own) = (Rate::schema(generator), LimitSection::schema(generator));
+        json_schema!({ "anyOf": [one, own] })
+    }
+
+    fn shape() -> Shape {
+        LimitSection::shape()
+    }
+}

@@ -1,0 +1,181 @@
+//! Where a scenario runs, and what it must say there.
+
+use crate::node::Place;
+use crate::plan::{Joins, Plan};
+use crate::problem::{Problem, ScenarioError};
+use netburn_tcp::config::CongestionControl;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a scenario runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ground {
+    /// All of it modelled, in virtual time.
+    Simulate,
+    /// Real programs and the kernel's TCP, the air modelled.
+    Lab,
+    /// Real traffic between processes on this machine.
+    Local,
+    /// Real devices on real air.
+    Fleet,
+}
+
+impl Ground {
+    /// All of them.
+    pub const ALL: [Ground; 4] = [Ground::Simulate, Ground::Lab, Ground::Local, Ground::Fleet];
+
+    /// As it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ground::Simulate => "simulate",
+            Ground::Lab => "lab",
+            Ground::Local => "local",
+            Ground::Fleet => "fleet",
+        }
+    }
+
+    /// Whether the air is modelled there, so that the scenario must describe it.
+    #[must_use]
+    pub const fn models_air(self) -> bool {
+        matches!(self, Ground::Simulate | Ground::Lab)
+    }
+}
+
+impl fmt::Display for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that names no ground.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no ground; it is `simulate`, `lab`, `local` or `fleet`")]
+pub struct NoGround(String);
+
+impl FromStr for Ground {
+    type Err = NoGround;
+
+    fn from_str(text: &str) -> Result<Self, NoGround> {
+        let known = Ground::ALL.into_iter().find(|ground| ground.name() == text);
+        known.ok_or_else(|| NoGround(text.to_owned()))
+    }
+}
+
+impl Plan {
+    /// Checks that the plan says all that `ground` needs, and tells what the ground takes no notice of.
+    ///
+    /// # Errors
+    /// Everything that is missing.
+    pub fn check_for(&self, ground: Ground) -> Result<Vec<String>, ScenarioError> {
+        let missing = self.missing_on(ground);
+        if missing.is_empty() {
+            return Ok(self.notes_on(ground));
+        }
+        let source = crate::problem::Source {
+            name: self.name.clone(),
+            ..Default::default()
+        };
+        Err(ScenarioError::new(&source, missing))
+    }
+
+    pub(crate) fn missing_on(&self, ground: Ground) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if ground.models_air() {
+            self.missing_air(ground, &mut problems);
+        }
+        if ground == Ground::Simulate {
+            let stations = self.stations.iter().map(|s| (format!("station.{}.cc", s.name), &s.cc));
+            let server = std::iter::once(("server.cc".to_owned(), &self.server.cc));
+            for (path, cc) in server.chain(stations) {
+                if let Some(CongestionControl::System(name)) = cc {
+                    let message = format!("`{name}` can't be modelled");
+                    let help = "on simulate it is `reno`, `cubic` or `bbr`".to_owned();
+                    problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
+                }
+            }
+        }
+        problems
+    }
+
+    fn missing_air(&self, ground: Ground, problems: &mut Vec<Problem>) {
+        let mut missing = |path: String, message: String, help: String| {
+            problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
+        };
+        if self.aps.is_empty() {
+            let help =
+                format!("begin one with `[ap.home.radio.5g]`, or run it with `--on local`; {ground} models the air");
+            missing(String::new(), "there is no access point".to_owned(), help);
+            return;
+        }
+        let to_join = self
+            .networks
+            .first()
+            .map(|network| network.name.clone())
+            .or_else(|| {
+                self.aps
+                    .iter()
+                    .find_map(|ap| Some(format!("{}.{}", ap.name, ap.radios.first()?.name)))
+            })
+            .unwrap_or_else(|| format!("{}.5g", self.aps[0].name));
+        for station in &self.stations {
+            let path = format!("station.{}", station.name);
+            if station.air.joins.is_none() {
+                let message = format!("{ground} needs to know what it joins");
+                missing(path.clone(), message, format!("say so: `joins = \"{to_join}\"`"));
+            }
+            if station.air.quality.is_none() {
+                let message = format!("{ground} needs to know how good its link is");
+                let help = "say so: `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
+                missing(path, message, help.to_owned());
+            }
+        }
+    }
+
+    pub(crate) fn notes_on(&self, ground: Ground) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.stations.iter().all(|station| station.workloads.is_empty()) {
+            notes.push("no station has a workload: nothing will move".to_owned());
+        }
+        if ground.models_air() {
+            return notes;
+        }
+        let air = self
+            .stations
+            .iter()
+            .any(|s| s.air != crate::plan::StationAir::default());
+        if !self.aps.is_empty() || !self.networks.is_empty() || air {
+            notes.push(match ground {
+                Ground::Local => {
+                    "access points and links are not modelled on local: nothing of Wi-Fi is measured".to_owned()
+                }
+                _ => "access points and links are taken as notes: the air is the real one".to_owned(),
+            });
+        }
+        if self.stations.iter().any(|s| s.tsq.is_some()) {
+            notes.push("`tsq` is left to the systems' own".to_owned());
+        }
+        let link = self.server.link;
+        if !link.delay.is_zero() || link.loss.as_ppb() > 0 || link.queue.is_some() {
+            notes.push(format!("of `server.link` only the rate counts on {ground}"));
+        }
+        if !self.changes.is_empty() {
+            notes.push(format!("nothing changes by `[[at]]` on {ground}"));
+        }
+        notes
+    }
+
+    /// The access points that a station may come to use.
+    #[must_use]
+    pub fn radios_of<'p>(&'p self, joins: &'p Joins) -> Vec<&'p crate::plan::RadioRef> {
+        match joins {
+            Joins::Radio(radio) => vec![radio],
+            Joins::Network(name) => {
+                let network = self.networks.iter().find(|network| network.name == *name);
+                network
+                    .map(|network| network.radios.iter().collect())
+                    .unwrap_or_default()
+            }
+        }
+    }
+}

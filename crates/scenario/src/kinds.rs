@@ -1,0 +1,288 @@
+//! What values look like: quantities with their units and ranges, whole numbers, texts, names.
+
+use crate::node::{Node, Place, Value};
+use crate::reading::{Context, Kind, list, name_shown, nearest};
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// Declares a quantity: a newtype around a unit's type with a range, read from a text with its unit.
+macro_rules! quantity {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident($inner:ty), unit $unit:expr => $units:literal, $low:expr, $high:expr, $range:literal
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) struct $name(pub(crate) $inner);
+
+        impl Kind for $name {
+            fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+                let value: $inner = quantity(node, cx, $unit)?;
+                if value < $low || value > $high {
+                    let message = format!("{} is out of range", node.found());
+                    cx.problem(&node.place, message, ($range).to_owned());
+                    return None;
+                }
+                Some($name(value))
+            }
+
+            fn schema(_: &mut SchemaGenerator) -> Schema {
+                let pattern = concat!("^\\s*[-+\u{2212}]?\\s*[0-9._]+\\s*(", $units, ")\\s*$");
+                json_schema!({ "type": "string", "pattern": pattern, "x-range": $range })
+            }
+        }
+    };
+}
+
+const TIME: &str = "s";
+const SIZE: &str = "KiB";
+const RATE: &str = "Mbit/s";
+const DAY: u64 = 86_400;
+
+quantity! {
+    /// A span of time, possibly none.
+    Span(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
+    Duration::ZERO, Duration::from_secs(30 * DAY), "a time is 0 s to 30 days (`\"720 h\"`)"
+}
+quantity! {
+    /// A span of time that is some.
+    SomeTime(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
+    Duration::from_nanos(1), Duration::from_secs(30 * DAY), "this must be longer than nothing, up to 30 days (`\"720 h\"`)"
+}
+quantity! {
+    /// A delay on a wire.
+    Delay(Duration), unit "ms" => "s|sec|ms|us|µs|μs|ns|min|m|h",
+    Duration::ZERO, Duration::from_secs(60), "a delay is 0 s to 60 s"
+}
+quantity! {
+    /// A rate of data.
+    Rate(BitRate), unit RATE => "Mbit/s|Mbps|Mb/s|Gbit/s|Gbps|Gb/s|kbit/s|kbps|kb/s|bit/s|bps|b/s",
+    BitRate::from_bps(1000), BitRate::from_mbps(1_000_000), "a rate is 1 kbit/s to 1000 Gbit/s"
+}
+quantity! {
+    /// The size of an object.
+    ObjectSize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
+    ByteSize::from_bytes(1), ByteSize::from_gib(16), "an object is 1 B to 16 GiB"
+}
+quantity! {
+    /// The size of a queue.
+    QueueBytes(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
+    ByteSize::from_bytes(1), ByteSize::from_gib(64), "a queue holds 1 B to 64 GiB"
+}
+quantity! {
+    /// A size, possibly nothing.
+    AnySize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
+    ByteSize::ZERO, ByteSize::from_gib(64), "a size is 0 B to 64 GiB"
+}
+quantity! {
+    /// The power of a signal where it is received.
+    Signal(Dbm), unit "dBm" => "dBm",
+    Dbm::from_dbm(-110), Dbm::from_dbm(0), "a received signal is −110 to 0 dBm"
+}
+quantity! {
+    /// The power a radio sends with.
+    Power(Dbm), unit "dBm" => "dBm",
+    Dbm::from_dbm(-20), Dbm::from_dbm(36), "a transmit power is −20 to 36 dBm"
+}
+quantity! {
+    /// A share that leaves something over.
+    Share(Probability), unit "%" => "%|ppm",
+    Probability::ZERO, NINETY_NINE, "this share is 0 to 99 %"
+}
+quantity! {
+    /// How far something is.
+    Range(Distance), unit "m" => "m|cm|mm|km|ft",
+    Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance is 1 cm to 100 km"
+}
+
+const NINETY_NINE: Probability = match Probability::from_ppb(990_000_000) {
+    Some(share) => share,
+    None => Probability::ONE,
+};
+
+/// Reads a quantity whose usual unit is `unit`.
+fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node, cx: &mut Context, unit: &str) -> Option<T> {
+    let number;
+    let text = match (&node.value, node.text()) {
+        (_, Some(text)) => text,
+        (Value::Integer(value), _) => {
+            number = value.to_string();
+            &number
+        }
+        (Value::Number(value), _) => value,
+        _ => return cx.mismatch(node, &format!("a number with its unit, such as `\"5 {unit}\"`")),
+    };
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let found = node.found();
+            let (message, help) = match error {
+                QuantityError::MissingUnit { found: number, .. } => (
+                    format!("{found} lacks its unit"),
+                    Some(format!("write it as `\"{} {unit}\"`", number.trim())),
+                ),
+                QuantityError::NotANumber { example, .. } => (
+                    format!("{found} does not begin with a number"),
+                    Some(format!("write it as `\"{example}\"`")),
+                ),
+                QuantityError::UnknownUnit { unit, known, .. } => (
+                    format!("{} is no unit of this", name_shown(&unit)),
+                    Some(match same_but_for_case(&unit, &known) {
+                        Some(near) => format!("did you mean `{near}`? The units are {known}"),
+                        None => format!("the units are {known}"),
+                    }),
+                ),
+                QuantityError::OutOfRange { why, .. } => (format!("{found} is out of range"), Some(why.to_owned())),
+            };
+            cx.problem(&node.place, message, help);
+            None
+        }
+    }
+}
+
+fn same_but_for_case<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
+    known.split(", ").find(|name| name.eq_ignore_ascii_case(unit))
+}
+
+/// A whole number from `LOW` to `HIGH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
+
+impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let Value::Integer(number) = node.value else {
+            return cx.mismatch(node, &format!("a whole number, {LOW} to {HIGH}"));
+        };
+        match u64::try_from(number) {
+            Ok(number) if (LOW..=HIGH).contains(&number) => Some(Whole(number)),
+            _ => {
+                let help = format!("this is a whole number, {LOW} to {HIGH}");
+                cx.problem(&node.place, format!("`{number}` is out of range"), help);
+                None
+            }
+        }
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": LOW, "maximum": HIGH })
+    }
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flag(pub(crate) bool);
+
+impl Kind for Flag {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        match node.value {
+            Value::Bool(value) => Some(Flag(value)),
+            _ => cx.mismatch(node, "`true` or `false`"),
+        }
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "boolean" })
+    }
+}
+
+/// A text for people: up to 2000 characters, none of them a control character but line ends and tabs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text(pub(crate) String);
+
+const LONGEST_TEXT: usize = 2000;
+
+impl Kind for Text {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let Some(text) = node.text() else {
+            return cx.mismatch(node, "a text in quotes");
+        };
+        if text.chars().count() > LONGEST_TEXT {
+            let help = format!("a text has up to {LONGEST_TEXT} characters");
+            cx.problem(&node.place, "this is too long", help);
+            return None;
+        }
+        if let Some(control) = text
+            .chars()
+            .find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        {
+            let message = format!("it holds the control character `{}`", control.escape_unicode());
+            cx.problem(&node.place, message, "leave it out".to_owned());
+            return None;
+        }
+        Some(Text(text.to_owned()))
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "maxLength": LONGEST_TEXT })
+    }
+}
+
+/// A name: letters, digits and `-`, one to 63 of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name(pub(crate) String);
+
+/// Whether `name` is made as names are.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=63).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+/// Reports a name that isn't made as names are.
+pub(crate) fn check_name(name: &str, place: &Place, cx: &mut Context) -> bool {
+    if is_name(name) {
+        return true;
+    }
+    let message = match name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '-')) {
+        None if name.is_empty() => "a name is empty".to_owned(),
+        None => format!("the name {} is {} characters long", name_shown(name), name.len()),
+        Some(bad) => format!("the name {} holds `{}`", name_shown(name), bad.escape_debug()),
+    };
+    let help = "a name is 1 to 63 letters (a to z), digits and `-`";
+    cx.problem(place, message, help.to_owned());
+    false
+}
+
+impl Kind for Name {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let Some(text) = node.text() else {
+            return cx.mismatch(node, "a name in quotes");
+        };
+        check_name(text, &node.place, cx).then(|| Name(text.to_owned()))
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}$" })
+    }
+}
+
+/// Reads one of some words.
+pub(crate) fn word<T: Copy>(node: &Node, cx: &mut Context, words: &[(&str, T)]) -> Option<T> {
+    let known = || words.iter().map(|(word, _)| *word);
+    let Some(text) = node.text() else {
+        return cx.mismatch(node, &format!("one of {}", list(known())));
+    };
+    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+        return Some(*value);
+    }
+    let help = match nearest(text, known()) {
+        Some(near) => format!("did you mean `{near}`? It is one of {}", list(known())),
+        None => format!("it is one of {}", list(known())),
+    };
+    cx.problem(&node.place, format!("{} is not known here", node.found()), help);
+    None
+}
+
+/// Reads a text that stands for something through `parse`; `wanted` says what would be right.
+pub(crate) fn parsed<T>(node: &Node, cx: &mut Context, wanted: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let Some(text) = node.text() else {
+        return cx.mismatch(node, wanted);
+    };
+    let value = parse(text);
+    if value.is_none() {
+        cx.problem(
+            &node.place,
+            format!("{} is not understood", node.found()),
+            format!("it is {wanted}"),
+        );
+    }
+    value
+}

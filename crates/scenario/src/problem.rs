@@ -1,0 +1,233 @@
+//! What is wrong with a scenario: where, what was found, what would be right.
+
+use crate::node::Place;
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Everything that is wrong with a scenario, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioError {
+    source: Source,
+    problems: Vec<Problem>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The key it is about, dotted: `station.tv.signal`. Empty when it is about none.
+    pub path: String,
+    /// What was found and why it is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+    /// Its line in the file, from 1.
+    pub line: Option<usize>,
+    /// Its column in the line, in characters, from 1.
+    pub column: Option<usize>,
+    place: Place,
+}
+
+/// The texts that places point into.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Source {
+    /// The file's path or the shipped scenario's name.
+    pub(crate) name: String,
+    pub(crate) text: Arc<str>,
+    /// The `--set` arguments, `KEY=VALUE` each.
+    pub(crate) arguments: Vec<String>,
+}
+
+/// The most problems that are shown; the rest is counted.
+const SHOWN: usize = 20;
+
+impl ScenarioError {
+    pub(crate) fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| match &problem.place {
+            Place::Whole => (0, 0, 0),
+            Place::File(span) => (1, 0, span.start),
+            Place::Argument(index, span) => (2, *index, span.start),
+        });
+        problems.dedup();
+        for problem in &mut problems {
+            if let (Place::File(span), None) = (&problem.place, problem.line) {
+                let (line, column) = position(&source.text, span.start);
+                (problem.line, problem.column) = (Some(line), Some(column));
+            }
+        }
+        ScenarioError {
+            source: source.clone(),
+            problems,
+        }
+    }
+
+    /// One problem with the document as a whole.
+    pub(crate) fn whole(name: &str, message: String, help: Option<String>) -> Self {
+        let source = Source {
+            name: name.to_owned(),
+            ..Source::default()
+        };
+        ScenarioError::new(&source, vec![Problem::new(Place::Whole, "", message, help)])
+    }
+
+    /// What is wrong; at least one thing.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The file's path or the shipped scenario's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// For a terminal: each problem under the lines it is about, with colours if asked for. Ends without a newline.
+    #[must_use]
+    pub fn render(&self, colours: bool) -> String {
+        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+        let mut parts: Vec<String> = self
+            .problems
+            .iter()
+            .take(SHOWN)
+            .map(|problem| problem.render(&self.source, &renderer))
+            .collect();
+        if let Some(more) = self.more() {
+            parts.push(more);
+        }
+        parts.join("\n\n")
+    }
+
+    fn more(&self) -> Option<String> {
+        let more = self.problems.len().checked_sub(SHOWN).filter(|more| *more > 0)?;
+        Some(format!("and {more} more"))
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    /// One line a problem: `file:line:column: key: what is wrong; what would be right`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().take(SHOWN).enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            match (&problem.place, problem.line, problem.column) {
+                (Place::Argument(index, _), ..) => write!(f, "{}: ", self.source.argument(*index))?,
+                (_, Some(line), Some(column)) => write!(f, "{}:{line}:{column}: ", self.source.name)?,
+                _ => write!(f, "{}: ", self.source.name)?,
+            }
+            f.write_str(&problem.title())?;
+            if let Some(help) = &problem.help {
+                write!(f, "; {help}")?;
+            }
+        }
+        match self.more() {
+            Some(more) => write!(f, "\n{more}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl Problem {
+    pub(crate) fn new(place: Place, path: &str, message: String, help: Option<String>) -> Self {
+        Problem {
+            path: path.to_owned(),
+            message,
+            help,
+            line: None,
+            column: None,
+            place,
+        }
+    }
+
+    /// The same at a known line and column of a file whose text can't be shown.
+    pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
+        (self.line, self.column) = (Some(line), Some(column));
+        self
+    }
+
+    pub(crate) fn set_place(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    fn title(&self) -> String {
+        if self.path.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.path, self.message)
+        }
+    }
+
+    fn render(&self, source: &Source, renderer: &Renderer) -> String {
+        let title = Level::ERROR.primary_title(self.title());
+        let argument;
+        let group = match &self.place {
+            Place::File(span) => {
+                let span = visible(&source.text, span);
+                let snippet = Snippet::source(&*source.text).path(source.name.as_str());
+                title.element(snippet.annotation(AnnotationKind::Primary.span(span)))
+            }
+            Place::Argument(index, span) => {
+                // The argument is shown as typed, without line numbers.
+                argument = source.argument(*index);
+                let before = argument.len() - source.arguments.get(*index).map_or(0, String::len);
+                let span = visible(&argument, &(span.start + before..span.end + before));
+                let snippet = Snippet::source(argument.as_str()).line_numbering(false);
+                title.element(snippet.annotation(AnnotationKind::Primary.span(span)))
+            }
+            Place::Whole => {
+                let mut origin = Origin::path(source.name.as_str());
+                if let (Some(line), Some(column)) = (self.line, self.column) {
+                    origin = origin.line(line).char_column(column);
+                }
+                title.element(origin)
+            }
+        };
+        let group = match &self.help {
+            Some(help) => group.element(Level::HELP.message(help.as_str())),
+            None => group,
+        };
+        renderer.render(&[group])
+    }
+}
+
+impl Source {
+    fn argument(&self, index: usize) -> String {
+        format!("--set {}", self.arguments.get(index).map_or("", String::as_str))
+    }
+}
+
+/// Line and column, from 1, of a byte of `text`.
+pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
+    let byte = (0..=byte.min(text.len()))
+        .rev()
+        .find(|b| text.is_char_boundary(*b))
+        .unwrap_or(0);
+    let before = &text[..byte];
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// A span that can be underlined: within the text, at character boundaries, within its first line, not empty where
+/// there is anything.
+fn visible(text: &str, span: &Range<usize>) -> Range<usize> {
+    let floor = |byte: usize| {
+        (0..=byte.min(text.len()))
+            .rev()
+            .find(|b| text.is_char_boundary(*b))
+            .unwrap_or(0)
+    };
+    let start = floor(span.start);
+    let end = floor(span.end).max(start);
+    let end = text[start..end].find('\n').map_or(end, |newline| start + newline);
+    if end > start {
+        return start..end;
+    }
+    match text[start..].chars().next() {
+        Some(next) if next != '\n' && next != '\r' => start..start + next.len_utf8(),
+        _ => start..start,
+    }
+}

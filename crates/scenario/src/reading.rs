@@ -1,0 +1,377 @@
+//! From nodes to typed values: every key is read by its kind, and everything that is wrong is collected.
+
+use crate::node::{Entry, Node, Place, Table, Value};
+use crate::problem::Problem;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+use std::ops::Deref;
+
+/// What a key can hold: how it is read and how the JSON Schema describes it.
+pub(crate) trait Kind: Sized {
+    /// Reads it; `None` after reporting what is wrong.
+    fn read(node: &Node, cx: &mut Context) -> Option<Self>;
+    /// Describes it.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+    /// What may stand below it.
+    fn shape() -> Shape {
+        Shape::Leaf
+    }
+}
+
+/// What may stand below a key.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape {
+    /// A value.
+    Leaf,
+    /// These keys.
+    Table(fn() -> Vec<(&'static str, Shape)>),
+    /// Names that the file chooses, each with the same below it.
+    Named(fn() -> Shape),
+}
+
+/// A value, where it stands, and under which key.
+#[derive(Debug, Clone)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) place: Place,
+    pub(crate) path: String,
+}
+
+impl<T> Deref for At<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Collects problems and knows which key is being read.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    pub(crate) path: Vec<String>,
+    pub(crate) problems: Vec<Problem>,
+    /// A resolved plan is read back: it may spell out the built-in workloads.
+    pub(crate) resolved: bool,
+}
+
+impl Context {
+    /// Something is wrong with the key that is being read.
+    pub(crate) fn problem(&mut self, place: &Place, message: impl Into<String>, help: impl Into<Option<String>>) {
+        let path = self.path.join(".");
+        self.problems
+            .push(Problem::new(place.clone(), &path, message.into(), help.into()));
+    }
+
+    /// Something is wrong with a value that was read before.
+    pub(crate) fn wrong<T>(&mut self, at: &At<T>, message: impl Into<String>, help: impl Into<Option<String>>) {
+        self.problems
+            .push(Problem::new(at.place.clone(), &at.path, message.into(), help.into()));
+    }
+
+    /// The node isn't of the right sort.
+    pub(crate) fn mismatch<T>(&mut self, node: &Node, wanted: &str) -> Option<T> {
+        self.problem(&node.place, format!("found {}, expected {wanted}", node.found()), None);
+        None
+    }
+
+    pub(crate) fn table<'n>(&mut self, node: &'n Node, wanted: &str) -> Option<&'n Table> {
+        match node.table() {
+            Some(table) => Some(table),
+            None => self.mismatch(node, wanted),
+        }
+    }
+
+    /// Reads the value of `key`, if it is there.
+    pub(crate) fn key<T: Kind>(&mut self, table: &Table, key: &str) -> Option<At<T>> {
+        let node = table.get(key)?;
+        self.within(key, |cx| cx.at(node))
+    }
+
+    /// Reads a value where it stands.
+    pub(crate) fn at<T: Kind>(&mut self, node: &Node) -> Option<At<T>> {
+        let value = T::read(node, self)?;
+        Some(At {
+            value,
+            place: node.place.clone(),
+            path: self.path.join("."),
+        })
+    }
+
+    /// Goes below `key`.
+    pub(crate) fn within<R>(&mut self, key: &str, body: impl FnOnce(&mut Self) -> R) -> R {
+        self.path.push(key.to_owned());
+        let result = body(self);
+        self.path.pop();
+        result
+    }
+
+    /// Reports every key of `table` that isn't among `known`, with the nearest that is.
+    pub(crate) fn known(&mut self, table: &Table, known: &[&str]) {
+        for Entry { key, place, .. } in &table.entries {
+            if known.contains(&key.as_str()) {
+                continue;
+            }
+            let help = match nearest(key, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => match crate::sections::homes(key).as_slice() {
+                    [] => format!("known here: {}", list(known.iter().copied())),
+                    homes => format!("it belongs under {}", list(homes.iter().map(String::as_str))),
+                },
+            };
+            self.problem(place, format!("unknown key {}", name_shown(key)), help);
+        }
+    }
+
+    /// Reports that `key` is missing.
+    pub(crate) fn missing(&mut self, node: &Node, key: &str, about: &str) {
+        let help = format!("it says {}", first_sentence(about));
+        self.problem(&node.place, format!("`{key}` is missing"), help);
+    }
+}
+
+/// A key or name as an error shows it.
+pub(crate) fn name_shown(name: &str) -> String {
+    let short: String = name.chars().take(70).collect();
+    let dots = if short.len() < name.len() { "…" } else { "" };
+    format!("`{}{dots}`", short.escape_debug())
+}
+
+/// `a`, `b`, `c`: as an error lists what is known. Long lists end in a count.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let shown: Vec<String> = names.iter().take(40).map(|name| format!("`{name}`")).collect();
+    match names.len().checked_sub(40).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+        None => shown.join(", "),
+    }
+}
+
+/// The known name that `found` was probably meant to be: at most a third of its letters (but two of a short one)
+/// inserted, left out, changed or swapped.
+pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Longer than any key or name there is; the distance takes the product of the lengths.
+    if found.len() > 128 {
+        return None;
+    }
+    let lower = found.to_lowercase().replace(['_', ' '], "-");
+    let allowed = (lower.chars().count() / 3).max(2);
+    known
+        .into_iter()
+        .map(|name| {
+            let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase().replace('_', "-"));
+            (distance, name)
+        })
+        .filter(|(distance, name)| *distance <= allowed && *distance < name.chars().count().max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+fn first_sentence(text: &str) -> String {
+    let text = text.trim();
+    let end = text.find(". ").unwrap_or(text.len());
+    let sentence = text[..end].trim_end_matches('.');
+    let mut chars = sentence.chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+/// Things under names that the file chooses, in the file's order.
+#[derive(Debug, Clone)]
+pub(crate) struct Named<T>(pub(crate) Vec<(At<String>, At<T>)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Named(Vec::new())
+    }
+}
+
+impl<T: Kind> Kind for Named<T> {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let table = cx.table(node, "a table of names")?;
+        let mut all = Vec::new();
+        for entry in &table.entries {
+            cx.within(&entry.key, |cx| {
+                let good = crate::kinds::check_name(&entry.key, &entry.place, cx);
+                let value = cx.at(&entry.node);
+                if let (true, Some(mut value)) = (good, value) {
+                    // What is wrong with a thing as a whole is shown at its name.
+                    let name = At {
+                        value: entry.key.clone(),
+                        place: entry.place.clone(),
+                        path: At::<T>::path(&value).to_owned(),
+                    };
+                    value.place = entry.place.clone();
+                    all.push((name, value));
+                }
+            });
+        }
+        Some(Named(all))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let below = T::schema(generator);
+        json_schema!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z0-9-]{1,63}$" },
+            "additionalProperties": below,
+        })
+    }
+
+    fn shape() -> Shape {
+        Shape::Named(T::shape)
+    }
+}
+
+impl<T> At<T> {
+    fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// A list.
+#[derive(Debug, Clone)]
+pub(crate) struct List<T>(pub(crate) Vec<At<T>>);
+
+impl<T: Kind> Kind for List<T> {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => Some(List(items.iter().filter_map(|item| cx.at(item)).collect())),
+            _ => cx.mismatch(node, "a list"),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let item = T::schema(generator);
+        json_schema!({ "type": "array", "items": item })
+    }
+}
+
+/// One value, or a list of them.
+#[derive(Debug, Clone)]
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<At<T>>);
+
+impl<T: Kind> Kind for OneOrMany<T> {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        match &node.value {
+            Value::List(_) => List::read(node, cx).map(|list| OneOrMany(list.0)),
+            _ => cx.at(node).map(|one| OneOrMany(vec![one])),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let item = T::schema(generator);
+        json_schema!({ "anyOf": [item, { "type": "array", "items": item }] })
+    }
+}
+
+/// A table with these keys.
+pub(crate) trait Section: Kind {
+    const NAME: &'static str;
+    const ABOUT: &'static str;
+    /// Its keys, each with what it says, its default as written, and whether it must be there.
+    fn keys() -> Vec<Key>;
+}
+
+/// One key of a section.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) default: Option<&'static str>,
+    pub(crate) required: bool,
+    pub(crate) shape: Shape,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// The JSON Schema of a section.
+pub(crate) struct Described<T>(std::marker::PhantomData<T>);
+
+impl<T: Section> JsonSchema for Described<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = serde_json::Map::new();
+        let mut required = Vec::new();
+        for key in T::keys() {
+            let mut schema = (key.schema)(generator);
+            schema.insert("description".to_owned(), key.about.into());
+            if let Some(default) = key.default {
+                let value = serde_json::from_str(default).unwrap_or_else(|_| default.into());
+                schema.insert("default".to_owned(), value);
+            }
+            if key.required {
+                required.push(key.name);
+            }
+            properties.insert(key.name.to_owned(), schema.into());
+        }
+        let mut schema = json_schema!({
+            "type": "object",
+            "description": T::ABOUT,
+            "properties": properties,
+            "additionalProperties": false,
+        });
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        schema
+    }
+}
+
+/// Declares a section: a struct whose every key is optional, how it is read, and its JSON Schema. The comments are
+/// what the schema and the manual say. `(required)` marks a key that must be there, `= "…"` the default as written
+/// (JSON, or a text without its quotes).
+macro_rules! section {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident {
+            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)?; )*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Default)]
+        pub(crate) struct $name {
+            $( $(#[doc = $doc])+ pub(crate) $key: Option<$crate::reading::At<$kind>>, )*
+        }
+
+        impl $crate::reading::Section for $name {
+            const NAME: &'static str = stringify!($name);
+            const ABOUT: &'static str = concat!($($about),+);
+            fn keys() -> Vec<$crate::reading::Key> {
+                vec![$( $crate::reading::Key {
+                    name: stringify!($key),
+                    about: concat!($($doc),+).trim_ascii_start(),
+                    default: [$($default)?].first().copied(),
+                    required: [$(stringify!($required))?].contains(&"required"),
+                    shape: <$kind as $crate::reading::Kind>::shape(),
+                    schema: <$kind as $crate::reading::Kind>::schema,
+                } ),*]
+            }
+        }
+
+        impl $crate::reading::Kind for $name {
+            fn read(node: &$crate::node::Node, cx: &mut $crate::reading::Context) -> Option<Self> {
+                let table = cx.table(node, "a table of keys")?;
+                cx.known(table, &[$(stringify!($key)),*]);
+                for key in <$name as $crate::reading::Section>::keys().iter().filter(|key| key.required) {
+                    if table.get(key.name).is_none() {
+                        cx.missing(node, key.name, key.about);
+                    }
+                }
+                Some($name { $( $key: cx.key(table, stringify!($key)), )* })
+            }
+
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                generator.subschema_for::<$crate::reading::Described<$name>>()
+            }
+
+            fn shape() -> $crate::reading::Shape {
+                $crate::reading::Shape::Table(|| {
+                    <$name as $crate::reading::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
+                })
+            }
+        }
+    };
+}
+pub(crate) use section;

@@ -1,0 +1,184 @@
+//! From what a file says to a plan: defaults filled in, and everything checked against everything else.
+
+mod air;
+mod change;
+mod station;
+mod workload;
+
+pub use workload::built_in;
+
+use crate::kinds::{Span, is_name};
+use crate::node::{Node, Place};
+use crate::plan::{Hop, Plan, Server};
+use crate::problem::Problem;
+use crate::reading::{At, Context};
+use crate::sections::{LinkSection, Scenario, ServerSection};
+use netburn_units::{Duration, Seed};
+use std::collections::BTreeSet;
+
+/// The most stations that a scenario may have.
+pub const MOST_STATIONS: usize = 4096;
+/// The most `[[at]]` that a scenario may have.
+pub const MOST_CHANGES: usize = 10_000;
+/// The version of the form of scenario documents.
+pub const SCHEMA: &str = "netburn.scenario/1";
+
+/// The names that a document gives to things, right or wrong.
+#[derive(Debug, Default)]
+struct Names {
+    stations: BTreeSet<String>,
+    networks: BTreeSet<String>,
+    aps: BTreeSet<String>,
+    workloads: BTreeSet<String>,
+}
+
+/// Resolves a document. `resolved`: it was written by [`Plan::to_json`], and may spell out the ready-made workloads.
+pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, Vec<Problem>> {
+    let mut cx = Context {
+        resolved,
+        ..Context::default()
+    };
+    let scenario: Option<At<Scenario>> = cx.at(root);
+    let plan = scenario.map(|scenario| plan(root, &scenario.value, name, &mut cx));
+    match plan {
+        Some(plan) if cx.problems.is_empty() => Ok(plan),
+        _ => Err(cx.problems),
+    }
+}
+
+fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
+    let names = Names {
+        stations: names_in(root, "station"),
+        networks: names_in(root, "network"),
+        aps: names_in(root, "ap"),
+        workloads: names_in(root, "workload"),
+    };
+    let mut plan = Plan::new(&file.name.as_ref().map_or_else(|| tidy(name), |at| at.0.clone()));
+    if let Some(schema) = &file.schema
+        && schema.0 != SCHEMA
+    {
+        let help = format!("this version reads `{SCHEMA}`");
+        cx.wrong(schema, format!("`{}` is another form", schema.0.escape_debug()), help);
+    }
+    plan.title = file.title.as_ref().map(|at| at.0.clone());
+    plan.question = file.question.as_ref().map(|at| at.0.clone());
+    if let Some(assumptions) = &file.assumptions {
+        plan.assumptions = assumptions.0.iter().map(|at| at.0.clone()).collect();
+    }
+    times(&mut plan, file, cx);
+    if let Some(seed) = &file.seed {
+        plan.seed = Seed(seed.0);
+    }
+    if let Some(repeat) = &file.repeat {
+        plan.repeat = u32::try_from(repeat.0).unwrap_or(u32::MAX);
+    }
+    if let Some(section) = &file.server {
+        plan.server = server(section);
+    }
+    if let Some(aps) = &file.ap {
+        plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
+    }
+    if let Some(networks) = &file.network {
+        let read = networks
+            .0
+            .iter()
+            .map(|(name, network)| air::network(name, network, &plan.aps, &names, cx));
+        plan.networks = read.collect();
+    }
+    let own = workload::definitions(file.workload.as_ref(), cx);
+    if let Some(stations) = &file.station {
+        let read = stations.0.iter();
+        plan.stations = read
+            .map(|(name, section)| station::station(name, section, &plan, &own, &names, cx))
+            .collect();
+    }
+    count_stations(names.stations.len(), file, cx);
+    if let Some(changes) = &file.at {
+        plan.changes = change::changes(changes, &plan, &names, cx);
+    }
+    plan
+}
+
+fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
+    if count == 0 && file.station.as_ref().is_none_or(|at| at.0.is_empty()) {
+        // Nothing in the file is at fault but what isn't there.
+        if cx
+            .problems
+            .iter()
+            .any(|problem| problem.path == "station" || problem.path.is_empty())
+        {
+            return;
+        }
+        let help = "give it at least one: `[station.laptop]` and below that `workload = \"browsing\"`";
+        cx.problem(&Place::Whole, "there is no station", help.to_owned());
+    }
+    if count > MOST_STATIONS {
+        let place = file.station.as_ref().map_or(Place::Whole, |at| {
+            at.0.get(MOST_STATIONS)
+                .map_or(Place::Whole, |(name, _)| name.place.clone())
+        });
+        let help = format!("a scenario has up to {MOST_STATIONS}");
+        cx.problem(&place, format!("there are {count} stations"), help);
+    }
+}
+
+fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {
+    let span = |key: &Option<At<Span>>, usual: Duration| key.as_ref().map_or(usual, |at| at.0);
+    plan.duration = file.duration.as_ref().map_or(plan.duration, |at| at.0);
+    plan.warmup = span(&file.warmup, plan.warmup);
+    plan.baseline = span(&file.baseline, plan.baseline);
+    plan.drain = span(&file.drain, plan.drain);
+    if let Some(warmup) = &file.warmup
+        && plan.warmup >= plan.duration
+    {
+        let message = format!("nothing is left to judge: `duration` is {}", plan.duration);
+        cx.wrong(warmup, message, "make `warmup` shorter than `duration`".to_owned());
+    }
+    let hour = Duration::from_secs(3600);
+    for key in [&file.baseline, &file.drain].into_iter().flatten() {
+        if key.0 > hour {
+            cx.wrong(key, format!("{} is too long", key.0), "this is at most 1 h".to_owned());
+        }
+    }
+}
+
+fn server(section: &ServerSection) -> Server {
+    Server {
+        link: section.link.as_ref().map(|link| hop(link)).unwrap_or_default(),
+        http: section.http.as_ref().map(|at| at.value).unwrap_or_default(),
+        tls: section.tls.as_ref().is_some_and(|at| at.0),
+        cc: section.cc.as_ref().map(|at| at.value.clone()),
+    }
+}
+
+fn hop(link: &LinkSection) -> Hop {
+    let usual = Hop::default();
+    Hop {
+        rate: link.rate.as_ref().map(|at| at.0),
+        delay: link.delay.as_ref().map_or(usual.delay, |at| at.0),
+        loss: link.loss.as_ref().map_or(usual.loss, |at| at.0),
+        queue: link.queue.as_ref().map(|at| at.0),
+    }
+}
+
+fn names_in(root: &Node, section: &str) -> BTreeSet<String> {
+    let table = root.table().and_then(|top| top.get(section)).and_then(Node::table);
+    table
+        .map(|table| table.entries.iter().map(|entry| entry.key.clone()).collect())
+        .unwrap_or_default()
+}
+
+/// A file's stem as a name.
+fn tidy(name: &str) -> String {
+    let kept: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(63)
+        .collect();
+    let kept = kept.trim_matches('-');
+    if is_name(kept) {
+        kept.to_owned()
+    } else {
+        "scenario".to_owned()
+    }
+}

@@ -1,0 +1,244 @@
+//! Workloads: the six ready-made ones, and the file's own.
+
+use crate::reading::{At, Context, Named, list};
+use crate::sections::{PlayerSection, WorkloadSection};
+use netburn_units::{BitRate, ByteSize, Duration};
+use netburn_workload::{Config, Goal, Kind, PlayerConfig};
+
+/// The workloads that a station can name.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    own: std::collections::BTreeMap<String, Config>,
+}
+
+impl Definitions {
+    /// The names of the ready-made ones.
+    pub(super) const BUILT_IN: &'static [&'static str] =
+        &["browsing", "4kstream", "voip", "download", "upload", "probe"];
+
+    pub(super) fn get(&self, name: &str) -> Option<Config> {
+        self.own.get(name).cloned().or_else(|| built_in(name))
+    }
+}
+
+/// A ready-made workload by its name.
+#[must_use]
+pub fn built_in(name: &str) -> Option<Config> {
+    match name {
+        "browsing" => Some(Config::browsing()),
+        "4kstream" => Some(Config::stream_4k()),
+        "voip" => Some(Config::voip()),
+        "download" => Some(Config::download()),
+        "upload" => Some(Config::upload()),
+        "probe" => Some(Config::probe()),
+        _ => None,
+    }
+}
+
+/// The ready-made workload that one of this kind begins as.
+pub(crate) fn preset(kind: Kind) -> Config {
+    match kind {
+        Kind::Pages => Config::browsing(),
+        Kind::Stream => Config::stream_4k(),
+        Kind::Calls => Config::voip(),
+        Kind::Download => Config::download(),
+        Kind::Upload => Config::upload(),
+        Kind::Probe => Config::probe(),
+    }
+}
+
+pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
+    let mut definitions = Definitions::default();
+    for (name, section) in section.iter().flat_map(|named| &named.0) {
+        if Definitions::BUILT_IN.contains(&name.as_str()) && !cx.resolved {
+            let help = format!("pick another name, such as `[workload.my-{}]`", name.value);
+            cx.wrong(name, format!("`{}` is a ready-made workload", name.value), help);
+            continue;
+        }
+        if let Some(config) = config(section, cx) {
+            definitions.own.insert(name.value.clone(), config);
+        }
+    }
+    definitions
+}
+
+fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
+    let before = cx.problems.len();
+    let kind = section.kind.as_ref()?.value;
+    let mut config = preset(kind);
+    applicable(section, kind, cx);
+    if let Some(objects) = &section.objects {
+        config.objects = u32::try_from(objects.0).unwrap_or(u32::MAX);
+    }
+    if let Some(size) = &section.object_size {
+        config.object_size = size.0;
+        let range = ByteSize::from_bytes(64)..=ByteSize::from_bytes(1400);
+        if kind == Kind::Probe && !range.contains(&size.0) {
+            let help = "a probe's datagram is 64 B to 1400 B";
+            cx.wrong(size, format!("{} is out of range", size.0), help.to_owned());
+        }
+    }
+    every(&mut config, section, kind, cx);
+    jitter(&mut config, section, cx);
+    if let Some(connections) = &section.connections {
+        config.connections = connections.value;
+    }
+    if let Some(outstanding) = &section.outstanding {
+        config.outstanding = u32::try_from(outstanding.0).unwrap_or(u32::MAX);
+    }
+    config.priority = section.priority.as_ref().map(|at| at.value).unwrap_or_default();
+    if let (Some(section), Some(player)) = (&section.player, &mut config.player) {
+        *player = self::player(section, cx);
+    }
+    if let Some(timeout) = &section.timeout {
+        config.timeout = timeout.0;
+    }
+    goals(&mut config, section, kind, cx);
+    // A definition that is wrong isn't used; stations that name it aren't told a second time.
+    (cx.problems.len() == before).then_some(config)
+}
+
+/// Reports keys that the kind has no use for.
+fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+    use Kind::{Calls, Pages, Probe, Stream};
+    let mut only = |key: Option<(&crate::node::Place, &str)>, name: &str, kinds: &[Kind]| {
+        if let Some((place, path)) = key
+            && !kinds.contains(&kind)
+        {
+            let words = kinds.iter().map(|kind| word(*kind));
+            let message = format!("a workload of kind `{}` has no `{name}`", word(kind));
+            let help = format!("leave it out; it is for {}", list(words));
+            cx.problems
+                .push(crate::problem::Problem::new(place.clone(), path, message, Some(help)));
+        }
+    };
+    fn at<T>(key: &Option<At<T>>) -> Option<(&crate::node::Place, &str)> {
+        key.as_ref().map(|at| (&at.place, at.path.as_str()))
+    }
+    only(at(&section.objects), "objects", &[Pages]);
+    only(at(&section.rate), "rate", &[Pages, Stream, Calls]);
+    only(at(&section.every), "every", &[Pages, Stream, Calls, Probe]);
+    only(at(&section.jitter), "jitter", &[Pages, Calls, Probe]);
+    only(
+        at(&section.connections),
+        "connections",
+        &[Pages, Stream, Calls, Kind::Download, Kind::Upload],
+    );
+    only(at(&section.outstanding), "outstanding", &[Calls, Probe]);
+    only(at(&section.player), "player", &[Stream]);
+}
+
+fn word(kind: Kind) -> &'static str {
+    crate::words::word_of(crate::words::USES, &kind)
+}
+
+/// What one operation moves.
+pub(crate) fn operation_size(config: &Config) -> ByteSize {
+    let size = config.object_size.checked_mul(config.objects.into());
+    size.unwrap_or(ByteSize::from_bytes(u64::MAX))
+}
+
+fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+    if matches!(kind, Kind::Download | Kind::Upload) {
+        return;
+    }
+    if let (Some(rate), Some(_)) = (&section.rate, &section.every) {
+        cx.wrong(
+            rate,
+            "`every` says already how often",
+            "give `rate` or `every`".to_owned(),
+        );
+        return;
+    }
+    let size = operation_size(config);
+    let usual = match kind {
+        Kind::Stream => BitRate::from_mbps(25).time_for(size),
+        Kind::Calls => BitRate::from_mbps(1).time_for(size),
+        _ => config.every,
+    };
+    let most = Duration::from_secs(30 * 86_400);
+    match (&section.rate, &section.every) {
+        (_, Some(every)) => config.every = Some(every.0),
+        (Some(rate), _) => match rate.0.time_for(size).filter(|time| *time <= most) {
+            Some(every) => config.every = Some(every),
+            None => {
+                let message = format!("at {} one operation of {size} comes less than once in 30 days", rate.0);
+                cx.wrong(rate, message, "ask for more, or for smaller objects".to_owned());
+            }
+        },
+        (None, None) => config.every = usual,
+    }
+}
+
+fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
+    let most = config.every.map(|every| every / 2);
+    match (&section.jitter, most) {
+        (Some(jitter), Some(most)) if jitter.0 > most => {
+            let help = format!("at most half of `every`: {most}");
+            cx.wrong(jitter, format!("{} is too much", jitter.0), help);
+        }
+        (Some(jitter), Some(_)) => config.jitter = jitter.0,
+        (None, Some(most)) => config.jitter = config.jitter.min(most),
+        _ => {}
+    }
+}
+
+fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
+    let usual = PlayerConfig::default();
+    let player = PlayerConfig {
+        start: section.start.as_ref().map_or(usual.start, |at| at.0),
+        rate: section.rate.as_ref().map_or(usual.rate, |at| at.0),
+        hold: section.hold.as_ref().map_or(usual.hold, |at| at.0),
+    };
+    if player.start > player.hold {
+        let message = format!("it starts with {} but holds {}", player.start, player.hold);
+        let help = || "make `start` at most `hold`".to_owned();
+        match (&section.start, &section.hold) {
+            (Some(start), _) => cx.wrong(start, message, help()),
+            (None, Some(hold)) => cx.wrong(hold, message, help()),
+            (None, None) => {}
+        }
+    }
+    player
+}
+
+fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+    let Some(goals) = &section.goal else {
+        // The preset's rates are met by its own rate, not by a lower one.
+        if let (Kind::Stream, Some(rate)) = (kind, &section.rate)
+            && rate.0 < BitRate::from_mbps(20)
+        {
+            let message = format!("the goal of a stream is 20 Mbit/s, and this one asks for {}", rate.0);
+            let help =
+                "say what is good, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and give it a `player` of that rate";
+            cx.wrong(rate, message, help.to_owned());
+        }
+        return;
+    };
+    let asked = config
+        .every
+        .and_then(|every| BitRate::mean(operation_size(config), every));
+    for goal in &goals.0 {
+        let wrong = match goal.value {
+            Goal::Latency { .. } if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) => None,
+            Goal::Latency { .. } => Some("a time is a goal for `pages`, `calls` and `probe`"),
+            Goal::NoStall if kind == Kind::Stream => None,
+            Goal::NoStall => Some("`no stall` is a goal for `stream`, which has a player"),
+            Goal::Rate { .. } if matches!(kind, Kind::Stream | Kind::Download | Kind::Upload) => None,
+            Goal::Rate { .. } => Some("a rate is a goal for `stream`, `download` and `upload`"),
+        };
+        if let Some(help) = wrong {
+            let message = format!("a workload of kind `{}` can't have this goal", word(kind));
+            cx.wrong(goal, message, help.to_owned());
+            continue;
+        }
+        if let (Goal::Rate { at_least, .. }, Some(asked)) = (goal.value, asked)
+            && at_least > asked
+            && !cx.resolved
+        {
+            let message = format!("{at_least} can't be met: the workload asks for {asked}");
+            cx.wrong(goal, message, "ask for more, or for a lower goal".to_owned());
+        }
+    }
+    config.goals = goals.0.iter().map(|at| at.value).collect();
+}

@@ -1,0 +1,377 @@
+//! The sections of a scenario file: every key, what it says, its default. The JSON Schema and the manual are made
+//! from here.
+
+use crate::change::Settings;
+use crate::goals::{Goals, Rates};
+use crate::kinds::{
+    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SomeTime, Span, Text, Whole,
+};
+use crate::plan::{Http, RadioRef};
+use crate::reading::{Key, Kind, List, Named, OneOrMany, Section, Shape, section};
+use crate::words::AqlChoice;
+use netburn_medium::config::{
+    Guard, HardwareQueue, QueueKind, QueueLimit, RateControl, Rating, Selects, Standard, Width,
+};
+use netburn_tcp::config::{CongestionControl, Tsq};
+use netburn_workload::{Connections, Priority};
+
+section! {
+    /// Who is on the network, what each does, and what counts as good. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
+    Scenario {
+        /// The version of this form: `netburn.scenario/1`.
+        schema: Text = "netburn.scenario/1";
+        /// What the run is called. Without it, the file's name.
+        name: Name;
+        /// One line for people.
+        title: Text;
+        /// What it is meant to find out.
+        question: Text;
+        /// What it takes for granted, each with its reason.
+        assumptions: List<Text>;
+        /// How long the load runs.
+        duration: SomeTime = "60 s";
+        /// The beginning of the load that isn't judged; shorter than `duration`.
+        warmup: Span = "0 s";
+        /// How long idle latency is measured before the load.
+        baseline: Span = "3 s";
+        /// What is under way at the end has this long to finish.
+        drain: Span = "5 s";
+        /// What all chance comes from. The same seed gives the same run on simulate.
+        seed: Whole<0, { u64::MAX }> = "1";
+        /// How many times it runs. The operations of all runs are judged together.
+        repeat: Whole<1, 10_000> = "1";
+        /// The server and the wired hop to it.
+        server: ServerSection;
+        /// Networks: one name (SSID) over one or several radios.
+        network: Named<NetworkSection>;
+        /// Access points.
+        ap: Named<ApSection>;
+        /// Stations: at least one, up to 4096.
+        station: Named<StationSection>;
+        /// Workloads of one's own. The names of the six ready-made ones are taken.
+        workload: Named<WorkloadSection>;
+        /// What changes while it runs (simulate, lab).
+        at: List<AtSection>;
+    }
+}
+
+section! {
+    /// The server and the wired hop between it and the access points.
+    ServerSection {
+        /// The hop between server and access points.
+        link: LinkSection;
+        /// The HTTP version it is spoken to in.
+        http: Http = "1.1";
+        /// Whether it is spoken to over TLS.
+        tls: Flag = "false";
+        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it the system's; cubic where TCP is modelled.
+        cc: CongestionControl;
+    }
+}
+
+section! {
+    /// A wired hop, the same both ways.
+    LinkSection {
+        /// Its rate. On local the server is capped at it. Without it unlimited where the hop is modelled, 1 Gbit/s on local.
+        rate: Rate;
+        /// One-way delay.
+        delay: Delay = "0 s";
+        /// Share of packets lost.
+        loss: Share = "0 %";
+        /// Bytes it can hold. Without it, 100 ms at its rate, at least 64 KiB.
+        queue: QueueBytes;
+    }
+}
+
+section! {
+    /// One name (SSID) over one or several radios: each station that joins it picks one.
+    NetworkSection {
+        /// Its radios, each as access point and radio: `c7.5g`.
+        radios(required): List<RadioRef>;
+        /// Reserved: how the network moves stations.
+        steering: Reserved;
+        /// Reserved: 802.11k, reports of neighbours.
+        k: Reserved;
+        /// Reserved: 802.11v, suggestions to move.
+        v: Reserved;
+        /// Reserved: 802.11r, fast transition.
+        r: Reserved;
+        /// Reserved: links between access points.
+        backhaul: Reserved;
+    }
+}
+
+section! {
+    /// An access point, by its rating or radio by radio.
+    ApSection {
+        /// The figure on its box, such as `AC1750`: it has the radios that the figure stands for, and what `radio` says goes first.
+        rating: Rating;
+        /// Its radios, named `2g`, `5g`, `6g`; `5g-2` for a second one in a band.
+        radio: Named<RadioSection>;
+        /// Its transmit queue: `fifo` one for the device; `pfifo-fast` three bands by priority; `station-rr` one per station, served round robin; `fq-codel` RFC 8290 over the device; `fq-mac` FQ-CoDel per station and traffic identifier, as mac80211 does; `airtime` the same, scheduled by airtime.
+        queue: QueueKind = "fifo";
+        /// The most that holds, in packets or bytes. Without it 1000 packets (Linux txqueuelen); 10240 for `fq-codel`, 8192 for `fq-mac` and `airtime` (Linux's limits).
+        queue_limit: QueueLimit;
+        /// Whether the queue marks packets of connections that can do ECN (RFC 3168) instead of dropping them, where the discipline can. On in Linux.
+        ecn: Flag = "true";
+        /// What the hardware takes ahead of time, per access category of a radio: aggregates, frames or time, or `unlimited`. ath9k keeps two aggregates.
+        hardware_queue: HardwareQueue = "2 aggregates";
+        /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.
+        aql: AqlChoice = "false";
+        /// The most it can forward, both ways together. Without it, whatever comes.
+        forwarding: Rate;
+        /// The line between it and the world. Without it the server is next to it.
+        wan: WanSection;
+    }
+}
+
+section! {
+    /// The line between an access point and the world.
+    WanSection {
+        /// Its rate towards the access point. Without it unlimited.
+        down: Rate;
+        /// Its rate away from it. Without it unlimited.
+        up: Rate;
+        /// One-way delay.
+        delay: Delay = "0 s";
+        /// Share of packets lost.
+        loss: Share = "0 %";
+        /// Bytes it can hold each way. Without it, 100 ms at its rate, at least 64 KiB.
+        queue: QueueBytes;
+    }
+}
+
+section! {
+    /// One radio of an access point.
+    RadioSection {
+        /// What it speaks. Without it 802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz.
+        standard: Standard;
+        /// The number of its primary 20 MHz channel (802.11-2020 annex E). Without it 6, 36 or 37.
+        channel: Whole<1, 233>;
+        /// Its channel's width. Without it 20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, as far as the standard goes.
+        width: Width;
+        /// Spatial streams. Without it 2; 1 for 802.11a, b and g.
+        streams: Whole<1, 8>;
+        /// Guard interval: 400 or 800 ns for 802.11n and ac, 800, 1600 or 3200 ns for ax and be. Without it the shortest.
+        guard: Guard;
+        /// Transmit power.
+        power: Power = "20 dBm";
+        /// The longest that one aggregate lasts on the air, up to 5484 us (802.11's L-SIG limit). Linux's drivers cap it at 4 ms.
+        aggregate_time: SomeTime = "4 ms";
+        /// The most MPDUs in one aggregate; 1 means no aggregation. Without it the BlockAck window: 64 for 802.11n and ac, 256 for ax, 1024 for be.
+        aggregate_frames: Whole<1, 1024>;
+        /// The largest A-MSDU, up to 7935 B for 802.11n and 11398 B after; `off`: one packet per MPDU.
+        amsdu: SizeOrOff = "off";
+        /// Frames of this size and more are preceded by RTS/CTS; `off`: none.
+        rts: SizeOrOff = "off";
+        /// Share of the air taken by networks that aren't modelled.
+        busy: Share = "0 %";
+    }
+}
+
+section! {
+    /// A station and what it does.
+    StationSection {
+        /// What it joins: a network, or one radio as `c7.5g`. Needed on simulate and lab.
+        joins: JoinsText;
+        /// How it picks among a network's radios: `highest-band`, `strongest`, or a band: `2g`, `5g`, `6g`.
+        selects: Selects = "highest-band";
+        /// What it speaks. Without it, what the radio it joins does.
+        standard: Standard;
+        /// Spatial streams. Few clients have more than two.
+        streams: Whole<1, 8> = "2";
+        /// The power of the access point's signal where the station is, −110 to 0 dBm. Simulate and lab need `signal`, `distance` or `mcs`.
+        signal: Signal;
+        /// How far it is from the access point; the signal follows.
+        distance: Range;
+        /// The MCS that is used whatever the signal, counted per stream: what 802.11n calls MCS 15 is `mcs = 7` with `streams = 2`.
+        mcs: Whole<0, 13>;
+        /// The power of its signal at the access point. Without it, the same as `signal`.
+        signal_up: Signal;
+        /// Stations that it can't hear, and that can't hear it.
+        hidden_from: List<Name>;
+        /// How the rate of a transmission is chosen: `minstrel` by trying, as Linux does; `ideal` the best for the signal; `fixed`. With `mcs` it is `fixed`.
+        rate_control: RateControl = "minstrel";
+        /// What its adapter can move, whatever the air permits: one rate, or `{ up = …, down = … }`.
+        limit: Rates;
+        /// What it does: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one or a list.
+        workload: OneOrMany<Name>;
+        /// When its load begins.
+        start: Span = "0 s";
+        /// When its load ends. Without it, with the run.
+        stop: SomeTime;
+        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it the system's; cubic where TCP is modelled.
+        cc: CongestionControl;
+        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it the system's; 2025 where TCP is modelled.
+        tsq: Tsq;
+        /// Its own transmit queue.
+        queue: QueueKind = "fq-codel";
+        /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.
+        hardware_queue: HardwareQueue = "2 aggregates";
+        /// Its weight in a schedule by airtime; 256 in Linux.
+        weight: Whole<1, 65_535> = "256";
+        /// On the fleet: the agent that takes its part.
+        agent: Text;
+        /// On the fleet: the label of the agents that will do.
+        label: Text;
+    }
+}
+
+section! {
+    /// A workload of one's own: it begins as the ready-made one of its kind (`pages` as `browsing`, `stream` as `4kstream`, `calls` as `voip`), and the keys change that.
+    WorkloadSection {
+        /// What sort of use it is: `pages` several objects at once on a grid with jitter; `stream` objects one after another, the schedule shifts; `calls` objects on a fixed grid; `download` and `upload` large objects one after another; `probe` datagrams that are sent back.
+        kind(required): netburn_workload::Kind;
+        /// Objects fetched at once in one operation (`pages`).
+        objects: Whole<1, 1000>;
+        /// The size of one object; for `probe` of a datagram, 64 to 1400 B.
+        object_size: ObjectSize;
+        /// How much is asked for; decides `every`. For `stream`, `calls` and `pages`.
+        rate: Rate;
+        /// The time between operations. For all but `download` and `upload`. Without it and `rate`, a stream and calls keep their kind's rate, pages and probes their kind's time.
+        every: SomeTime;
+        /// How far around its place in the grid an operation may fall due, either way; at most half of `every`. For `pages`, `calls` and `probe`.
+        jitter: Span;
+        /// Whether each object comes over a connection of its own. Not for `probe`.
+        connections: Connections;
+        /// How many operations may be under way at once; those due beyond are misses. For `calls` and `probe`.
+        outstanding: Whole<1, 10_000>;
+        /// The class of its packets: DSCP, access category, band of `pfifo-fast`.
+        priority: Priority = "best-effort";
+        /// The video player that the bytes feed (`stream`).
+        player: PlayerSection;
+        /// What makes it good: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`; or a list.
+        goal: Goals;
+        /// An operation without any progress for this long is given up.
+        timeout: SomeTime;
+    }
+}
+
+section! {
+    /// A video player's buffer.
+    PlayerSection {
+        /// Media buffered before it starts, and before it goes on after a stall.
+        start: Span = "2 s";
+        /// The rate at which it plays.
+        rate: Rate = "20 Mbit/s";
+        /// The most it holds; what comes beyond is let go.
+        hold: SomeTime = "10 s";
+    }
+}
+
+section! {
+    /// Something that changes while it runs.
+    AtSection {
+        /// When, after the load began.
+        time(required): Span;
+        /// What becomes what: the key's dotted path in quotes, and its new value: `{ "station.tv.signal" = "-80 dBm" }`.
+        set(required): Settings;
+    }
+}
+
+/// A key that is kept for later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserved;
+
+impl Kind for Reserved {
+    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+        cx.problem(
+            &node.place,
+            "this key is reserved and does nothing yet",
+            "leave it out".to_owned(),
+        );
+        None
+    }
+
+    fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "not": {} })
+    }
+}
+
+/// A size, or `off`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SizeOrOff(pub(crate) Option<netburn_units::ByteSize>);
+
+impl Kind for SizeOrOff {
+    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+        if node.text() == Some("off") {
+            return Some(SizeOrOff(None));
+        }
+        ObjectSize::read(node, cx).map(|size| SizeOrOff(Some(size.0)))
+    }
+
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let size = ObjectSize::schema(generator);
+        schemars::json_schema!({ "anyOf": [size, { "const": "off" }] })
+    }
+}
+
+/// What a station joins, before it is known whether there is such a thing.
+#[derive(Debug, Clone)]
+pub(crate) struct JoinsText(pub(crate) String);
+
+impl Kind for JoinsText {
+    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+        let wanted = "a network's name, or an access point's, a dot and a radio's, such as `\"c7.5g\"`";
+        crate::kinds::parsed(node, cx, wanted, |text| {
+            let parts: Vec<&str> = text.split('.').collect();
+            (parts.len() <= 2 && parts.iter().all(|part| crate::kinds::is_name(part)))
+                .then(|| JoinsText(text.to_owned()))
+        })
+    }
+
+    fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}(\\.(2g|5g|6g)(-[234])?)?$" })
+    }
+}
+
+/// A section as it stands in a file: how its header is written, what it is about, its keys.
+pub(crate) struct Placed {
+    pub(crate) header: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) keys: fn() -> Vec<Key>,
+}
+
+fn placed<T: Section>(header: &'static str) -> Placed {
+    Placed {
+        header,
+        name: T::NAME,
+        about: T::ABOUT.trim_ascii_start(),
+        keys: T::keys,
+    }
+}
+
+/// All sections, in the order in which they are told.
+pub(crate) fn all() -> Vec<Placed> {
+    vec![
+        placed::<Scenario>("top of the file"),
+        placed::<ServerSection>("[server]"),
+        placed::<LinkSection>("[server.link]"),
+        placed::<NetworkSection>("[network.NAME]"),
+        placed::<ApSection>("[ap.NAME]"),
+        placed::<WanSection>("[ap.NAME.wan]"),
+        placed::<crate::words::AqlSection>("[ap.NAME.aql]"),
+        placed::<RadioSection>("[ap.NAME.radio.RADIO]"),
+        placed::<StationSection>("[station.NAME]"),
+        placed::<crate::goals::LimitSection>("[station.NAME.limit]"),
+        placed::<crate::words::TsqSection>("[station.NAME.tsq]"),
+        placed::<WorkloadSection>("[workload.NAME]"),
+        placed::<PlayerSection>("[workload.NAME.player]"),
+        placed::<AtSection>("[[at]]"),
+    ]
+}
+
+/// The sections that have a key of that name, as headers.
+pub(crate) fn homes(key: &str) -> Vec<String> {
+    all()
+        .iter()
+        .filter(|section| (section.keys)().iter().any(|known| known.name == key))
+        .map(|section| section.header.to_owned())
+        .collect()
+}
+
+/// What may stand in a whole file.
+pub(crate) fn shape() -> Shape {
+    Scenario::shape()
+}

@@ -1,0 +1,117 @@
+//! The ready-made scenarios, and how a scenario is found.
+
+use crate::document::Document;
+use crate::problem::{Problem, ScenarioError, Source};
+use crate::reading::{list, nearest};
+use std::io::Read as _;
+use std::path::Path;
+
+macro_rules! shipped {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),+]
+    };
+}
+
+const SHIPPED: &[(&str, &str)] = shipped!["four-uses"];
+
+/// The largest file that is read, in bytes: 1 MiB.
+pub const LARGEST_FILE: u64 = 1 << 20;
+
+/// The ready-made scenarios: name and text.
+#[must_use]
+pub fn shipped() -> &'static [(&'static str, &'static str)] {
+    SHIPPED
+}
+
+/// Finds a scenario: a file of that path, else a ready-made one of that name.
+///
+/// # Errors
+/// There is neither; or the file can't be read, is larger than [`LARGEST_FILE`], isn't UTF-8 or isn't TOML.
+pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
+    let path = Path::new(name_or_path);
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            if let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
+                return Document::from_toml(name, text);
+            }
+            let help = "name the scenario file in it";
+            Err(whole(name_or_path, "this is a directory".to_owned(), help))
+        }
+        Ok(found) if found.len() > LARGEST_FILE => Err(too_large(name_or_path, found.len())),
+        Ok(_) => {
+            let text = read(path).map_err(|error| {
+                let message = format!("it can't be read: {error}");
+                ScenarioError::whole(name_or_path, message, None)
+            })?;
+            if text.len() as u64 > LARGEST_FILE {
+                return Err(too_large(name_or_path, text.len() as u64));
+            }
+            Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => {
+            match SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
+                Some((name, text)) => Document::from_toml(name, text),
+                None => Err(not_found(name_or_path)),
+            }
+        }
+        Err(error) => Err(ScenarioError::whole(
+            name_or_path,
+            format!("it can't be read: {error}"),
+            None,
+        )),
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    crate::kinds::is_name(name)
+}
+
+fn whole(name: &str, message: String, help: &str) -> ScenarioError {
+    ScenarioError::whole(name, message, Some(help.to_owned()))
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    // What says it is empty may go on for ever: a device, a pipe.
+    std::fs::File::open(path)?
+        .take(LARGEST_FILE + 1)
+        .read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn too_large(name: &str, bytes: u64) -> ScenarioError {
+    let message = if bytes > LARGEST_FILE + 1 {
+        format!("the file has {bytes} bytes")
+    } else {
+        format!("the file has more than {LARGEST_FILE} bytes")
+    };
+    whole(name, message, "a scenario file has up to 1 MiB")
+}
+
+fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let (good, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let before = String::from_utf8_lossy(&bytes[..good]);
+        let (line, column) = crate::problem::position(&before, before.len());
+        let bad = bytes.get(good).copied().unwrap_or_default();
+        let message = format!("the byte 0x{bad:02X} (at {good}) is not UTF-8");
+        let help = Some("save the file as UTF-8".to_owned());
+        let problem = Problem::new(crate::node::Place::Whole, "", message, help).at(line, column);
+        let source = Source {
+            name: name.to_owned(),
+            ..Source::default()
+        };
+        ScenarioError::new(&source, vec![problem])
+    })
+}
+
+fn not_found(name: &str) -> ScenarioError {
+    let names = || SHIPPED.iter().map(|(name, _)| *name);
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let help = match nearest(stem, names()) {
+        Some(near) => format!("did you mean `{near}`? The ready-made ones are {}", list(names())),
+        None => format!("the ready-made ones are {}", list(names())),
+    };
+    let message = "there is no such file and no ready-made scenario of that name".to_owned();
+    ScenarioError::whole(name, message, Some(help))
+}

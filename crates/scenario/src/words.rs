@@ -1,0 +1,366 @@
+//! Words that stand for something: the values of keys with a fixed choice.
+
+use crate::kinds::{self, SomeTime, Span, parsed};
+use crate::node::{Node, Value};
+use crate::plan::{Http, RadioName, RadioRef};
+use crate::reading::{Context, Kind, Shape, section};
+use netburn_medium::config::{
+    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RateControl, Rating, Selects, Standard, Width,
+};
+use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
+use netburn_units::{ByteSize, Duration};
+use netburn_workload::Kind as Use;
+use netburn_workload::{Connections, Priority};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// Declares the words of a choice.
+macro_rules! words {
+    ($kind:ty, $table:ident, [$($word:expr => $value:expr),+ $(,)?]) => {
+        pub(crate) const $table: &[(&str, $kind)] = &[$(($word, $value)),+];
+
+        impl Kind for $kind {
+            fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+                kinds::word(node, cx, $table)
+            }
+
+            fn schema(_: &mut SchemaGenerator) -> Schema {
+                let words: Vec<&str> = $table.iter().map(|(word, _)| *word).collect();
+                json_schema!({ "type": "string", "enum": words })
+            }
+        }
+    };
+}
+
+/// The word of a value in its table.
+pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
+    table
+        .iter()
+        .find(|(_, known)| known == value)
+        .map_or("", |(word, _)| word)
+}
+
+words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
+words!(Use, USES, [
+    "pages" => Use::Pages, "stream" => Use::Stream, "calls" => Use::Calls,
+    "download" => Use::Download, "upload" => Use::Upload, "probe" => Use::Probe,
+]);
+words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connections::Keep]);
+words!(Priority, PRIORITIES, [
+    "background" => Priority::Background, "best-effort" => Priority::BestEffort,
+    "video" => Priority::Video, "voice" => Priority::Voice,
+]);
+words!(Standard, STANDARDS, [
+    Standard::B.name() => Standard::B, Standard::A.name() => Standard::A, Standard::G.name() => Standard::G,
+    Standard::N.name() => Standard::N, Standard::Ac.name() => Standard::Ac, Standard::Ax.name() => Standard::Ax,
+    Standard::Be.name() => Standard::Be,
+]);
+words!(QueueKind, QUEUES, [
+    QueueKind::Fifo.name() => QueueKind::Fifo, QueueKind::PfifoFast.name() => QueueKind::PfifoFast,
+    QueueKind::StationRr.name() => QueueKind::StationRr, QueueKind::FqCodel.name() => QueueKind::FqCodel,
+    QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
+]);
+words!(RateControl, RATE_CONTROLS, [
+    "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
+]);
+words!(Selects, SELECTS, [
+    "highest-band" => Selects::HighestBand, "strongest" => Selects::Strongest,
+    "2g" => Selects::Band(Band::Ghz2_4), "5g" => Selects::Band(Band::Ghz5), "6g" => Selects::Band(Band::Ghz6),
+]);
+
+impl Kind for Width {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let (Value::Integer(number), None) = (&node.value, node.text()) {
+            let help = format!("write it as `\"{number} MHz\"`");
+            cx.problem(&node.place, format!("`{number}` lacks its unit"), help);
+            return None;
+        }
+        parsed(node, cx, "20, 40, 80, 160 or 320 MHz, such as `\"80 MHz\"`", |text| {
+            let number = text.trim().strip_suffix("MHz")?.trim_end();
+            Width::ALL
+                .into_iter()
+                .find(|width| width.as_mhz().to_string() == number)
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^\\s*(20|40|80|160|320)\\s*MHz\\s*$" })
+    }
+}
+
+impl Kind for Guard {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let Span(time) = Span::read(node, cx)?;
+        let known = Guard::ALL
+            .into_iter()
+            .find(|guard| u64::from(guard.as_nanos()) == time.as_nanos());
+        if known.is_none() {
+            let message = format!("{} is no guard interval", node.found());
+            cx.problem(&node.place, message, "it is 400, 800, 1600 or 3200 ns".to_owned());
+        }
+        known
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        Span::schema(generator)
+    }
+}
+
+impl Kind for Rating {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted = "a speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, such as `\"AC1750\"`";
+        parsed(node, cx, wanted, |text| text.parse().ok())
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^([Nn]|[Aa][Cc]|[Aa][Xx]|[Bb][Ee])[0-9]{3,5}$" })
+    }
+}
+
+impl Kind for CongestionControl {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted =
+            "`reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`";
+        parsed(node, cx, wanted, |text| text.parse().ok())
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[a-z0-9_-]{1,15}$", "examples": ["reno", "cubic", "bbr"] })
+    }
+}
+
+impl RadioName {
+    /// Reads `5g` or `5g-2`.
+    pub(crate) fn parse(text: &str) -> Option<RadioName> {
+        let (band, number) = text.split_once('-').unwrap_or((text, "1"));
+        let band = Band::ALL.into_iter().find(|known| known.name() == band)?;
+        let number = match number {
+            "1" if !text.contains('-') => 1,
+            "2" => 2,
+            "3" => 3,
+            "4" => 4,
+            _ => return None,
+        };
+        Some(RadioName { band, number })
+    }
+}
+
+impl RadioRef {
+    /// Reads `c7.5g`.
+    pub(crate) fn parse(text: &str) -> Option<RadioRef> {
+        let (ap, radio) = text.split_once('.')?;
+        let radio = RadioName::parse(radio)?;
+        kinds::is_name(ap).then(|| RadioRef {
+            ap: ap.to_owned(),
+            radio,
+        })
+    }
+}
+
+const RADIO_REF: &str = "an access point's name, a dot and a radio's, such as `\"c7.5g\"`";
+
+impl Kind for RadioRef {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        parsed(node, cx, RADIO_REF, RadioRef::parse)
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?$" })
+    }
+}
+
+/// A count and what is counted: `8 frames`. One may be written `1 frame`.
+fn counted(text: &str, unit: &str) -> Option<u32> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let word = text[end..].trim();
+    let fits = word == unit || Some(word) == unit.strip_suffix('s');
+    let number: u32 = text[..end].parse().ok()?;
+    (fits && (1..=1_000_000).contains(&number)).then_some(number)
+}
+
+impl Kind for QueueLimit {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted =
+            "packets or bytes, more than none: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
+        parsed(node, cx, wanted, |text| {
+            let bytes = || {
+                let size: ByteSize = text.parse().ok()?;
+                (size > ByteSize::ZERO && size <= ByteSize::from_gib(64)).then_some(QueueLimit::Bytes(size))
+            };
+            counted(text, "packets").map(QueueLimit::Packets).or_else(bytes)
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^\\s*[0-9._]+\\s*(packets?|[KMGT]iB|[kKMGT]?B|bytes)\\s*$" })
+    }
+}
+
+impl Kind for HardwareQueue {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted = "aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
+        parsed(node, cx, wanted, |text| {
+            if text.trim() == "unlimited" {
+                return Some(HardwareQueue::Unlimited);
+            }
+            let time = || {
+                let time: Duration = text.parse().ok()?;
+                (!time.is_zero() && time <= Duration::from_secs(60)).then_some(HardwareQueue::Time(time))
+            };
+            counted(text, "aggregates")
+                .map(HardwareQueue::Aggregates)
+                .or_else(|| counted(text, "frames").map(HardwareQueue::Frames))
+                .or_else(time)
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^\\s*(unlimited|[0-9]+\\s*(aggregates?|frames?)|[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m))\\s*$",
+        })
+    }
+}
+
+section! {
+    /// Airtime queue limits: how much airtime may be handed to the hardware ahead of time.
+    AqlSection {
+        /// A station's queue may always hand over while less than this of its own is pending.
+        low: SomeTime = "5 ms";
+        /// It may up to this while all stations together have less than `total` pending.
+        high: SomeTime = "12 ms";
+        /// What all stations together may have pending before `low` binds.
+        total: SomeTime = "24 ms";
+    }
+}
+
+/// Airtime queue limits: off, on with Linux's numbers, or one's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AqlChoice(pub(crate) Option<Aql>);
+
+impl Kind for AqlChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        match &node.value {
+            Value::Bool(on) => Some(AqlChoice(on.then(Aql::default))),
+            Value::Table(_) => {
+                let own = AqlSection::read(node, cx)?;
+                let usual = Aql::default();
+                let or = |key: &Option<crate::reading::At<SomeTime>>, usual| key.as_ref().map_or(usual, |at| at.0);
+                let aql = Aql {
+                    low: or(&own.low, usual.low),
+                    high: or(&own.high, usual.high),
+                    total: or(&own.total, usual.total),
+                };
+                if aql.low > aql.high {
+                    let message = format!("`low` ({}) is above `high` ({})", aql.low, aql.high);
+                    cx.problem(&node.place, message, "`low` is at most `high`".to_owned());
+                    return None;
+                }
+                Some(AqlChoice(Some(aql)))
+            }
+            _ => cx.mismatch(node, "`true`, `false` or `{ low = …, high = …, total = … }`"),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let own = AqlSection::schema(generator);
+        json_schema!({ "anyOf": [{ "type": "boolean" }, own] })
+    }
+
+    fn shape() -> Shape {
+        AqlSection::shape()
+    }
+}
+
+section! {
+    /// TCP Small Queues with settings of one's own: the limit on what waits below TCP is
+    /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), and no more than `cap`.
+    TsqSection {
+        /// Data for 2^−shift seconds may wait: 10 is 1 ms, 9 2 ms, 8 4 ms, 7 8 ms, 6 16 ms. `none`: the limit does not follow the rate.
+        shift: Shift = "10";
+        /// The least the limit is.
+        minimum: kinds::AnySize = "0 B";
+        /// The most the limit is. Without it there is none.
+        cap: kinds::ObjectSize;
+        /// Whether the cap also binds connections that are paced.
+        caps_paced: kinds::Flag = "true";
+    }
+}
+
+/// A shift, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shift(pub(crate) Option<u8>);
+
+impl Kind for Shift {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if node.text() == Some("none") {
+            return Some(Shift(None));
+        }
+        let kinds::Whole(number) = kinds::Whole::<0, 20>::read(node, cx)?;
+        Some(Shift(Some(u8::try_from(number).unwrap_or(20))))
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 20 }, { "const": "none" }] })
+    }
+}
+
+impl Kind for Tsq {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Value::Table(_) = node.value {
+            let own = TsqSection::read(node, cx)?;
+            let usual = TsqSettings::default();
+            let settings = TsqSettings {
+                shift: own.shift.map_or(usual.shift, |at| at.0),
+                minimum: own.minimum.map_or(usual.minimum, |at| at.0),
+                cap: own.cap.map(|at| at.0),
+                caps_paced: own.caps_paced.map_or(usual.caps_paced, |at| at.0),
+            };
+            if settings.cap.is_some_and(|cap| cap < settings.minimum) {
+                let message = "`minimum` is above `cap`";
+                cx.problem(&node.place, message, "make `minimum` at most `cap`".to_owned());
+                return None;
+            }
+            if settings.shift.is_none() && settings.cap.is_none() {
+                let message = "with `shift = \"none\"` the limit is the `cap`, and there is none";
+                cx.problem(
+                    &node.place,
+                    message,
+                    "give a `cap`, or write `tsq = \"off\"`".to_owned(),
+                );
+                return None;
+            }
+            return Some(Tsq::Custom(settings));
+        }
+        // A year is easily written as a number.
+        let year = match node.value {
+            Value::Integer(year) if node.raw.is_none() => {
+                Some(Node::new(Value::Text(year.to_string()), node.place.clone()))
+            }
+            _ => None,
+        };
+        kinds::word(year.as_ref().unwrap_or(node), cx, TSQ)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = TSQ.iter().map(|(word, _)| *word).collect();
+        let own = TsqSection::schema(generator);
+        json_schema!({ "anyOf": [{ "enum": words }, { "enum": [2012, 2013, 2014, 2015, 2018, 2019, 2025] }, own] })
+    }
+
+    fn shape() -> Shape {
+        TsqSection::shape()
+    }
+}
+
+pub(crate) const TSQ: &[(&str, Tsq)] = &[
+    ("2012", Tsq::Preset(TsqPreset::Y2012)),
+    ("2013", Tsq::Preset(TsqPreset::Y2013)),
+    ("2013-min", Tsq::Preset(TsqPreset::Y2013Min)),
+    ("2014", Tsq::Preset(TsqPreset::Y2014)),
+    ("2015", Tsq::Preset(TsqPreset::Y2015)),
+    ("2018", Tsq::Preset(TsqPreset::Y2018)),
+    ("2019", Tsq::Preset(TsqPreset::Y2019)),
+    ("2025", Tsq::Preset(TsqPreset::Y2025)),
+    ("off", Tsq::Off),
+];
