@@ -1,6 +1,7 @@
 //! How a participant's process finds its controller, and its whole life.
 
 use crate::local::FleetError;
+use crate::{agent, participant, server};
 use netburn_record::Role;
 
 /// The environment variable that tells a started process where to join, as what, and with which token. A token among
@@ -18,24 +19,51 @@ pub struct Join {
     pub role: Role,
     /// Under which name.
     pub name: String,
+    /// The process that started this one, on whose end this one ends too; `None` when nobody did.
+    pub parent: Option<u32>,
 }
 
-/// The whole life of an agent's process: joins, measures, brings home the results.
+/// The whole life of an agent's process: joins, measures, brings home the results. Blocks.
 ///
 /// # Errors
 /// When it can't join, is refused, or loses its controller.
 pub fn agent_main(join: &Join) -> Result<(), FleetError> {
-    let _ = join;
-    todo!()
+    live(join, async {
+        let channel = participant::connect(join).await?;
+        agent::run(channel, join).await
+    })
 }
 
-/// The whole life of a server's process that belongs to one run.
+/// The whole life of a server's process that belongs to one run. Blocks.
 ///
 /// # Errors
 /// When it can't join, is refused, can't listen, or loses its controller.
 pub fn server_main(join: &Join) -> Result<(), FleetError> {
-    let _ = join;
-    todo!()
+    live(join, async {
+        let channel = participant::connect(join).await?;
+        server::run(channel, join).await
+    })
+}
+
+fn live(join: &Join, life: impl Future<Output = Result<(), FleetError>>) -> Result<(), FleetError> {
+    if let Some(parent) = join.parent {
+        match netburn_linux::die_with_parent(parent) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(FleetError::Gone(
+                    "the process that started this one has ended".to_owned(),
+                ));
+            }
+            // Where the kernel can't, the end of the connection has to do.
+            _ => {}
+        }
+    }
+    // A server has a connection, and an agent a socket, for everything under way.
+    if let Err(error) = netburn_linux::raise_open_files() {
+        tracing::debug!(%error, "the limit on open files stays");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| FleetError::Join(error.to_string()))?;
+    runtime.block_on(life)
 }
 
 impl Join {
@@ -44,6 +72,70 @@ impl Join {
     /// # Errors
     /// When it says nothing, or nothing that can be understood.
     pub fn from_environment() -> Result<Join, FleetError> {
-        todo!()
+        let text = std::env::var(VARIABLE).map_err(|_| FleetError::Join(format!("{VARIABLE} is not set")))?;
+        Join::from_text(&text).ok_or_else(|| FleetError::Join(format!("{VARIABLE} can't be understood")))
+    }
+
+    /// It as one line: role, name, parent, token and address, separated by spaces.
+    pub(crate) fn to_text(&self) -> String {
+        let role = match self.role {
+            Role::Agent => "agent",
+            Role::Server => "server",
+        };
+        let parent = self.parent.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        format!("{role} {} {parent} {} {}", self.name, self.token, self.url)
+    }
+
+    fn from_text(text: &str) -> Option<Join> {
+        let mut parts = text.split(' ');
+        let role = match parts.next()? {
+            "agent" => Role::Agent,
+            "server" => Role::Server,
+            _ => return None,
+        };
+        let name = parts.next()?.to_owned();
+        let parent = match parts.next()? {
+            "-" => None,
+            id => Some(id.parse().ok()?),
+        };
+        let token = parts.next()?.to_owned();
+        let url = parts.next()?.to_owned();
+        let join = Join {
+            url,
+            token,
+            role,
+            name,
+            parent,
+        };
+        parts.next().is_none().then_some(join)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_join_survives_the_environment() {
+        for (role, parent) in [(Role::Agent, Some(77)), (Role::Server, None)] {
+            let join = Join {
+                url: "ws://127.0.0.1:4321/".to_owned(),
+                token: "0f".repeat(32),
+                role,
+                name: "living-room".to_owned(),
+                parent,
+            };
+            assert_eq!(Join::from_text(&join.to_text()), Some(join));
+        }
+        for wrong in [
+            "",
+            "agent",
+            "agent a - t",
+            "agent a x t u",
+            "boss a - t u",
+            "agent a - t u v",
+        ] {
+            assert_eq!(Join::from_text(wrong), None, "{wrong}");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! How participants are started.
 
-use crate::join::Join;
+use crate::join::{Join, VARIABLE};
+use netburn_record::Role;
 use std::io;
 use std::path::PathBuf;
+use std::process::{self, Command, ExitStatus, Stdio};
 
 /// Starts participants: on this machine, in a lab's namespaces, on other machines.
 pub trait Launcher {
@@ -13,7 +15,8 @@ pub trait Launcher {
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>>;
 }
 
-/// A participant that was started.
+/// A participant that was started. It ends by itself when it loses its controller; one that is dropped is ended by
+/// force.
 pub trait Child: Send {
     /// Its process id, where it has one on this machine.
     fn id(&self) -> Option<u32>;
@@ -21,11 +24,12 @@ pub trait Child: Send {
     /// How it ended, for people; `None` while it is there.
     fn ended(&mut self) -> Option<String>;
 
-    /// Ends it by force.
+    /// Ends it by force, and waits until it has.
     fn kill(&mut self);
 }
 
-/// Processes on this machine, of one program with the hidden commands `agent` and `serve --join`.
+/// Processes on this machine, of one program: with the argument `agent`, or `serve --join`, and where to join in the
+/// environment ([`VARIABLE`]).
 #[derive(Debug, Clone)]
 pub struct ThisMachine {
     /// The program.
@@ -34,7 +38,69 @@ pub struct ThisMachine {
 
 impl Launcher for ThisMachine {
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
-        let _ = join;
-        todo!()
+        let arguments: &[&str] = match join.role {
+            Role::Agent => &["agent"],
+            Role::Server => &["serve", "--join"],
+        };
+        let join = Join {
+            parent: Some(process::id()),
+            ..join.clone()
+        };
+        let child = Command::new(&self.program)
+            .args(arguments)
+            .env(VARIABLE, join.to_text())
+            // What they have to say they say to the controller, or to the reader as a log.
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Box::new(Process { child, ended: None }))
+    }
+}
+
+/// A child process.
+struct Process {
+    child: process::Child,
+    ended: Option<String>,
+}
+
+impl Child for Process {
+    fn id(&self) -> Option<u32> {
+        Some(self.child.id())
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        if self.ended.is_none() {
+            self.ended = match self.child.try_wait() {
+                Ok(status) => status.map(describe),
+                Err(error) => Some(error.to_string()),
+            };
+        }
+        self.ended.clone()
+    }
+
+    fn kill(&mut self) {
+        if self.ended().is_none() {
+            // Both fail only for a process that is gone.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a process ended, for people.
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("killed by signal {signal}");
+    }
+    match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => "for an unknown reason".to_owned(),
     }
 }

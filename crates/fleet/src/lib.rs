@@ -4,15 +4,23 @@
 //!
 //! - [`run_local`]: one round of a plan with all participants as processes on this machine.
 //! - [`controller`]: who may say what when, as a state machine; around it the shell with sockets and timers.
-//! - [`agent`], [`participant`]: the other end: a process that drives stations, and one that is the server.
+//! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
 //! - [`clock`]: one clock against another, with an error bound.
 
+pub mod agent;
+pub mod clock;
+pub mod controller;
+mod document;
 pub mod join;
 pub mod launch;
 pub mod local;
+mod own_clock;
+mod participant;
 pub mod protocol;
+pub mod server;
+pub mod transport;
 
 pub use join::{Join, agent_main, server_main};
 pub use launch::{Child, Launcher, ThisMachine};

@@ -1,11 +1,23 @@
 //! One round of a plan with all participants as processes on this machine.
 
+use crate::controller::{Around, Controller, Expected, Setup, Token};
+use crate::document;
+use crate::join::Join;
 use crate::launch::Launcher;
-use netburn_record::{Health, Sink};
+use crate::own_clock::std;
+use crate::protocol::MAX_TO_PARTICIPANT;
+use netburn_record::{Health, Role, Sink};
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
+
+/// What caps the server where the plan says nothing.
+const RATE: BitRate = BitRate::from_mbps(1000);
+
+/// How long participants have to end by themselves after the round.
+const LEAVE: Duration = Duration::from_secs(2);
 
 /// What a round needs besides its plan.
 pub struct Options<'a> {
@@ -108,6 +120,82 @@ pub enum FleetError {
 /// # Errors
 /// When there is no result at all, or rows can't be kept.
 pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
-    let _ = (plan, options);
-    todo!()
+    let Options {
+        launcher,
+        mut sinks,
+        watch,
+        stop,
+    } = options;
+    let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let address = controller.address()?;
+    let token = Token::random().map_err(FleetError::Listen)?;
+    let setup = setup(plan, token.clone())?;
+    let mut children = Vec::new();
+    for expected in &setup.expected {
+        let join = Join {
+            url: format!("ws://{address}/"),
+            token: token.reveal().to_owned(),
+            role: expected.role,
+            name: expected.name.clone(),
+            parent: None,
+        };
+        let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
+            name: join.name,
+            source,
+        })?;
+        children.push(Some(child));
+    }
+    let around = Around {
+        sinks: &mut sinks,
+        watch,
+        stop,
+        children: &mut children,
+    };
+    let result = controller.run(setup, around).await;
+    let leaving = std::time::Instant::now() + std(LEAVE);
+    while std::time::Instant::now() < leaving {
+        for place in &mut children {
+            if place.as_mut().is_some_and(|child| child.ended().is_some()) {
+                *place = None;
+            }
+        }
+        if children.iter().all(Option::is_none) {
+            break;
+        }
+        tokio::time::sleep(std(Duration::from_millis(10))).await;
+    }
+    // Dropping the rest ends it by force.
+    drop(children);
+    result
+}
+
+/// The round of a plan on one machine: a server, and an agent per station under the station's name.
+fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
+    let document = document::write(plan);
+    let length = document.to_string().len();
+    if length + 4096 > MAX_TO_PARTICIPANT {
+        return Err(FleetError::Assignment(format!(
+            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
+        )));
+    }
+    let server = Expected {
+        name: "server".to_owned(),
+        role: Role::Server,
+        stations: Vec::new(),
+    };
+    let agents = plan.stations.iter().zip(0..).map(|(station, number)| Expected {
+        name: station.name.clone(),
+        role: Role::Agent,
+        stations: vec![number],
+    });
+    Ok(Setup {
+        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        document,
+        duration: plan.duration,
+        baseline: plan.baseline,
+        drain: plan.drain,
+        rate: plan.server.link.rate.unwrap_or(RATE),
+        expected: std::iter::once(server).chain(agents).collect(),
+        token,
+    })
 }

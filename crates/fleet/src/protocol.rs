@@ -156,12 +156,9 @@ pub struct Assign {
 /// Where a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerAddress {
-    /// Address and port of its HTTP.
+    /// Address and port of its HTTP, and of its datagram echo.
     #[schemars(with = "String")]
-    pub http: SocketAddr,
-    /// Address and port of its datagram echo.
-    #[schemars(with = "String")]
-    pub datagrams: SocketAddr,
+    pub address: SocketAddr,
     /// SHA-256 of its certificate (DER), in hexadecimal; absent when it speaks no TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,

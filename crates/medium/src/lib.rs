@@ -4,15 +4,15 @@
 //! - [`phy`]: data rates and PPDU durations.
 //! - [`error`]: from signal-to-noise ratio to loss.
 //! - [`edca`]: who may send next.
+//! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
+//! - [`queue`]: transmit queues.
+//! - [`air`]: all of it as one machine.
 
-#![deny(
-    clippy::disallowed_macros,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a pure crate: clippy.toml lists what it may not use"
-)]
-
+pub mod aggregation;
+pub mod air;
 pub mod config;
 pub mod edca;
 pub mod error;
+pub mod packet;
 pub mod phy;
+pub mod queue;

@@ -1,10 +1,16 @@
 //! A run folder while the run is under way.
 
+use crate::document::header_to_json;
+use crate::document::sync_folder;
 use crate::error::Error;
+use crate::finish::{SPOOL, finish};
 use crate::header::{Ending, Header};
 use crate::row::{Row, Sink};
 use crate::run::Run;
+use crate::spool::SpoolWriter;
 use netburn_units::Instant;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes a run folder: rows go to the spool while the run is under way, to Parquet columns when it ends.
@@ -12,10 +18,17 @@ use std::path::{Path, PathBuf};
 /// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with
 /// [`sync_if_due`](Self::sync_if_due) several times a second, then [`finish`](Self::finish). A recorder that is
 /// dropped, or whose process is killed, leaves a folder that [`Run::open`] finishes.
+///
+/// An error of `put` or `sync_if_due` is returned once. After it, rows are let go; `finish` then keeps what reached
+/// the disk before, and the run has failed for that reason.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
     header: Header,
+    /// It is locked: whoever opens the folder sees that it is live. The lock goes with the process.
+    spool: SpoolWriter<File>,
+    /// What the first error said.
+    broken: Option<String>,
 }
 
 impl Recorder {
@@ -25,10 +38,31 @@ impl Recorder {
     /// # Errors
     /// When it can't be made or written to.
     pub fn create(path: &Path, header: Header) -> Result<Self, Error> {
-        Ok(Recorder {
-            path: path.to_owned(),
-            header,
-        })
+        let path = make_folder(path)?;
+        let spool_path = path.join(SPOOL);
+        let spool = (|| {
+            let file = File::create_new(&spool_path)?;
+            file.try_lock()?;
+            SpoolWriter::create(file, &header_to_json(&header))
+        })();
+        match spool {
+            Ok(spool) => {
+                // A system that can't sync a folder still has it.
+                let _ = sync_folder(&path);
+                Ok(Recorder {
+                    path,
+                    header,
+                    spool,
+                    broken: None,
+                })
+            }
+            Err(error) => {
+                // Nothing was recorded: leave no folder that looks like a run.
+                let _ = std::fs::remove_file(&spool_path);
+                let _ = std::fs::remove_dir(&path);
+                Err(Error::io(spool_path)(error))
+            }
+        }
     }
 
     /// The run's folder.
@@ -43,13 +77,14 @@ impl Recorder {
         &self.header
     }
 
-    /// Hands what was put to the system, and once a second to the disk. `now` is the run's own time.
+    /// Hands what was put to the system, ten times a second, and to the disk, once a second. `now` is the run's own
+    /// time.
     ///
     /// # Errors
     /// As [`put`](Sink::put).
-    pub fn sync_if_due(&mut self, now: Instant) -> std::io::Result<()> {
-        let _ = now;
-        todo!()
+    pub fn sync_if_due(&mut self, now: Instant) -> io::Result<()> {
+        let result = self.spool.sync_if_due(now);
+        self.note(result)
     }
 
     /// Turns the spool into columns, computes the summary and writes `run.json` last, in one rename.
@@ -57,15 +92,65 @@ impl Recorder {
     /// # Errors
     /// When it can't be written. The spool is kept then, and nothing that looks finished is left: [`Run::open`] tries
     /// again.
-    pub fn finish(self, ending: &Ending) -> Result<Run, Error> {
-        let _ = ending;
-        todo!()
+    pub fn finish(mut self, ending: &Ending) -> Result<Run, Error> {
+        let written = self.spool.write();
+        // What can't be spooled any more is lost; what was, isn't.
+        let _ = self.note(written);
+        let ending = match self.broken {
+            Some(why) => Ending::Failed(why),
+            None => ending.clone(),
+        };
+        let document = finish(&self.path, &self.header, |_| ending)?;
+        // Unlocked only now, so that nobody finishes the folder a second time.
+        drop(self.spool);
+        Ok(Run::of(self.path, self.header, document))
+    }
+
+    /// Remembers the first error.
+    fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
+        if let Err(error) = &result
+            && self.broken.is_none()
+        {
+            self.broken = Some(format!("the record could not be kept: {error}"));
+        }
+        result
     }
 }
 
 impl Sink for Recorder {
-    fn put(&mut self, row: &Row) -> std::io::Result<()> {
-        let _ = row;
-        todo!()
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        let result = self.spool.put(row);
+        self.note(result)
     }
+}
+
+/// Makes a new folder at `path`, or the first of `path-2`, `path-3`, … that isn't taken.
+///
+/// # Errors
+/// When none can be made.
+pub fn make_folder(path: &Path) -> Result<PathBuf, Error> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for number in 1.. {
+        let candidate = match number {
+            1 => path.to_owned(),
+            number => path.with_file_name(format!("{name}-{number}")),
+        };
+        match std::fs::create_dir(&candidate) {
+            Ok(()) => return Ok(candidate),
+            // An empty folder that somebody made for the run is as good as a new one.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number == 1 && is_empty(&candidate) => {
+                return Ok(candidate);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => {}
+            Err(error) => return Err(Error::io(candidate)(error)),
+        }
+    }
+    unreachable!("the numbers end with an error")
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

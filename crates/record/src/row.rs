@@ -4,7 +4,7 @@
 //! the run's clocks. Stations are numbered as in the plan, workloads as within their station.
 
 use netburn_units::Instant;
-use netburn_workload::Operation;
+use netburn_workload::{Failure, Operation, Outcome};
 
 /// The workload number of the idle-latency probe that runs before the load.
 pub const BASELINE: u16 = u16::MAX;
@@ -134,10 +134,12 @@ pub enum EventKind {
     Roam,
     /// Something that the reader should know.
     Warning,
-    /// What a participant said of its own measuring: `text` is a `Health` as JSON.
+    /// What a participant said of its own measuring: `text` is a [`Health`](crate::Health) as JSON.
     Health,
-    /// An agent's clock against the controller's: `text` is JSON.
+    /// An agent's clock against the controller's: `text` is a [`Clock`](crate::Clock) as JSON.
     Clock,
+    /// A player began to play; `length` is how long that took from when it was switched on.
+    Startup,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -154,5 +156,74 @@ pub trait Sink {
     /// As for [`put`](Self::put).
     fn sync(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+/// All outcomes. Their places are their codes in the spool: append, never reorder.
+pub(crate) const OUTCOMES: [Outcome; 9] = [
+    Outcome::Finished,
+    Outcome::Failed(Failure::Dial),
+    Outcome::Failed(Failure::Connection),
+    Outcome::Failed(Failure::Answer),
+    Outcome::Failed(Failure::Stopped),
+    Outcome::TimedOut,
+    Outcome::Missed,
+    Outcome::Unfinished,
+    Outcome::Cut,
+];
+
+/// An outcome's name in columns and exports.
+#[must_use]
+pub const fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished => "finished",
+        Outcome::Failed(Failure::Dial) => "failed-dial",
+        Outcome::Failed(Failure::Connection) => "failed-connection",
+        Outcome::Failed(Failure::Answer) => "failed-answer",
+        Outcome::Failed(Failure::Stopped) => "failed-stopped",
+        Outcome::TimedOut => "timed-out",
+        Outcome::Missed => "missed",
+        Outcome::Unfinished => "unfinished",
+        Outcome::Cut => "cut",
+    }
+}
+
+impl EventKind {
+    /// All kinds. Their places are their codes in the spool: append, never reorder.
+    pub(crate) const ALL: [EventKind; 8] = [
+        EventKind::Stall,
+        EventKind::Lost,
+        EventKind::Change,
+        EventKind::Roam,
+        EventKind::Warning,
+        EventKind::Health,
+        EventKind::Clock,
+        EventKind::Startup,
+    ];
+
+    /// Its name in columns and exports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EventKind::Stall => "stall",
+            EventKind::Lost => "lost",
+            EventKind::Change => "change",
+            EventKind::Roam => "roam",
+            EventKind::Warning => "warning",
+            EventKind::Health => "health",
+            EventKind::Clock => "clock",
+            EventKind::Startup => "startup",
+        }
+    }
+}
+
+impl Side {
+    /// Its name in columns and exports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Station => "station",
+            Side::Server => "server",
+        }
     }
 }

@@ -1,18 +1,28 @@
 //! A run folder after the run.
 
+use crate::columns::names::Names;
+use crate::columns::read::{BadTable, rows};
+use crate::columns::tables::Table;
+use crate::document::{Document, FILE};
 use crate::error::Error;
+use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
-use crate::row::Row;
+use crate::health::{Clock, Health};
+use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::Summary;
+use crate::summary::count::Counter;
+use crate::summary::evidence::RunEvidence;
+use crate::summary::judged::{checked, reasons, summarise};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// A finished run folder.
+/// A finished run folder: one run, or several of one scenario (`--repeat`) with a folder each.
 #[derive(Debug)]
 pub struct Run {
     path: PathBuf,
     header: Header,
-    ending: Ending,
-    summary: Summary,
+    document: Document,
 }
 
 impl Run {
@@ -21,8 +31,56 @@ impl Run {
     /// # Errors
     /// When it isn't a run folder, is still being recorded, was written by a newer netburn or is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let _ = path;
-        todo!()
+        if path.join(FILE).exists() {
+            return Self::open_finished(path);
+        }
+        let spool = path.join(SPOOL);
+        let lock = match File::open(&spool) {
+            Ok(lock) => lock,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return match path.join(FILE).exists() {
+                    // It was finished in this very moment.
+                    true => Self::open_finished(path),
+                    false => Err(Error::NotARun(path.to_owned())),
+                };
+            }
+            Err(error) => return Err(Error::io(spool)(error)),
+        };
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Live(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(Error::io(spool)(error)),
+        }
+        if path.join(FILE).exists() {
+            return Self::open_finished(path);
+        }
+        let header = {
+            let spooled = open_spool(path)?;
+            crate::document::header_from_json(spooled.header()).map_err(|why| Error::damaged(&spool, why))?
+        };
+        let document = finish(path, &header, killed)?;
+        Ok(Run::of(path.to_owned(), header, document))
+    }
+
+    fn open_finished(path: &Path) -> Result<Self, Error> {
+        let file = path.join(FILE);
+        let mut document = Document::read(&file)?;
+        let header = document.header(&file)?;
+        for (name, facts) in &document.tables {
+            let table = table_path(path, name);
+            let found = std::fs::metadata(&table).map_err(Error::io(&table))?.len();
+            if found != facts.bytes {
+                let what = format!("it has {found} bytes where run.json says {}", facts.bytes);
+                return Err(Error::damaged(table, what));
+            }
+        }
+        // A folder may have been moved since.
+        document.summary.run = path.to_string_lossy().into_owned();
+        Ok(Run::of(path.to_owned(), header, document))
+    }
+
+    pub(crate) fn of(path: PathBuf, header: Header, document: Document) -> Self {
+        Run { path, header, document }
     }
 
     /// The folder.
@@ -40,22 +98,98 @@ impl Run {
     /// How it ended.
     #[must_use]
     pub fn ending(&self) -> &Ending {
-        &self.ending
+        &self.document.ending
     }
 
     /// What it came to.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        &self.summary
+        &self.document.summary
+    }
+
+    /// What the participants said of their own measuring.
+    #[must_use]
+    pub fn health(&self) -> &[Health] {
+        &self.document.health
+    }
+
+    /// Their clocks against the controller's.
+    #[must_use]
+    pub fn clocks(&self) -> &[Clock] {
+        &self.document.clocks
+    }
+
+    /// With `--repeat`: the folders of the runs.
+    #[must_use]
+    pub fn repeats(&self) -> Vec<PathBuf> {
+        self.document.runs.iter().map(|name| self.path.join(name)).collect()
+    }
+
+    /// How many rows there are of a kind: `operations`, `intervals`, `connections`, `link`, `events`.
+    #[must_use]
+    pub fn count(&self, table: &str) -> u64 {
+        self.document.tables.get(table).map_or(0, |facts| facts.rows)
     }
 
     /// Hands every row to `take`: operations first, then intervals, connections, link, events; within each in the
-    /// order in which they were put.
+    /// order in which they were put. With `--repeat` one run after the other.
     ///
     /// # Errors
     /// When the columns can't be read.
     pub fn rows(&self, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
-        let _ = take;
-        todo!()
+        for path in self.repeats() {
+            Run::open(&path)?.rows(take)?;
+        }
+        if self.document.tables.is_empty() {
+            return Ok(());
+        }
+        self.table::<OperationRow>(&mut |row| take(Row::Operation(row)))?;
+        self.table::<IntervalRow>(&mut |row| take(Row::Interval(row)))?;
+        self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
+        self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
+        self.table::<EventRow>(&mut |row| take(Row::Event(row)))
     }
+
+    /// Computes the summary again, from columns and plan.
+    ///
+    /// # Errors
+    /// When the columns can't be read.
+    pub fn summarise(&self) -> Result<Summary, Error> {
+        let evidence = self.evidence()?;
+        let gate = checked(&self.header, self.ending(), &evidence);
+        let why = reasons(&self.header, self.ending(), &evidence);
+        Ok(summarise(&self.header, &self.summary().run, evidence, gate, why))
+    }
+
+    /// What the rows come to before they are judged.
+    pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
+        let mut counter = Counter::new(&self.header.plan, self.header.ground);
+        self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
+        self.table::<IntervalRow>(&mut |row| counter.interval(&row))?;
+        self.table::<EventRow>(&mut |row| counter.event(&row))?;
+        Ok(counter.finish(self.ending()))
+    }
+
+    fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
+        let path = table_path(&self.path, T::NAME);
+        let file = File::open(&path).map_err(Error::io(&path))?;
+        let names = Names::new(&self.header.plan);
+        rows(file, &names, take).map_err(|error| match error {
+            BadTable::Parquet(error) => Error::damaged(&path, error),
+            error => Error::damaged(&path, error),
+        })?;
+        Ok(())
+    }
+}
+
+/// The ending of a run whose controller left only a spool.
+fn killed(dropped: u64) -> Ending {
+    let torn = match dropped {
+        0 => String::new(),
+        1 => ", and the last byte of its spool is torn".to_owned(),
+        more => format!(", and the last {more} bytes of its spool are torn"),
+    };
+    Ending::Failed(format!(
+        "the controller was killed before it could finish the record{torn}"
+    ))
 }

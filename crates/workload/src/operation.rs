@@ -64,7 +64,7 @@ pub enum Failure {
     Stopped,
 }
 
-/// A time in which a player had nothing to play.
+/// A time in which a player had nothing to play. Waiting to start isn't one, unless it never did: then all of the time is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
     /// When the buffer ran empty.

@@ -107,11 +107,14 @@ impl Player {
         }
     }
 
-    /// It is switched off at `now`; a stall under way ends here.
+    /// It is switched off at `now`; a stall under way ends here. Waiting to start is no stall, but never to have
+    /// started is one from beginning to end: whoever watched saw nothing.
     pub fn stop(&mut self, now: Instant) {
         self.play_until(now);
-        if let State::Stalled { began } = self.state {
-            self.close_stall(began, self.at);
+        match self.state {
+            State::Stalled { began } => self.close_stall(began, self.at),
+            State::StartingUp => self.close_stall(self.began, self.at),
+            State::Playing | State::Stopped => {}
         }
         self.state = State::Stopped;
     }

@@ -113,6 +113,7 @@ enum EventWireKind {
     Change,
     Roam,
     Warning,
+    Startup,
 }
 
 impl Batch {
@@ -358,6 +359,7 @@ impl EventWire {
             EventKind::Change => EventWireKind::Change,
             EventKind::Roam => EventWireKind::Roam,
             EventKind::Warning => EventWireKind::Warning,
+            EventKind::Startup => EventWireKind::Startup,
             EventKind::Health | EventKind::Clock => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
@@ -385,6 +387,7 @@ impl From<EventWire> for EventRow {
                 EventWireKind::Change => EventKind::Change,
                 EventWireKind::Roam => EventKind::Roam,
                 EventWireKind::Warning => EventKind::Warning,
+                EventWireKind::Startup => EventKind::Startup,
             },
             text,
         }

@@ -16,7 +16,7 @@ pub struct Contender(pub u32);
 
 /// The contention on one channel.
 ///
-/// **Call order:** when [`next`](Self::next) is due, take the [`winners`](Self::winners) of that instant, then report what
+/// **Call order:** when [`next_due`](Self::next_due) is due, take the [`winners`](Self::winners) of that instant, then report what
 /// each hearing group senses with [`sense`](Self::sense) and [`clear`](Self::clear) in the order of time.
 #[derive(Debug)]
 pub struct Contention {
@@ -42,7 +42,7 @@ struct Group {
 #[derive(Debug)]
 struct Class {
     aifs: Duration,
-    /// Its contenders took part in the last collision: they know it by their missing answer and don't wait for EIFS.
+    /// Its contenders failed just now: they know it by their missing answer and don't wait for EIFS.
     exempt: bool,
     /// Idle slots gone by before the present idle period.
     slots: u64,
@@ -58,6 +58,8 @@ struct Entry {
     class: usize,
     /// The reading of its class at which its backoff is done.
     target: u64,
+    /// The reading from which it counts, where that isn't when it began.
+    from: u64,
     /// Counts entries to the heap, so that stale ones are known.
     generation: u32,
     waiting: bool,
@@ -90,6 +92,7 @@ impl Contention {
             home,
             class: home,
             target: 0,
+            from: 0,
             generation: 0,
             waiting: false,
         });
@@ -97,22 +100,24 @@ impl Contention {
     }
 
     /// The contender counts `slots`, which were drawn for it, down from `now` on, whether it has something to send or not
-    /// (post-backoff). One that has, and comes from a failure of its own, doesn't wait for EIFS.
+    /// (post-backoff). One that has, and comes from a failure of its own, doesn't wait for EIFS, but for AIFS from `now`,
+    /// where its wait for an answer has ended (clause 10.23.2.4).
     pub fn back_off(&mut self, now: Instant, contender: Contender, slots: u32, own_failure: bool) {
         let Entry {
             group, home, waiting, ..
         } = self.contenders[contender.0 as usize];
-        let exempt = own_failure && waiting && self.groups[group].sensed == 0;
-        let class = if exempt && !self.groups[group].extra.is_zero() {
+        let mut class = home;
+        let mut begins = now;
+        if own_failure && waiting && self.groups[group].sensed == 0 {
             let aifs = self.groups[group].classes[home].aifs;
-            self.class(group, aifs, true)
-        } else {
-            home
-        };
-        let reading = self.groups[group].reading(class, now, self.timing.slot, Round::Up);
+            class = self.class(group, aifs, true);
+            begins = now + aifs;
+        }
+        let from = self.groups[group].reading(class, begins, self.timing.slot, Round::Up);
         let entry = &mut self.contenders[contender.0 as usize];
         entry.class = class;
-        entry.target = reading + u64::from(slots);
+        entry.from = from;
+        entry.target = from + u64::from(slots);
         if entry.waiting {
             entry.waiting = false;
             self.wait(contender);
@@ -173,7 +178,7 @@ impl Contention {
     }
 
     /// The instant at which the next contender's backoff is done, `None` while none can be.
-    pub fn next(&mut self) -> Option<Instant> {
+    pub fn next_due(&mut self) -> Option<Instant> {
         if self.next.is_none() {
             let slot = self.timing.slot;
             let contenders = &self.contenders;
@@ -181,7 +186,7 @@ impl Contention {
                 .groups
                 .iter_mut()
                 .filter(|group| group.sensed == 0)
-                .filter_map(|group| group.next(contenders, slot))
+                .filter_map(|group| group.next_due(contenders, slot))
                 .min();
         }
         self.next
@@ -257,7 +262,7 @@ impl Group {
                 }
                 entry.class = entry.home;
                 let home = &mut self.classes[entry.home];
-                entry.target = home.slots + target.saturating_sub(slots);
+                entry.target = home.slots + target.saturating_sub(slots.max(entry.from));
                 home.heap.push(Reverse((entry.target, generation, contender)));
             }
         }
@@ -287,7 +292,7 @@ impl Group {
     }
 
     /// The instant at which the first backoff of the group is done.
-    fn next(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
+    fn next_due(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
         let mut first: Option<Instant> = None;
         for class in 0..self.classes.len() {
             let start = self.start(class);
@@ -327,15 +332,15 @@ mod tests {
         contention.back_off(us(0), b, 5, false);
         contention.wait(a);
         contention.wait(b);
-        assert_eq!(contention.next(), None);
+        assert_eq!(contention.next_due(), None);
         contention.clear(us(100), 0, us(100), Duration::ZERO);
-        assert_eq!(contention.next(), Some(us(161)));
+        assert_eq!(contention.next_due(), Some(us(161)));
         let mut winners = Vec::new();
         contention.winners(us(161), &mut winners);
         assert_eq!(winners, [a]);
         contention.sense(us(161), 0);
         contention.clear(us(500), 0, us(500), Duration::ZERO);
-        assert_eq!(contention.next(), Some(us(552)));
+        assert_eq!(contention.next_due(), Some(us(552)));
     }
 
     /// Equal readings of different AIFS collide when their slots coincide: AIFSN 2 with 4 slots, AIFSN 3 with 3.
@@ -349,7 +354,7 @@ mod tests {
         contention.wait(a);
         contention.wait(b);
         contention.clear(us(100), 0, us(100), Duration::ZERO);
-        let at = contention.next().unwrap();
+        let at = contention.next_due().unwrap();
         assert_eq!(at, us(100 + 34 + 36));
         let mut winners = Vec::new();
         contention.winners(at, &mut winners);
@@ -368,7 +373,7 @@ mod tests {
         contention.clear(us(100), 0, us(100), Duration::ZERO);
         assert!(!contention.must_draw(us(1_000), a));
         contention.wait(a);
-        let at = contention.next().unwrap();
+        let at = contention.next_due().unwrap();
         assert!(at <= us(1_000));
         let mut winners = Vec::new();
         contention.winners(us(1_000), &mut winners);
@@ -377,8 +382,8 @@ mod tests {
         assert!(contention.must_draw(us(1_001), a));
     }
 
-    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the sender only for AIFS; from
-    /// the next busy period on they count together.
+    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the sender from the end of its
+    /// wait for an answer for AIFS; from the next busy period on they count together.
     #[test]
     fn eifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -389,14 +394,14 @@ mod tests {
         contention.wait(b);
         contention.clear(us(100), 0, us(100), Duration::from_micros(60));
         contention.back_off(us(145), a, 8, true);
-        // The other: 100 + 60 + 34 + 27. The sender: the slot that begins after 145 is 100 + 34 + 18 = 152; 8 more: 224.
-        assert_eq!(contention.next(), Some(us(221)));
+        // The other: 100 + 60 + 34 + 27. The sender: from 145 + 34 = 179 = 134 + 5 × 9 on, 8 slots: 251.
+        assert_eq!(contention.next_due(), Some(us(221)));
         let mut winners = Vec::new();
         contention.winners(us(221), &mut winners);
         assert_eq!(winners, [b]);
         contention.sense(us(221), 0);
         contention.clear(us(400), 0, us(400), Duration::ZERO);
-        // Of its 8 slots, (221 − 152) / 9 = 7 have gone by.
-        assert_eq!(contention.next(), Some(us(400 + 34 + 9)));
+        // Of its 8 slots, ⌊(221 − 179) / 9⌋ = 4 have gone by.
+        assert_eq!(contention.next_due(), Some(us(400 + 34 + 36)));
     }
 }

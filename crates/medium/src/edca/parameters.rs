@@ -114,8 +114,8 @@ impl EdcaParameters {
         [
             new(7, cw_min, 1_023, 0),
             new(3, cw_min, 1_023, 0),
-            new(2, (cw_min + 1) / 2 - 1, cw_min, 3_008),
-            new(2, (cw_min + 1) / 4 - 1, (cw_min + 1) / 2 - 1, 1_504),
+            new(2, cw_min / 2, cw_min, 3_008),
+            new(2, cw_min / 4, cw_min / 2, 1_504),
         ]
     }
 

@@ -193,13 +193,16 @@ impl From<&Distribution> for LatencyMs {
 /// What a video player made of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlayerSummary {
+    /// From switching it on until it began to play; the longest, with `--repeat`. `null` when it never did.
+    #[serde(default)]
+    pub startup_ms: Option<f64>,
     /// How often it stood still.
     pub stalls: u64,
     /// For how long, all together.
     pub stalled_ms: f64,
     /// The longest time.
     pub longest_stall_ms: f64,
-    /// Time stood still as a share of the time watched.
+    /// Time stood still as a share of the time watched; 0 when it wasn't watched.
     pub stalled_share: f64,
 }
 
@@ -207,13 +210,13 @@ pub struct PlayerSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ProbeSummary {
     /// Share of the datagrams that never came back.
-    pub lost_share: f64,
+    pub lost_share: Option<f64>,
     /// Answers that arrived after one that was sent later.
     pub reordered: u64,
-    /// Station to server, where the clocks allow.
-    pub up_ms: Option<LatencyMs>,
-    /// Server to station, where the clocks allow.
-    pub down_ms: Option<LatencyMs>,
+    /// One-way delay from station to server above the least seen: what queues added. Where one clock tells both ends.
+    pub queued_up_ms: Option<LatencyMs>,
+    /// The same from server to station.
+    pub queued_down_ms: Option<LatencyMs>,
 }
 
 /// One goal, judged.

@@ -1,7 +1,11 @@
 //! What a run comes to: the summary of `--format json` and `run.json`, computed from rows and plan alone.
 
+pub(crate) mod count;
 mod document;
+pub(crate) mod evidence;
+pub(crate) mod judged;
 
+pub(crate) use document::verdict;
 pub use document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
     verdict_name,

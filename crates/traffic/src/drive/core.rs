@@ -32,6 +32,8 @@ struct Machine {
     workload: u16,
     schedule: Workload,
     bins: Bins,
+    /// Whether its player's start-up has been reported.
+    playing: bool,
     settled: bool,
 }
 
@@ -54,6 +56,7 @@ impl Core {
                 workload: load.workload,
                 schedule: load.machine,
                 bins: Bins::default(),
+                playing: false,
                 settled: false,
             });
             core.drain(index);
@@ -218,6 +221,17 @@ impl Core {
                 at: stall.began,
                 length: stall.length.as_nanos(),
                 kind: EventKind::Stall,
+                text: String::new(),
+            }));
+        }
+        if let (false, Some(startup)) = (machine.playing, machine.schedule.startup()) {
+            machine.playing = true;
+            self.rows.push(Row::Event(EventRow {
+                station: Some(station),
+                workload: Some(workload),
+                at: machine.schedule.first_due().unwrap_or_default(),
+                length: startup.as_nanos(),
+                kind: EventKind::Startup,
                 text: String::new(),
             }));
         }

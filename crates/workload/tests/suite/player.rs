@@ -31,12 +31,16 @@ fn it_starts_when_enough_is_buffered_and_waiting_for_that_is_no_stall() {
 }
 
 #[test]
-fn a_player_that_never_started_never_stalled() {
+fn a_player_that_never_started_stood_still_all_the_time() {
     let mut player = player();
     player.handle_bytes(ms(10), 4_000_000);
     player.handle_timeout(ms(50_000));
     player.stop(ms(60_000));
-    assert_eq!((player.startup(), stalls(&mut player)), (None, vec![]));
+    let stall = Stall {
+        began: ms(0),
+        length: Duration::from_secs(60),
+    };
+    assert_eq!((player.startup(), stalls(&mut player)), (None, vec![stall]));
 }
 
 #[test]
@@ -149,6 +153,9 @@ fn counted(config: PlayerConfig, arrivals: &[(u64, u64)], end: u64) -> (Option<u
             playing = false;
             began = Some(now);
         }
+    }
+    if startup.is_none() {
+        began = Some(0);
     }
     stalls.extend(began.filter(|began| *began < end).map(|began| (began, end - began)));
     (startup, stalls)

@@ -145,7 +145,7 @@ fn a_stream_passes_at_60_megabits() {
     // 0.796 Mbit come, and the pieces it is cut by: two of 16 KiB. The dial delays the first by 10 ms: 0.6 Mbit more.
     let least = 50_331_648.0 - 60e6 * (0.013_265_92 + 0.01) - 2.0 * 8.0 * PIECE as f64;
     let excess = rate.excess.unwrap();
-    assert!(excess >= 40e6 / 50_331_648.0 && excess <= 40e6 / least, "{excess}");
+    assert!((40e6 / 50_331_648.0..=40e6 / least).contains(&excess), "{excess}");
     // 2 s at 20 Mbit/s are 4.77 objects: it starts during the fifth, and never stalls.
     assert_eq!(run.stalls, []);
     let fifth = run.operations[4];
@@ -167,7 +167,7 @@ fn a_stream_fails_at_15_megabits() {
     // At most 30 Mbit in 2 s where 40 are needed; at least what is left when four round trips bring nothing.
     let excess = rate.excess.unwrap();
     assert!(
-        excess >= 40.0 / 30.0 && excess <= 40.0 / (30.0 - 4.0 * 0.15 - 0.3),
+        (40.0 / 30.0..=40.0 / (30.0 - 4.0 * 0.15 - 0.3)).contains(&excess),
         "{excess}"
     );
     // It plays 20 and gets 14.74, so it stands still for about 26 % of the time once it has started.
@@ -252,6 +252,12 @@ fn a_dead_server_is_not_hammered() {
         assert!(run.operations.iter().all(|o| matches!(o.outcome, Outcome::Failed(_))));
     }
     assert_eq!(BACKOFF, Duration::from_secs(1));
+    // Whoever watched the stream saw nothing.
+    let stalls = dead.run(&Config::stream_4k(), ms(10_000), 1).stalls;
+    assert_eq!(
+        stalls.iter().map(|s| (s.began, s.length)).collect::<Vec<_>>(),
+        [(ms(0), Duration::from_secs(10))]
+    );
 }
 
 #[test]

@@ -1,0 +1,177 @@
+//! An agent: drives the stations it is assigned.
+
+use crate::clock::Stamp;
+use crate::join::Join;
+use crate::local::FleetError;
+use crate::participant::{Conversation, why};
+use crate::protocol::{Assign, HealthMessage, Ready, ToController, ToParticipant};
+use crate::transport::Channel;
+use netburn_linux::{Sampler, Watch};
+use netburn_record::row::BASELINE;
+use netburn_scenario::Plan;
+use netburn_traffic::client::{Target, Trust};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{self, DriveReport, Load, Stopper};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Config, Workload};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// The baseline ends this long before the load begins, so that its last answers come in time; a quarter of a shorter
+/// baseline.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// One agent's whole part, over a channel to the controller: joins as `join` says, measures, brings home the results.
+///
+/// # Errors
+/// When it is refused, can't do its part, or loses the controller.
+pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
+    let mut conversation = Conversation::begin(channel, join).await?;
+    let assign = loop {
+        match conversation.hear().await? {
+            ToParticipant::Assign(assign) => break assign,
+            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            _ => {}
+        }
+    };
+    let part = match Part::of(&assign) {
+        Ok(part) => part,
+        Err(error) => return conversation.part(Some(error)).await,
+    };
+    conversation.say(&ToController::Ready(Ready::default())).await?;
+    let start = loop {
+        match conversation.hear().await? {
+            ToParticipant::Start(start) => break start,
+            ToParticipant::Stop(_) => return conversation.part(None).await,
+            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            _ => {}
+        }
+    };
+    let Some(zero) = conversation.when(Stamp(start.at)) else {
+        return conversation
+            .part(Some("the start lies outside this clock's range".to_owned()))
+            .await;
+    };
+    let clock = RunClock::starting_at(zero);
+    let watch = Sampler::new().and_then(Watch::start);
+    let (tell, mut rows) = mpsc::unbounded_channel();
+    let (stopper, stop) = Stopper::new();
+    let driving = tokio::spawn(drive::on_thread(part.loads(), clock, tell, stop));
+    let attended = conversation.attend(&mut rows, clock, || stopper.stop()).await;
+    if let Err(error) = attended {
+        stopper.stop();
+        let lost = conversation.waiting();
+        tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
+        return Err(error);
+    }
+    match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
+        Ok(report) => {
+            let busy = watch.map_or(0.0, |watch| machine_busy(&watch));
+            let health = part.health(&join.name, &report, busy);
+            conversation
+                .say(&ToController::Health(HealthMessage { health }))
+                .await?;
+            conversation.part(None).await
+        }
+        Err(error) => conversation.part(Some(error.to_string())).await,
+    }
+}
+
+/// What an agent is to do.
+struct Part {
+    plan: Plan,
+    stations: Vec<u16>,
+    target: Target,
+}
+
+impl Part {
+    fn of(assign: &Assign) -> Result<Part, String> {
+        let plan = crate::document::read(&assign.plan)?;
+        if let Some(station) = assign.stations.iter().find(|s| usize::from(**s) >= plan.stations.len()) {
+            return Err(format!("the plan has no station {station}"));
+        }
+        let trust = match &assign.target.fingerprint {
+            Some(text) => Some(Trust::Fingerprint(
+                fingerprint(text).ok_or_else(|| format!("`{text}` is no fingerprint"))?,
+            )),
+            None => None,
+        };
+        let target = Target {
+            http: plan.server.http,
+            tls: trust,
+            ..Target::new(assign.target.address)
+        };
+        Ok(Part {
+            plan,
+            stations: assign.stations.clone(),
+            target,
+        })
+    }
+
+    /// A state machine for each workload of each station, and for each station's baseline.
+    fn loads(&self) -> Vec<Load> {
+        let Plan { duration, baseline, .. } = self.plan;
+        let settle = Instant::ZERO + self.plan.settled();
+        let mut loads = Vec::new();
+        for &number in &self.stations {
+            let station = &self.plan.stations[usize::from(number)];
+            let target = Arc::new(Target {
+                cc: station.cc.as_ref().map(|cc| cc.name().to_owned()),
+                ..self.target.clone()
+            });
+            let mut add = |workload: u16, config: Config, start: Instant, end: Instant, settle: Instant| {
+                // The number tells apart the workloads of one run, whichever agent drives them.
+                let index = u64::from(number) << 16 | u64::from(workload);
+                loads.push(Load {
+                    station: number,
+                    workload,
+                    machine: Workload::new(config, start, end, settle, self.plan.seed, index),
+                    target: Arc::clone(&target),
+                });
+            };
+            if !baseline.is_zero() {
+                let quiet = QUIET.min(baseline / 4);
+                let start = Instant::ZERO - baseline;
+                add(BASELINE, Config::probe(), start, Instant::ZERO - quiet, Instant::ZERO);
+            }
+            let start = Instant::ZERO + station.start;
+            let end = Instant::ZERO + station.end(duration);
+            for (workload, planned) in station.workloads.iter().enumerate() {
+                let workload = u16::try_from(workload).expect("a plan numbers workloads with 16 bits");
+                add(workload, planned.config.clone(), start, end.max(start), settle);
+            }
+        }
+        loads
+    }
+
+    fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {
+        let stations = self
+            .stations
+            .iter()
+            .map(|s| self.plan.stations[usize::from(*s)].name.clone());
+        report.health(name, stations.collect(), machine_busy)
+    }
+}
+
+/// The mean busy share of the machine, 0 to 1.
+pub(crate) fn machine_busy(watch: &Watch) -> f64 {
+    let windows = watch.windows();
+    match windows.len() {
+        0 => 0.0,
+        count => windows.iter().map(|window| window.machine_busy).sum::<f64>() / count as f64,
+    }
+}
+
+/// 32 bytes in hexadecimal.
+fn fingerprint(text: &str) -> Option<[u8; 32]> {
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        let digit = |at: usize| char::from(pair[at]).to_digit(16);
+        *byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
+    }
+    Some(bytes)
+}

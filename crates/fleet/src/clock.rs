@@ -1,0 +1,315 @@
+//! One clock against another, from small exchanges.
+//!
+//! An exchange is a ping and its pong: four stamps, two of each clock. With unknown delays `d₁` there and `d₂` back, it
+//! shows the offset wrong by `(d₁ − d₂)/2`, which is at most half its round trip, however unequal the two are. Of many
+//! exchanges the third with the shortest round trips are kept; the mean of their offsets is then wrong by at most
+//! half the mean of their round trips, also when the clocks drift apart steadily meanwhile. (Half the best round trip
+//! is the least that can be said; what the others add to it is the spread.)
+//!
+//! Pure: stamps are arguments.
+
+use netburn_record::Clock;
+use netburn_units::Duration;
+
+/// A reading of one participant's own monotonic clock, in ns since that clock's own beginning. Stamps of different
+/// clocks can only be compared through an [`Estimate`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Stamp(pub i64);
+
+/// A ping and its pong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// When the ping left, by our clock.
+    pub sent: Stamp,
+    /// When it arrived, by the far clock.
+    pub received: Stamp,
+    /// When the pong left, by the far clock.
+    pub answered: Stamp,
+    /// When the pong arrived, by our clock.
+    pub returned: Stamp,
+}
+
+/// What some exchanges say about the far clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// When, by our clock.
+    pub at: Stamp,
+    /// The far clock minus ours, in ns.
+    pub offset: i64,
+    /// How far `offset` can be from the truth.
+    pub error: Duration,
+    /// The shortest round trip.
+    pub round_trip: Duration,
+    /// How many exchanges it was made of, of all that were usable.
+    pub used: usize,
+    /// How many exchanges were usable.
+    pub exchanges: usize,
+}
+
+/// The far clock over a run: before it, and (unless it was lost) after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Comparison {
+    /// Before the start.
+    pub before: Estimate,
+    /// After the end.
+    pub after: Option<Estimate>,
+}
+
+/// The fastest that a computer's clock drifts: 500 ppm, the most that NTP steers by (RFC 5905, §11.3: MAXFREQ).
+const MAX_DRIFT_PPM: i128 = 500;
+
+impl Stamp {
+    /// This stamp moved by `nanos`, kept within what can be held.
+    #[must_use]
+    pub fn offset(self, nanos: i64) -> Stamp {
+        Stamp(self.0.saturating_add(nanos))
+    }
+
+    /// This stamp moved later.
+    #[must_use]
+    pub fn after(self, span: Duration) -> Stamp {
+        Stamp(self.0.saturating_add_unsigned(span.as_nanos()))
+    }
+
+    /// This stamp moved earlier.
+    #[must_use]
+    pub fn before(self, span: Duration) -> Stamp {
+        Stamp(self.0.saturating_sub_unsigned(span.as_nanos()))
+    }
+
+    /// The time from `earlier` to here; `None` when `earlier` is later.
+    #[must_use]
+    pub fn checked_since(self, earlier: Stamp) -> Option<Duration> {
+        u64::try_from(i128::from(self.0) - i128::from(earlier.0))
+            .ok()
+            .map(Duration::from_nanos)
+    }
+}
+
+impl Exchange {
+    /// The time on the way, both ways; `None` when the stamps contradict each other.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        let there = self.returned.checked_since(self.sent)?;
+        let away = self.answered.checked_since(self.received)?;
+        there.checked_sub(away)
+    }
+
+    /// Twice the far clock minus ours: doubled to stay whole.
+    fn doubled_offset(&self) -> i128 {
+        let there = i128::from(self.received.0) - i128::from(self.sent.0);
+        let back = i128::from(self.answered.0) - i128::from(self.returned.0);
+        there + back
+    }
+
+    /// How much the round trip can be wrong because the far clock measured a part of it.
+    fn slack(&self) -> i128 {
+        (i128::from(self.answered.0) - i128::from(self.received.0)) * MAX_DRIFT_PPM / 1_000_000
+    }
+}
+
+/// What `exchanges` say, `None` when none of them is usable.
+#[must_use]
+pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
+    let mut usable: Vec<(Duration, &Exchange)> = exchanges
+        .iter()
+        .filter_map(|exchange| exchange.round_trip().map(|trip| (trip, exchange)))
+        .collect();
+    usable.sort_by_key(|(trip, _)| *trip);
+    let count = usable.len();
+    let best = &usable[..count.div_ceil(3)];
+    let (round_trip, _) = *best.first()?;
+    let used = i128::try_from(best.len()).expect("a slice's length");
+    let sum = |part: &dyn Fn(&(Duration, &Exchange)) -> i128| best.iter().map(part).sum::<i128>();
+    let offset = sum(&|(_, exchange)| exchange.doubled_offset()).div_euclid(2 * used);
+    let middle = sum(&|(_, e)| i128::from(e.sent.0) + i128::from(e.returned.0)).div_euclid(2 * used);
+    let trips = sum(&|(trip, exchange)| i128::from(trip.as_nanos()) + exchange.slack());
+    // Two roundings down above, at most a nanosecond each.
+    let error = trips.unsigned_abs().div_ceil(2 * used.unsigned_abs()) + 2;
+    Some(Estimate {
+        at: Stamp(i64::try_from(middle).ok()?),
+        offset: i64::try_from(offset).ok()?,
+        error: Duration::from_nanos(u64::try_from(error).unwrap_or(u64::MAX)),
+        round_trip,
+        used: best.len(),
+        exchanges: count,
+    })
+}
+
+impl Estimate {
+    /// Our stamp by the far clock.
+    #[must_use]
+    pub fn to_far(&self, ours: Stamp) -> Stamp {
+        ours.offset(self.offset)
+    }
+}
+
+impl Comparison {
+    /// How much faster the far clock runs, in parts per billion, with the most it can be wrong; `None` without a later
+    /// estimate.
+    #[must_use]
+    pub fn drift_ppb(&self) -> Option<(i64, u64)> {
+        let after = self.after?;
+        let span = i128::from(after.at.checked_since(self.before.at)?.as_nanos());
+        let moved = i128::from(after.offset) - i128::from(self.before.offset);
+        let error = i128::from(after.error.as_nanos()) + i128::from(self.before.error.as_nanos());
+        let drift = (moved * 1_000_000_000).checked_div(span)?;
+        let unsure = (error * 1_000_000_000).checked_div(span)?;
+        Some((i64::try_from(drift).ok()?, u64::try_from(unsure).ok()?))
+    }
+
+    /// How far an instant of the run, converted between the clocks, can be from the truth. A drift that the two
+    /// estimates show can be taken out, so only their own errors remain.
+    #[must_use]
+    pub fn error(&self) -> Duration {
+        self.after
+            .map_or(self.before.error, |after| after.error.max(self.before.error))
+    }
+
+    /// For the record, as that of participant `name`, which drove `stations`. A drift that the two errors hide is left
+    /// out.
+    #[must_use]
+    pub fn report(&self, name: &str, stations: Vec<String>) -> Clock {
+        let after = self.after.as_ref();
+        let round_trip = after.map_or(self.before.round_trip, |after| {
+            after.round_trip.min(self.before.round_trip)
+        });
+        let drift = self
+            .drift_ppb()
+            .filter(|(drift, unsure)| drift.unsigned_abs() > *unsure);
+        Clock {
+            name: name.to_owned(),
+            stations,
+            offset_ns: self.before.offset,
+            error_ns: self.error().as_nanos(),
+            round_trip_ns: round_trip.as_nanos(),
+            exchanges: (self.before.exchanges + after.map_or(0, |after| after.exchanges)) as u64,
+            drift_ppm: drift.map(|(drift, _)| drift as f64 / 1e3),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exchange(sent: i64, received: i64, answered: i64, returned: i64) -> Exchange {
+        Exchange {
+            sent: Stamp(sent),
+            received: Stamp(received),
+            answered: Stamp(answered),
+            returned: Stamp(returned),
+        }
+    }
+
+    /// 30 there, 10 back, far clock 1000 ahead: the offset seen is 1000 + (30 − 10)/2.
+    #[test]
+    fn one_exchange_by_hand() {
+        let one = exchange(100, 1130, 1135, 145);
+        assert_eq!(one.round_trip(), Some(Duration::from_nanos(40)));
+        let estimate = estimate(&[one]).unwrap();
+        assert_eq!(estimate.offset, 1010);
+        assert_eq!(
+            estimate.error,
+            Duration::from_nanos(22),
+            "half of 40, and 2 for rounding"
+        );
+        assert_eq!(estimate.at, Stamp(122));
+    }
+
+    #[test]
+    fn the_best_third_decides() {
+        let quick = exchange(0, 505, 505, 10);
+        let slow = exchange(100, 100 + 500 + 900, 1500, 1010);
+        let got = estimate(&[slow, quick, slow]).unwrap();
+        assert_eq!((got.offset, got.used, got.exchanges), (500, 1, 3));
+        assert_eq!(got.round_trip, Duration::from_nanos(10));
+    }
+
+    #[test]
+    fn contradictory_stamps_are_left_out() {
+        assert_eq!(estimate(&[]), None);
+        assert_eq!(estimate(&[exchange(10, 0, 0, 5)]), None, "back before it left");
+        assert_eq!(
+            estimate(&[exchange(0, 0, 100, 50)]),
+            None,
+            "longer there than away from here"
+        );
+        assert_eq!(estimate(&[exchange(0, i64::MAX, i64::MIN, 50)]), None);
+        assert_eq!(
+            estimate(&[exchange(0, i64::MIN, i64::MIN, 50)]),
+            None,
+            "an offset that no stamp can hold"
+        );
+    }
+
+    #[test]
+    fn drift_by_hand() {
+        let at = |at: i64, offset: i64| Estimate {
+            at: Stamp(at),
+            offset,
+            error: Duration::from_nanos(1_000),
+            round_trip: Duration::from_nanos(2_000),
+            used: 1,
+            exchanges: 3,
+        };
+        let both = Comparison {
+            before: at(0, 5_000),
+            after: Some(at(1_000_000_000, 105_000)),
+        };
+        assert_eq!(
+            both.drift_ppb(),
+            Some((100_000, 2_000)),
+            "100 µs in a second is 100 ppm"
+        );
+        assert_eq!(both.report("a", vec![]).drift_ppm, Some(100.0));
+        let still = Comparison {
+            before: at(0, 5_000),
+            after: Some(at(1_000_000_000, 6_000)),
+        };
+        assert_eq!(still.report("a", vec![]).drift_ppm, None, "within the errors");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// However unequal the delays, and whatever the drift, the true offset is within the bound.
+        #[test]
+        fn the_truth_is_within_the_bound(
+            true_offset in -1_000_000_000_000_000i64..1_000_000_000_000_000,
+            drift_ppm in -200i64..200,
+            floor_there in 0i64..5_000_000,
+            floor_back in 0i64..5_000_000,
+            delays in prop::collection::vec((0i64..3_000_000, 0i64..3_000_000, 0i64..200_000), 1..60),
+        ) {
+            // The far clock reads `true_offset + (1 + drift) t` when ours reads `t`.
+            let far = |ours: i64| ours + true_offset + ours * drift_ppm / 1_000_000;
+            let mut now = 0;
+            let mut exchanges = Vec::new();
+            for (there, back, away) in delays {
+                let sent = now;
+                let arrived = sent + floor_there + there;
+                let left = arrived + away;
+                let returned = left + floor_back + back;
+                exchanges.push(exchange(sent, far(arrived), far(left), returned));
+                now = returned + 2_000_000;
+            }
+            let got = estimate(&exchanges).unwrap();
+            let truth = far(got.at.0) - got.at.0;
+            let wrong = u64::try_from((got.offset - truth).abs()).unwrap();
+            // The far stamps of this test are rounded to whole nanoseconds too.
+            prop_assert!(wrong <= got.error.as_nanos() + 2, "{wrong} > {:?}", got);
+            prop_assert!(got.error.as_nanos() >= got.round_trip.as_nanos() / 2);
+        }
+
+        #[test]
+        fn nothing_overflows(stamps in prop::collection::vec(any::<(i64, i64, i64, i64)>(), 0..9)) {
+            let exchanges: Vec<_> = stamps.into_iter().map(|(a, b, c, d)| exchange(a, b, c, d)).collect();
+            if let Some(before) = estimate(&exchanges) {
+                let both = Comparison { before, after: Some(before) };
+                let _ = (both.drift_ppb(), both.report("x", vec![]), before.to_far(Stamp(i64::MAX)));
+            }
+        }
+    }
+}

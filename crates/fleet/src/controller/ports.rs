@@ -1,0 +1,127 @@
+//! Which station a connection belongs to that the server looked at.
+//!
+//! The server sees only the station's port. The station looks at its own connections and knows whose they are, so its
+//! rows tell: a port is taken for the same connection's within [`WINDOW`], because stations on one machine share its
+//! ports and use them again.
+
+use netburn_record::ConnectionRow;
+use netburn_units::Duration;
+use std::collections::BTreeMap;
+
+/// How far apart the two ends' looks at one connection may be.
+pub const WINDOW: Duration = Duration::from_secs(2);
+
+/// The most rows that wait for their station.
+pub const MAX_WAITING: usize = 10_000;
+
+/// Station and workload by port.
+#[derive(Debug, Default)]
+pub struct Ports {
+    known: BTreeMap<u16, ConnectionRow>,
+    waiting: BTreeMap<u16, Vec<ConnectionRow>>,
+    count: usize,
+    lost: u64,
+}
+
+impl Ports {
+    /// A station's row. Returns the server's rows that it explains.
+    pub fn handle_station(&mut self, row: &ConnectionRow) -> Vec<ConnectionRow> {
+        self.known.insert(row.port, row.clone());
+        let waiting = self.waiting.remove(&row.port).unwrap_or_default();
+        self.count -= waiting.len();
+        let (explained, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|other| near(row, other));
+        self.lost += others.len() as u64;
+        explained.into_iter().map(|other| of(row, other)).collect()
+    }
+
+    /// A server's row. Returns it with its station if that is known.
+    pub fn handle_server(&mut self, row: ConnectionRow) -> Option<ConnectionRow> {
+        match self.known.get(&row.port) {
+            Some(station) if near(station, &row) => Some(of(station, row)),
+            _ if self.count < MAX_WAITING => {
+                self.waiting.entry(row.port).or_default().push(row);
+                self.count += 1;
+                None
+            }
+            _ => {
+                self.lost += 1;
+                None
+            }
+        }
+    }
+
+    /// How many of the server's rows found no station so far.
+    #[must_use]
+    pub fn unexplained(&self) -> u64 {
+        self.lost + self.count as u64
+    }
+}
+
+fn near(one: &ConnectionRow, other: &ConnectionRow) -> bool {
+    one.at.as_nanos().abs_diff(other.at.as_nanos()) <= WINDOW.as_nanos()
+}
+
+fn of(station: &ConnectionRow, row: ConnectionRow) -> ConnectionRow {
+    ConnectionRow {
+        station: station.station,
+        workload: station.workload,
+        ..row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_record::Side;
+    use netburn_units::Instant;
+
+    fn row(side: Side, station: u16, port: u16, at_ms: i64) -> ConnectionRow {
+        ConnectionRow {
+            station,
+            workload: if side == Side::Station { 1 } else { u16::MAX },
+            side,
+            port,
+            at: Instant::from_millis(at_ms),
+            rtt_us: 100,
+            rtt_var_us: 10,
+            cwnd: 10,
+            retransmits: 0,
+            delivery_rate_bps: 0,
+            bytes_acked: 0,
+            bytes_received: 0,
+        }
+    }
+
+    #[test]
+    fn a_server_row_finds_its_station_whichever_comes_first() {
+        let mut ports = Ports::default();
+        assert_eq!(ports.handle_server(row(Side::Server, u16::MAX, 4000, 0)), None);
+        let explained = ports.handle_station(&row(Side::Station, 3, 4000, 100));
+        assert_eq!(explained.len(), 1);
+        assert_eq!(
+            (explained[0].station, explained[0].workload, explained[0].side),
+            (3, 1, Side::Server)
+        );
+        let later = ports.handle_server(row(Side::Server, u16::MAX, 4000, 2100)).unwrap();
+        assert_eq!(later.station, 3);
+        assert_eq!(ports.unexplained(), 0);
+    }
+
+    #[test]
+    fn a_port_used_again_is_not_taken_for_the_old_station() {
+        let mut ports = Ports::default();
+        ports.handle_station(&row(Side::Station, 3, 4000, 0));
+        assert_eq!(ports.handle_server(row(Side::Server, u16::MAX, 4000, 2001)), None);
+        assert_eq!(ports.handle_station(&row(Side::Station, 5, 4000, 9000)), []);
+        assert_eq!(ports.unexplained(), 1);
+    }
+
+    #[test]
+    fn waiting_is_bounded() {
+        let mut ports = Ports::default();
+        for n in 0..=MAX_WAITING {
+            ports.handle_server(row(Side::Server, u16::MAX, (n % 60_000) as u16, 0));
+        }
+        assert_eq!((ports.count, ports.lost), (MAX_WAITING, 1));
+    }
+}

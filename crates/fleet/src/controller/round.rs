@@ -1,0 +1,591 @@
+//! One round as a state machine: joining, getting ready, comparing clocks, the run, bringing the results home.
+//!
+//! Whoever is lost on the way, the round ends in its time: every phase has a deadline.
+
+mod course;
+
+use super::ports::Ports;
+use super::roster::{Expected, Participant, Roster, State, Token};
+use super::session::{ConnectionId, Refusal, Session, Stage, Step};
+use crate::clock::Stamp;
+use crate::local::{FleetError, Outcome, Phase};
+use crate::protocol::{self, Bye, Malformed, Refused, Stop, ToController, ToParticipant, Welcome};
+use netburn_record::{EventKind, EventRow, Health, Role, Row, Side};
+use netburn_units::{BitRate, Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How long participants have to join.
+pub const JOIN: Duration = Duration::from_secs(10);
+/// How long they have to get ready, and to have their clocks compared.
+pub const READY: Duration = Duration::from_secs(10);
+/// How long results may take to come home after the drain.
+pub const COLLECT: Duration = Duration::from_secs(10);
+/// How long they may take when the round was ended early.
+pub const COLLECT_STOPPED: Duration = Duration::from_secs(2);
+/// How long a participant may be silent while the round is on; it says something every 250 ms.
+pub const SILENCE: Duration = Duration::from_secs(5);
+/// How long a connection has to say who it is.
+pub const HELLO: Duration = Duration::from_secs(5);
+/// The most connections that have not said who they are; beyond it the oldest of them has to go.
+pub const MAX_STRANGERS: usize = 32;
+/// Exchanges per comparison of clocks.
+pub const EXCHANGES: u32 = 60;
+/// From a pong to the next ping.
+pub const PING_GAP: Duration = Duration::from_millis(2);
+/// How long a comparison of clocks may take: on slow links it ends with fewer exchanges.
+pub const COMPARING: Duration = Duration::from_secs(3);
+/// From the message that says when to start to the first thing due: time for it to travel and for threads to start.
+pub const LEAD: Duration = Duration::from_millis(300);
+
+/// What a round is about.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The plan's stations, by name.
+    pub stations: Vec<String>,
+    /// The plan as a document, for the participants.
+    pub document: serde_json::Value,
+    /// How long the load runs.
+    pub duration: Duration,
+    /// How long idle latency is measured before it.
+    pub baseline: Duration,
+    /// How long what is under way at the end has to finish.
+    pub drain: Duration,
+    /// The server's cap.
+    pub rate: BitRate,
+    /// Who is to take part: one server and at least one agent.
+    pub expected: Vec<Expected>,
+    /// What lets them in.
+    pub token: Token,
+}
+
+/// What the shell is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Send this.
+    Send(ConnectionId, ToParticipant),
+    /// Close it, once all that was to be sent is sent.
+    Close(ConnectionId),
+    /// Keep this.
+    Row(Row),
+    /// Say that a phase begins, and how long it is expected to take.
+    Phase(Phase, Duration),
+    /// Say this to the reader.
+    Warn(String),
+    /// Log that something was refused: whose it was, and why.
+    Refused(String, Refusal),
+}
+
+/// Why a round wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wake {
+    /// A phase is over, or has taken too long.
+    Phase,
+    /// A ping is due.
+    Ping,
+    /// A participant has been silent too long.
+    Silence,
+    /// A connection has not said who it is.
+    Stranger,
+}
+
+/// One round.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then sleep until
+/// [`poll_timeout`](Self::poll_timeout) or the next input; rows that were put out and synced are confirmed with
+/// [`handle_synced`](Self::handle_synced). Once [`is_over`](Self::is_over), [`finish`](Self::finish).
+///
+/// Times are stamps of the controller's clock.
+#[derive(Debug)]
+pub struct Round {
+    setup: Setup,
+    roster: Roster,
+    connections: BTreeMap<ConnectionId, Connection>,
+    course: Course,
+    start: Option<Stamp>,
+    ports: Ports,
+    outputs: VecDeque<Output>,
+    interrupted: bool,
+    keeping: bool,
+}
+
+#[derive(Debug)]
+struct Connection {
+    session: Session,
+    participant: Option<usize>,
+    since: Stamp,
+}
+
+/// Where a round is, and when that must end.
+#[derive(Debug)]
+enum Course {
+    Joining(Stamp),
+    Preparing(Stamp),
+    Comparing(Stamp),
+    /// From the start message on: the next boundary is that of the phase.
+    Running(Phase, Stamp),
+    Collecting(Stamp),
+    /// Clocks are compared again, and the server says how it went.
+    Parting(Stamp),
+    Over(Option<FleetError>),
+}
+
+impl Round {
+    /// A round that begins now: everyone expected may join.
+    #[must_use]
+    pub fn new(now: Stamp, setup: Setup) -> Round {
+        let roster = Roster::new(now, setup.token.clone(), setup.expected.clone());
+        Round {
+            setup,
+            roster,
+            connections: BTreeMap::new(),
+            course: Course::Joining(now.after(JOIN)),
+            start: None,
+            ports: Ports::default(),
+            outputs: VecDeque::from([Output::Phase(Phase::Joining, JOIN)]),
+            interrupted: false,
+            keeping: true,
+        }
+    }
+
+    /// Whether all is said and done.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.course, Course::Over(_))
+    }
+
+    /// Whether the load is over and results are awaited.
+    #[must_use]
+    pub fn is_collecting(&self) -> bool {
+        matches!(self.course, Course::Collecting(_) | Course::Parting(_))
+    }
+
+    /// The run's time at `now`, once it is known when it starts.
+    #[must_use]
+    pub fn run_time(&self, now: Stamp) -> Option<Instant> {
+        let start = self.start?;
+        Some(Instant::from_nanos(now.0.saturating_sub(start.0)))
+    }
+
+    /// What came of it.
+    ///
+    /// # Errors
+    /// When there is no result.
+    pub fn finish(self) -> Result<Outcome, FleetError> {
+        if let Course::Over(Some(error)) = self.course {
+            return Err(error);
+        }
+        let mut outcome = Outcome {
+            interrupted: self.interrupted,
+            ..Outcome::default()
+        };
+        for participant in self.roster.participants {
+            outcome.health.extend(participant.health);
+            if let State::Lost(reason) = participant.state {
+                outcome.lost.push((participant.expected.name, reason));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Somebody opened a connection.
+    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId) {
+        let connection = Connection {
+            session: Session::default(),
+            participant: None,
+            since: now,
+        };
+        self.connections.insert(id, connection);
+        let strangers = self.connections.iter().filter(|(_, c)| c.participant.is_none());
+        if strangers.clone().count() > MAX_STRANGERS {
+            let oldest = strangers.min_by_key(|(id, c)| (c.since, **id)).map(|(id, _)| *id);
+            self.dismiss(
+                oldest.expect("more than none"),
+                "too many connections that don't say who they are",
+            );
+        }
+    }
+
+    /// A message came over a connection at `at`, or something that is none.
+    pub fn handle_message(&mut self, at: Stamp, id: ConnectionId, message: Result<ToController, Malformed>) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let participant = connection.participant;
+        if let Some(index) = participant {
+            self.roster.participants[index].heard = at;
+        }
+        let result = connection.session.handle_message(at, message);
+        let result = result.and_then(|step| match participant {
+            Some(index) => self.step(at, id, index, step),
+            None => self.join(at, id, step),
+        });
+        if let Err(refusal) = result {
+            self.refuse(at, id, refusal);
+        }
+        self.proceed(at);
+    }
+
+    /// A connection is gone.
+    pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId, reason: &str) {
+        let Some(connection) = self.connections.remove(&id) else {
+            return;
+        };
+        if let Some(index) = connection.participant {
+            match connection.session.stage() {
+                Stage::Done | Stage::Left => self.leave(index),
+                _ => self.lose(now, index, reason),
+            }
+        }
+        self.proceed(now);
+    }
+
+    /// The process of the participant of this number in [`Setup::expected`] ended.
+    pub fn handle_exit(&mut self, now: Stamp, index: usize, how: &str) {
+        let reason = format!("its process ended: {how}");
+        match self.roster.participants[index].state {
+            State::Awaited => self.lose(now, index, &reason),
+            State::Here(id) => match self.connections[&id].session.stage() {
+                Stage::Done | Stage::Left => {
+                    self.drop_connection(id);
+                    self.leave(index);
+                }
+                _ => self.lose(now, index, &reason),
+            },
+            State::Gone | State::Lost(_) => {}
+        }
+        self.proceed(now);
+    }
+
+    /// Somebody wants it to end now.
+    pub fn handle_stop(&mut self, now: Stamp) {
+        if !self.interrupted && !self.is_over() {
+            self.interrupted = true;
+            self.end_early(now, "the run was interrupted");
+        }
+    }
+
+    /// Rows can't be kept any more: ends the round, and puts out no more of them.
+    pub fn handle_unkept(&mut self, now: Stamp) {
+        if self.keeping {
+            self.keeping = false;
+            self.outputs.retain(|output| !matches!(output, Output::Row(_)));
+            self.end_early(now, "results can't be kept");
+        }
+    }
+
+    /// All rows put out so far are safe: they are acknowledged.
+    pub fn handle_synced(&mut self) {
+        for participant in &mut self.roster.participants {
+            let Some(id) = participant.connection() else { continue };
+            let taken = self.connections[&id].session.rows();
+            if taken > participant.acknowledged {
+                participant.acknowledged = taken;
+                let ack = protocol::Ack { sequence: taken };
+                self.outputs.push_back(Output::Send(id, ToParticipant::Ack(ack)));
+            }
+        }
+    }
+
+    /// The controller itself was away until now (a disk that took its time): the silence wasn't the participants'.
+    pub fn handle_pause(&mut self, now: Stamp) {
+        for participant in &mut self.roster.participants {
+            participant.heard = participant.heard.max(now);
+        }
+    }
+
+    /// Time has come to `now`.
+    pub fn handle_timeout(&mut self, now: Stamp) {
+        let late: Vec<ConnectionId> = self
+            .connections
+            .iter()
+            .filter(|(_, c)| c.participant.is_none() && c.since.after(HELLO) <= now)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in late {
+            self.dismiss(id, "it did not say who it is");
+        }
+        for index in 0..self.roster.participants.len() {
+            if self.silence(index).is_some_and(|at| at <= now) {
+                let reason = format!("nothing was heard of it for {SILENCE}");
+                self.lose(now, index, &reason);
+            }
+        }
+        self.ping(now);
+        self.proceed(now);
+    }
+
+    /// The next thing for the shell to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` once it is over.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
+        let phase = match self.course {
+            Course::Joining(at)
+            | Course::Preparing(at)
+            | Course::Comparing(at)
+            | Course::Running(_, at)
+            | Course::Collecting(at)
+            | Course::Parting(at) => at,
+            Course::Over(_) => return None,
+        };
+        let people = &self.roster.participants;
+        let pings = people.iter().filter_map(|p| p.ping_due.map(|at| (at, Wake::Ping)));
+        let silences = (0..people.len()).filter_map(|index| self.silence(index).map(|at| (at, Wake::Silence)));
+        let strangers = self.connections.values().filter(|c| c.participant.is_none());
+        let strangers = strangers.map(|c| (c.since.after(HELLO), Wake::Stranger));
+        pings
+            .chain(silences)
+            .chain(strangers)
+            .chain([(phase, Wake::Phase)])
+            .min()
+    }
+
+    /// Somebody unknown says who it is.
+    fn join(&mut self, at: Stamp, id: ConnectionId, step: Step) -> Result<(), Refusal> {
+        let Step::Joins(hello) = step else {
+            unreachable!("a stranger's session takes nothing but `hello`")
+        };
+        let index = self.roster.admit(&hello, matches!(self.course, Course::Joining(_)))?;
+        let participant = &mut self.roster.participants[index];
+        participant.state = State::Here(id);
+        participant.heard = at;
+        let role = participant.expected.role;
+        let connection = self.connections.get_mut(&id).expect("it just said something");
+        connection.participant = Some(index);
+        connection.session.welcome();
+        let welcome = Welcome {
+            protocol: protocol::VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.outputs
+            .push_back(Output::Send(id, ToParticipant::Welcome(welcome)));
+        if role == Role::Server {
+            connection.session.assign();
+            let serve = protocol::Serve {
+                plan: self.setup.document.clone(),
+                rate_bps: self.setup.rate.as_bps(),
+            };
+            self.outputs.push_back(Output::Send(id, ToParticipant::Serve(serve)));
+        }
+        Ok(())
+    }
+
+    /// A participant said something that is in order.
+    fn step(&mut self, at: Stamp, id: ConnectionId, index: usize, step: Step) -> Result<(), Refusal> {
+        let participant = &mut self.roster.participants[index];
+        match step {
+            Step::Joins(_) => unreachable!("a participant's session takes no second `hello`"),
+            Step::Answered => {
+                participant.pings_left = participant.pings_left.saturating_sub(1);
+                participant.ping_due = (participant.pings_left > 0).then(|| at.after(PING_GAP));
+            }
+            Step::Ready(address) if address.is_none() == participant.is_agent() => participant.address = address,
+            Step::Ready(_) => {
+                self.lose(at, index, "its `ready` does not fit its role");
+                return Err(Refusal::Address);
+            }
+            Step::Rows(batch) => {
+                let (stations, far) = (&participant.expected.stations, !participant.is_agent());
+                let rows = batch.into_rows(|station| stations.contains(&station), far)?;
+                rows.into_iter().for_each(|row| self.take(row));
+            }
+            Step::Again => {
+                let ack = protocol::Ack {
+                    sequence: participant.acknowledged,
+                };
+                self.outputs.push_back(Output::Send(id, ToParticipant::Ack(ack)));
+            }
+            Step::Alive => {}
+            Step::Health(health) => self.take_health(at, index, health),
+            Step::Done(None) => {}
+            Step::Done(Some(error)) => self.lose(at, index, &error),
+            Step::Leaves { early: false, .. } => {
+                self.drop_connection(id);
+                self.leave(index);
+            }
+            Step::Leaves { reason, .. } => {
+                let reason = reason.unwrap_or_else(|| "it left".to_owned());
+                self.lose(at, index, &reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a row, and finds the station of one that the server sent.
+    fn take(&mut self, row: Row) {
+        match row {
+            Row::Connection(row) if row.side == Side::Server => {
+                if let Some(row) = self.ports.handle_server(row) {
+                    self.put(Row::Connection(row));
+                }
+            }
+            Row::Connection(row) => {
+                let explained = self.ports.handle_station(&row);
+                self.put(Row::Connection(row));
+                explained.into_iter().for_each(|row| self.put(Row::Connection(row)));
+            }
+            row => self.put(row),
+        }
+    }
+
+    /// Keeps what a participant says of its measuring, under the name and stations that it has here.
+    fn take_health(&mut self, at: Stamp, index: usize, said: Health) {
+        let participant = &mut self.roster.participants[index];
+        let expected = &participant.expected;
+        let health = Health {
+            name: expected.name.clone(),
+            role: expected.role,
+            stations: names(&self.setup, &expected.stations),
+            ..said
+        };
+        let text = serde_json::to_string(&health).expect("plain fields");
+        participant.health = Some(health);
+        self.event(at, None, EventKind::Health, text);
+    }
+
+    fn put(&mut self, row: Row) {
+        if self.keeping {
+            self.outputs.push_back(Output::Row(row));
+        }
+    }
+
+    fn event(&mut self, now: Stamp, station: Option<u16>, kind: EventKind, text: String) {
+        self.put(Row::Event(EventRow {
+            station,
+            workload: None,
+            at: self.run_time(now).unwrap_or(Instant::ZERO),
+            length: 0,
+            kind,
+            text,
+        }));
+    }
+
+    /// Says no, and ends the connection of a stranger, or of one who doesn't stop.
+    fn refuse(&mut self, now: Stamp, id: ConnectionId, refusal: Refusal) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let participant = connection.participant;
+        if participant.is_none() {
+            connection.session.refuse();
+        }
+        let over = connection.session.is_exhausted();
+        let who = match participant {
+            Some(index) => self.roster.participants[index].expected.name.clone(),
+            None => "a stranger".to_owned(),
+        };
+        let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
+        self.outputs.push_back(Output::Refused(who, refusal));
+        self.outputs.push_back(Output::Send(
+            id,
+            ToParticipant::Refused(Refused { reason: reason.clone() }),
+        ));
+        match participant {
+            Some(index) if over => self.lose(
+                now,
+                index,
+                &format!("too much of what it sent was refused, last: {reason}"),
+            ),
+            None if over => self.drop_connection(id),
+            _ => {}
+        }
+    }
+
+    /// Ends a connection that was there.
+    fn drop_connection(&mut self, id: ConnectionId) {
+        if self.connections.remove(&id).is_some() {
+            self.outputs.push_back(Output::Close(id));
+        }
+    }
+
+    /// Ends a stranger's connection.
+    fn dismiss(&mut self, id: ConnectionId, reason: &str) {
+        let bye = Bye {
+            reason: Some(reason.to_owned()),
+        };
+        self.outputs.push_back(Output::Send(id, ToParticipant::Bye(bye)));
+        self.drop_connection(id);
+    }
+
+    /// A participant did its part and left.
+    fn leave(&mut self, index: usize) {
+        let participant = &mut self.roster.participants[index];
+        participant.state = State::Gone;
+        participant.ping_due = None;
+    }
+
+    /// A participant is lost: its stations' results end here.
+    fn lose(&mut self, now: Stamp, index: usize, reason: &str) {
+        let participant = &mut self.roster.participants[index];
+        let reason = protocol::shorten(reason.to_owned(), protocol::MAX_TEXT);
+        let connection = participant.connection();
+        participant.ping_due = None;
+        participant.state = State::Lost(reason.clone());
+        if let Some(id) = connection {
+            self.drop_connection(id);
+        }
+        // Before the start there is no time to tell it at; then all who were lost are told.
+        if self.start.is_some() {
+            self.tell_lost(now, index, &reason);
+        }
+    }
+
+    fn tell_lost(&mut self, now: Stamp, index: usize, reason: &str) {
+        let Participant { expected, .. } = &self.roster.participants[index];
+        let (name, stations) = (expected.name.clone(), expected.stations.clone());
+        let text = match expected.role {
+            Role::Agent => format!("agent {name} was lost: {reason}"),
+            Role::Server => format!("server {name} was lost: {reason}"),
+        };
+        self.outputs.push_back(Output::Warn(text.clone()));
+        if stations.is_empty() {
+            self.event(now, None, EventKind::Lost, text);
+        } else {
+            for station in stations {
+                self.event(now, Some(station), EventKind::Lost, text.clone());
+            }
+        }
+    }
+
+    /// When the silence of a participant is too long.
+    fn silence(&self, index: usize) -> Option<Stamp> {
+        let participant = &self.roster.participants[index];
+        let id = participant.connection()?;
+        let started = self.connections.get(&id)?.session.stage() == Stage::Started;
+        started.then(|| participant.heard.after(SILENCE))
+    }
+
+    fn tell_all(&mut self, message: &ToParticipant, wanted: impl Fn(&Participant, Stage) -> bool) {
+        for participant in &self.roster.participants {
+            if let Some(id) = participant.connection()
+                && wanted(participant, self.connections[&id].session.stage())
+            {
+                self.outputs.push_back(Output::Send(id, message.clone()));
+            }
+        }
+    }
+
+    fn end_early(&mut self, now: Stamp, reason: &str) {
+        match self.course {
+            Course::Running(..) | Course::Collecting(_) => {
+                let stop = ToParticipant::Stop(Stop {
+                    reason: reason.to_owned(),
+                });
+                self.tell_all(&stop, |p, stage| p.is_agent() && stage == Stage::Started);
+                self.collect(now, COLLECT_STOPPED);
+                self.proceed(now);
+            }
+            Course::Joining(_) | Course::Preparing(_) | Course::Comparing(_) => self.part(now, reason),
+            Course::Parting(_) | Course::Over(_) => {}
+        }
+    }
+}
+
+/// Stations by name.
+fn names(setup: &Setup, stations: &[u16]) -> Vec<String> {
+    let name = |station: &u16| setup.stations.get(usize::from(*station)).cloned();
+    stations.iter().filter_map(name).collect()
+}

@@ -1,0 +1,338 @@
+//! Sockets, timers and sinks around a [`Round`].
+
+use super::round::{Output, Round, Setup};
+use super::session::ConnectionId;
+use crate::clock::Stamp;
+use crate::launch::Child;
+use crate::local::{FleetError, Outcome, Watch};
+use crate::own_clock::{OwnClock, std};
+use crate::protocol::{MAX_TO_CONTROLLER, Malformed, ToController, ToParticipant};
+use crate::transport::{Channel, ChannelError};
+use netburn_record::Sink;
+use netburn_units::Duration;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep_until, timeout};
+
+/// How often children are looked after and the reader is told the time.
+const TICK: Duration = Duration::from_millis(100);
+/// How often rows are synced.
+const SYNC: Duration = Duration::from_millis(1000);
+/// The most messages that wait to be handled: with the longest message, 64 MiB.
+const EVENTS: usize = 64;
+/// The most messages that wait to be sent over one connection; one that takes none is lost.
+const OUTGOING: usize = 256;
+/// How long one message may take to be sent.
+const SEND: Duration = Duration::from_secs(5);
+/// How long the disk may keep the controller away before the silence meanwhile is held against nobody.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long goodbyes may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long a connection that was closed from here is still listened to: closing it on words that are on their way
+/// would reset it, and take our last words from the other side.
+const HEAR_OUT: Duration = Duration::from_millis(200);
+/// From the end of a connection to the news of it, so that a process that died is known to have.
+const LINGER: Duration = Duration::from_millis(50);
+
+/// A listener and the connections to it.
+pub(crate) struct Controller {
+    listener: TcpListener,
+    clock: OwnClock,
+    events: mpsc::Receiver<(ConnectionId, Event)>,
+    tell: mpsc::Sender<(ConnectionId, Event)>,
+    outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToParticipant>>,
+    connections: JoinSet<()>,
+    next: u64,
+}
+
+/// What happened on a connection.
+enum Event {
+    Message(Stamp, Result<ToController, Malformed>),
+    Closed(String),
+}
+
+/// Why the round woke.
+enum Happened {
+    Event(Option<(ConnectionId, Event)>),
+    Connection(io::Result<(TcpStream, SocketAddr)>),
+    Stop(bool),
+    Nothing,
+}
+
+/// Those around a round.
+pub(crate) struct Around<'a, 'b> {
+    pub(crate) sinks: &'a mut [&'b mut dyn Sink],
+    pub(crate) watch: &'a mut dyn Watch,
+    pub(crate) stop: watch::Receiver<bool>,
+    /// In the order of those expected; empty places are of those that ended, or never were children.
+    pub(crate) children: &'a mut [Option<Box<dyn Child>>],
+}
+
+impl Controller {
+    /// Listens.
+    pub(crate) async fn bind(address: SocketAddr) -> Result<Controller, FleetError> {
+        let listener = TcpListener::bind(address).await.map_err(FleetError::Listen)?;
+        let (tell, events) = mpsc::channel(EVENTS);
+        Ok(Controller {
+            listener,
+            clock: OwnClock::new(),
+            events,
+            tell,
+            outgoing: BTreeMap::new(),
+            connections: JoinSet::new(),
+            next: 0,
+        })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> Result<SocketAddr, FleetError> {
+        self.listener.local_addr().map_err(FleetError::Listen)
+    }
+
+    /// Runs a round to its end.
+    pub(crate) async fn run(mut self, setup: Setup, mut around: Around<'_, '_>) -> Result<Outcome, FleetError> {
+        let mut round = Round::new(self.clock.now(), setup);
+        let (mut unkept, mut stopping) = (None, false);
+        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC));
+        loop {
+            let before = self.clock.now();
+            if let Err(error) = self.carry_out(&mut round, &mut around) {
+                round.handle_unkept(self.clock.now());
+                unkept.get_or_insert(error);
+                continue;
+            }
+            let now = self.clock.now();
+            if sync <= now || round.is_over() {
+                sync = now.after(SYNC);
+                match sync_all(around.sinks).err().filter(|_| unkept.is_none()) {
+                    Some(error) => {
+                        round.handle_unkept(now);
+                        unkept = Some(error);
+                    }
+                    None => round.handle_synced(),
+                }
+                if !round.is_over() {
+                    continue;
+                }
+            }
+            if round.is_over() {
+                break;
+            }
+            let now = self.clock.now();
+            if now.checked_since(before).is_some_and(|away| away > PAUSE) {
+                round.handle_pause(now);
+            }
+            if tick <= now {
+                tick = now.after(TICK);
+                look_after(around.children, &mut round, now);
+                if let Some(time) = round.run_time(now) {
+                    around.watch.tick(time);
+                }
+                // What awaits its acknowledgement need not wait for the second to pass.
+                if round.is_collecting() {
+                    sync = now;
+                }
+                continue;
+            }
+            let wake = round.poll_timeout().map_or(tick, |(at, _)| at.min(tick)).min(sync);
+            let wake = self.clock.when(wake).unwrap_or_else(std::time::Instant::now);
+            let happened = tokio::select! {
+                event = self.events.recv() => Happened::Event(event),
+                stream = self.listener.accept() => Happened::Connection(stream),
+                told = around.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
+                () = sleep_until(wake.into()) => Happened::Nothing,
+            };
+            match happened {
+                Happened::Event(mut event) => {
+                    for _ in 0..EVENTS {
+                        let Some((id, what)) = event else { break };
+                        self.handle(&mut round, around.children, id, what);
+                        event = self.events.try_recv().ok();
+                    }
+                }
+                Happened::Connection(Ok((stream, from))) => {
+                    let id = self.open(stream);
+                    tracing::debug!(%from, connection = id.0, "a connection");
+                    round.handle_connected(self.clock.now(), id);
+                }
+                // Out of descriptors, or a connection that was gone again: the others matter more.
+                Happened::Connection(Err(error)) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(std(TICK)).await;
+                }
+                Happened::Stop(told) => {
+                    // When nobody is left who could tell, there is nothing to wait for either.
+                    stopping = true;
+                    if told {
+                        round.handle_stop(self.clock.now());
+                    }
+                }
+                Happened::Nothing => {}
+            }
+            let now = self.clock.now();
+            if round.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                round.handle_timeout(now);
+            }
+            while self.connections.try_join_next().is_some() {}
+        }
+        self.carry_out(&mut round, &mut around).ok();
+        self.outgoing.clear();
+        // The goodbyes. What still comes is taken from those who wait to say it, and let go.
+        let all = async {
+            loop {
+                tokio::select! {
+                    ended = self.connections.join_next() => if ended.is_none() { break },
+                    _ = self.events.recv() => {}
+                }
+            }
+        };
+        if timeout(std(GOODBYE), all).await.is_err() {
+            tracing::debug!("connections that take no goodbye");
+        }
+        match unkept {
+            Some(error) => Err(FleetError::Keep(error)),
+            None => round.finish(),
+        }
+    }
+
+    /// Does what the round wants done. An error is a row that can't be kept.
+    fn carry_out(&mut self, round: &mut Round, around: &mut Around<'_, '_>) -> io::Result<()> {
+        while let Some(output) = round.poll_output() {
+            match output {
+                Output::Send(id, message) => self.send(id, message),
+                Output::Close(id) => {
+                    self.outgoing.remove(&id);
+                }
+                Output::Row(row) => {
+                    for sink in around.sinks.iter_mut() {
+                        sink.put(&row)?;
+                    }
+                }
+                Output::Phase(phase, length) => {
+                    tracing::info!(?phase, %length, "a phase begins");
+                    around.watch.phase(phase, length);
+                }
+                Output::Warn(text) => {
+                    tracing::warn!("{text}");
+                    around.watch.warn(&text);
+                }
+                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "a message was refused"),
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, id: ConnectionId, message: ToParticipant) {
+        let Some(queue) = self.outgoing.get(&id) else { return };
+        if queue.try_send(message).is_err() {
+            // Its task ends with its queue, and says so.
+            tracing::warn!(connection = id.0, "a connection takes no messages");
+            self.outgoing.remove(&id);
+        }
+    }
+
+    fn handle(&mut self, round: &mut Round, children: &mut [Option<Box<dyn Child>>], id: ConnectionId, event: Event) {
+        match event {
+            Event::Message(at, message) => round.handle_message(at, id, message),
+            Event::Closed(reason) => {
+                tracing::debug!(connection = id.0, reason, "a connection ended");
+                self.outgoing.remove(&id);
+                // That a process died says more than that its connection did.
+                look_after(children, round, self.clock.now());
+                round.handle_closed(self.clock.now(), id, &reason);
+            }
+        }
+    }
+
+    /// Listens to a new connection.
+    fn open(&mut self, stream: TcpStream) -> ConnectionId {
+        let id = ConnectionId(self.next);
+        self.next += 1;
+        let (outgoing, queue) = mpsc::channel(OUTGOING);
+        self.outgoing.insert(id, outgoing);
+        let (tell, clock) = (self.tell.clone(), self.clock);
+        self.connections.spawn(async move {
+            let reason = converse(stream, id, queue, &tell, clock).await;
+            tokio::time::sleep(std(LINGER)).await;
+            // Nobody is there to hear it once the round is over.
+            let _ = tell.send((id, Event::Closed(reason))).await;
+        });
+        id
+    }
+}
+
+/// Listens and talks until either side ends it, and says how that came.
+async fn converse(
+    stream: TcpStream,
+    id: ConnectionId,
+    mut queue: mpsc::Receiver<ToParticipant>,
+    tell: &mpsc::Sender<(ConnectionId, Event)>,
+    clock: OwnClock,
+) -> String {
+    // The round drops the queue of a connection that takes too long to say hello.
+    let accepted = async {
+        let opening = Channel::accept(stream, MAX_TO_CONTROLLER);
+        tokio::pin!(opening);
+        tokio::select! {
+            channel = &mut opening => channel,
+            // What it says before the connection is open is that there will be none.
+            _ = queue.recv() => Err(ChannelError::Closed),
+        }
+    };
+    let channel = match accepted.await {
+        Ok(channel) => channel,
+        Err(error) => return error.to_string(),
+    };
+    let Channel {
+        mut receiver,
+        mut sender,
+    } = channel;
+    let listen = async {
+        loop {
+            match receiver.message::<ToController>().await {
+                Ok(message) => {
+                    let at = clock.now();
+                    if tell.send((id, Event::Message(at, message))).await.is_err() {
+                        return "the round is over".to_owned();
+                    }
+                }
+                Err(error) => return error.to_string(),
+            }
+        }
+    };
+    let talk = async {
+        while let Some(message) = queue.recv().await {
+            match timeout(std(SEND), sender.message(&message)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => return error.to_string(),
+                Err(_) => return format!("it took no message for {SEND}"),
+            }
+        }
+        let _ = timeout(std(SEND), sender.close()).await;
+        "closed from here".to_owned()
+    };
+    let reason = tokio::select! {
+        reason = listen => return reason,
+        reason = talk => reason,
+    };
+    let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
+    reason
+}
+
+/// Tells the round of children that ended; their places become empty.
+fn look_after(children: &mut [Option<Box<dyn Child>>], round: &mut Round, now: Stamp) {
+    for (index, place) in children.iter_mut().enumerate() {
+        if let Some(how) = place.as_mut().and_then(|child| child.ended()) {
+            *place = None;
+            round.handle_exit(now, index, &how);
+        }
+    }
+}
+
+fn sync_all(sinks: &mut [&mut dyn Sink]) -> io::Result<()> {
+    sinks.iter_mut().try_for_each(|sink| sink.sync())
+}

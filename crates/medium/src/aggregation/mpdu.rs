@@ -1,0 +1,138 @@
+//! Frames and aggregates, and how long they are.
+
+use crate::packet::Queued;
+use crate::phy::TxVector;
+use crate::queue::Tin;
+use netburn_units::{Duration, Instant};
+
+/// The header and trailer of data frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Framing {
+    /// MAC header in bytes: 26 with QoS control (802.11-2020 figure 9-28), 24 without.
+    pub header: u32,
+    /// What encryption adds: 16 (CCMP: 8 of header, 8 of MIC), or nothing.
+    pub encryption: u32,
+}
+
+/// LLC and SNAP before the network layer's packet.
+const LLC_SNAP: u32 = 8;
+/// The frame check sequence.
+const FCS: u32 = 4;
+/// The delimiter before each MPDU of an A-MPDU.
+const DELIMITER: u32 = 4;
+/// The subframe header of an A-MSDU: addresses and length.
+const SUBFRAME: u32 = 14;
+
+impl Framing {
+    /// QoS data without encryption: what the published comparisons have.
+    pub const QOS: Framing = Framing {
+        header: 26,
+        encryption: 0,
+    };
+    /// QoS data with CCMP.
+    pub const CCMP: Framing = Framing {
+        header: 26,
+        encryption: 16,
+    };
+    /// Plain data, without QoS or encryption.
+    pub const PLAIN: Framing = Framing {
+        header: 24,
+        encryption: 0,
+    };
+
+    /// The length of an MPDU that carries one packet.
+    #[must_use]
+    pub const fn mpdu(&self, packet: u32) -> u32 {
+        self.header + self.encryption + LLC_SNAP + packet + FCS
+    }
+
+    /// The length of an A-MSDU subframe without its padding.
+    #[must_use]
+    pub const fn subframe(packet: u32) -> u32 {
+        SUBFRAME + LLC_SNAP + packet
+    }
+
+    /// The length of an MPDU around an A-MSDU of `subframes` bytes.
+    #[must_use]
+    pub const fn around(&self, subframes: u32) -> u32 {
+        self.header + self.encryption + subframes + FCS
+    }
+}
+
+/// The length of an MPDU within an A-MPDU: its delimiter, and padding to 4 bytes.
+#[must_use]
+pub const fn in_aggregate(mpdu: u32) -> u64 {
+    (DELIMITER + mpdu).next_multiple_of(4) as u64
+}
+
+/// The length of the last MPDU of an A-MPDU: with its delimiter, not padded.
+#[must_use]
+pub const fn last_in_aggregate(mpdu: u32) -> u64 {
+    (DELIMITER + mpdu) as u64
+}
+
+/// One MPDU: a packet, or several in an A-MSDU.
+#[derive(Debug)]
+pub struct Mpdu<P> {
+    /// Its number within the agreement; never wraps.
+    pub sequence: u64,
+    /// How often it was sent.
+    pub tries: u32,
+    /// Its length in bytes.
+    pub length: u32,
+    /// What it carries, until the receiver has it.
+    pub packet: Option<Queued<P>>,
+    /// Further packets of an A-MSDU.
+    pub more: Vec<Queued<P>>,
+    /// Bytes of network-layer packets in it.
+    pub content: u32,
+}
+
+/// What an aggregate may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Whether frames are aggregated at all.
+    pub ampdu: bool,
+    /// The most MPDUs: the BlockAck window or less.
+    pub frames: u32,
+    /// The longest PPDU: the driver's cap, at most 5.484 ms (L-SIG, 802.11-2020 clause 9.4.2.55.6).
+    pub time: Duration,
+    /// The longest A-MPDU in bytes: 65 535 (HT), 1 048 575 (VHT), 6 500 631 (HE), 15 523 200 (EHT).
+    pub bytes: u64,
+    /// The longest A-MSDU in bytes: 3839 or 7935 (HT), 11 398 (VHT on); nothing: none are made.
+    pub amsdu: u32,
+    /// How often an MPDU is sent before it is dropped.
+    pub tries: u32,
+}
+
+impl Limits {
+    /// The longest PPDU there can be (aPPDUMaxTime).
+    pub const PPDU: Duration = Duration::from_micros(5_484);
+
+    /// No aggregation; 7 tries (dot11LongRetryLimit and dot11ShortRetryLimit as Linux has them).
+    pub const NONE: Limits = Limits {
+        ampdu: false,
+        frames: 1,
+        time: Limits::PPDU,
+        bytes: 0,
+        amsdu: 0,
+        tries: 7,
+    };
+}
+
+/// MPDUs that go in one PPDU.
+#[derive(Debug)]
+pub struct Aggregate<P> {
+    /// Whom and what it is for.
+    pub tin: Tin,
+    /// The MPDUs, by rising sequence number.
+    pub mpdus: Vec<Mpdu<P>>,
+    /// How it is sent.
+    pub vector: TxVector,
+    /// Bytes of its PSDU.
+    pub length: u64,
+    /// How long its PPDU lasts.
+    pub duration: Duration,
+    /// When it was put together.
+    pub since: Instant,
+}

@@ -1,0 +1,176 @@
+//! The sending side of a BlockAck agreement.
+
+use super::{Aggregate, Framing, Limits, Mpdu, mpdu};
+use crate::packet::Queued;
+use crate::phy::{Format, Modulation, TxVector};
+use crate::queue::Tin;
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+/// Sequence numbers, window, and what waits to be sent again.
+#[derive(Debug)]
+pub struct Sender<P> {
+    /// To go before anything new, by rising sequence number: failed ones, and one that was taken from the queue but did not fit.
+    waiting: VecDeque<Mpdu<P>>,
+    /// A packet taken from the queue that did not fit.
+    held: Option<Queued<P>>,
+    next: u64,
+    /// MPDUs handed out and not settled, by sequence number of the lowest: the window's start.
+    unsettled: VecDeque<(u64, bool)>,
+}
+
+impl<P> Default for Sender<P> {
+    fn default() -> Self {
+        Sender {
+            waiting: VecDeque::new(),
+            held: None,
+            next: 0,
+            unsettled: VecDeque::new(),
+        }
+    }
+}
+
+impl<P> Sender<P> {
+    /// Whether something waits here, above the queue.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() || self.held.is_some()
+    }
+
+    /// Whether a BlockAck window of `frames` lets anything be sent: something again, or something new.
+    #[must_use]
+    pub fn may_send(&self, frames: u32) -> bool {
+        !self.waiting.is_empty() || self.unsettled.is_empty() || self.next < self.window_start() + u64::from(frames)
+    }
+
+    /// Packets that wait here.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        let of = |mpdu: &Mpdu<P>| usize::from(mpdu.packet.is_some()) + mpdu.more.len();
+        self.waiting.iter().map(of).sum::<usize>() + usize::from(self.held.is_some())
+    }
+
+    /// The lowest number that isn't settled: the start of the window.
+    #[must_use]
+    pub fn window_start(&self) -> u64 {
+        self.unsettled.front().map_or(self.next, |(sequence, _)| *sequence)
+    }
+
+    /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` and `room` (bytes of PSDU)
+    /// go. `mpdus` is an empty vector to be filled.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site; a struct would only rename the arguments"
+    )]
+    pub fn build(
+        &mut self,
+        now: Instant,
+        tin: Tin,
+        vector: TxVector,
+        format: &Format,
+        limits: &Limits,
+        framing: &Framing,
+        mut mpdus: Vec<Mpdu<P>>,
+        mut more: impl FnMut() -> Option<Queued<P>>,
+    ) -> Option<Aggregate<P>> {
+        let room = format
+            .longest(limits.time)
+            .unwrap_or(0)
+            .min(if limits.ampdu { limits.bytes } else { u64::MAX });
+        let mut length = 0;
+        let window_end = self.window_start() + u64::from(limits.frames);
+        let most = if limits.ampdu { limits.frames.max(1) } else { 1 };
+        while mpdus.len() < most as usize {
+            let mpdu = match self.waiting.pop_front() {
+                Some(mpdu) => mpdu,
+                None if self.next >= window_end && !self.unsettled.is_empty() => break,
+                None => match self.held.take().or_else(&mut more) {
+                    Some(packet) => self.frame(packet, limits, framing, &mut more),
+                    None => break,
+                },
+            };
+            // The last one isn't padded.
+            if !mpdus.is_empty() && length + mpdu::last_in_aggregate(mpdu.length) > room {
+                self.waiting.push_front(mpdu);
+                break;
+            }
+            length += mpdu::in_aggregate(mpdu.length);
+            mpdus.push(mpdu);
+        }
+        let last = mpdus.last()?;
+        // HT sends a lone MPDU as it is; VHT and later in an A-MPDU of one.
+        let bare = mpdus.len() == 1
+            && matches!(
+                vector.modulation,
+                Modulation::Ht { .. } | Modulation::Ofdm(_) | Modulation::Dsss(_)
+            );
+        let length = match bare {
+            true => u64::from(last.length),
+            false => length - mpdu::in_aggregate(last.length) + mpdu::last_in_aggregate(last.length),
+        };
+        Some(Aggregate {
+            tin,
+            vector,
+            length,
+            duration: format.duration(length),
+            since: now,
+            mpdus,
+        })
+    }
+
+    /// A new MPDU with the next number: one packet, or as many as the A-MSDU limit allows.
+    fn frame(
+        &mut self,
+        packet: Queued<P>,
+        limits: &Limits,
+        framing: &Framing,
+        more: &mut impl FnMut() -> Option<Queued<P>>,
+    ) -> Mpdu<P> {
+        let sequence = self.next;
+        self.next += 1;
+        self.unsettled.push_back((sequence, false));
+        let mut mpdu = Mpdu {
+            sequence,
+            tries: 0,
+            length: framing.mpdu(packet.packet.length),
+            content: packet.packet.length,
+            packet: Some(packet),
+            more: Vec::new(),
+        };
+        let mut subframes = Framing::subframe(mpdu.content);
+        while subframes < limits.amsdu {
+            let Some(next) = more() else { break };
+            let longer = subframes.next_multiple_of(4) + Framing::subframe(next.packet.length);
+            if longer > limits.amsdu {
+                self.held = Some(next);
+                break;
+            }
+            subframes = longer;
+            mpdu.content += next.packet.length;
+            mpdu.more.push(next);
+            mpdu.length = framing.around(subframes);
+        }
+        mpdu
+    }
+
+    /// An MPDU is done with: acknowledged, or given up.
+    pub fn settle(&mut self, sequence: u64) {
+        if let Ok(at) = self
+            .unsettled
+            .binary_search_by_key(&sequence, |(sequence, _)| *sequence)
+        {
+            self.unsettled[at].1 = true;
+        }
+        while matches!(self.unsettled.front(), Some((_, true))) {
+            self.unsettled.pop_front();
+        }
+    }
+
+    /// MPDUs, by rising number, go back to be sent again.
+    pub fn send_again(&mut self, mpdus: impl DoubleEndedIterator<Item = Mpdu<P>>) {
+        for mpdu in mpdus.rev() {
+            let at = self.waiting.partition_point(|other| other.sequence < mpdu.sequence);
+            self.waiting.insert(at, mpdu);
+        }
+    }
+}

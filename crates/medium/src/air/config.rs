@@ -1,0 +1,78 @@
+//! How an [`Air`](super::Air) is laid out.
+
+use crate::aggregation::{Framing, Limits};
+use crate::config::HardwareQueue;
+use crate::edca::{EdcaParameters, Timing};
+use crate::phy::{Modulation, TxVector};
+use netburn_units::{Duration, Seed};
+
+/// The channels and who is on them.
+#[derive(Debug, Clone)]
+pub struct AirConfig {
+    /// The channels. Transmissions on different ones don't meet.
+    pub channels: Vec<ChannelConfig>,
+    /// The stations and access point radios; a [`NodeId`](crate::packet::NodeId) is a place in this list.
+    pub nodes: Vec<NodeConfig>,
+    /// Pairs of nodes of one channel that can't hear each other.
+    pub hidden: Vec<(usize, usize)>,
+    /// What all chance comes from.
+    pub seed: Seed,
+}
+
+/// One channel.
+#[derive(Debug, Clone)]
+pub struct ChannelConfig {
+    /// Its interframe spaces.
+    pub timing: Timing,
+    /// What EIFS is reckoned with: the lowest basic rate. `None`: broken frames cost no more than others.
+    pub eifs: Option<Modulation>,
+    /// Share of the air that others take, 0 to 0.95.
+    pub busy: f64,
+}
+
+/// A station or an access point's radio.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    /// Its channel's place in the list.
+    pub channel: usize,
+    /// Its EDCA parameters by category.
+    pub edca: [EdcaParameters; 4],
+    /// What its hardware holds.
+    pub hardware: HardwareQueue,
+    /// PSDUs of this many bytes and more are preceded by RTS and CTS.
+    pub rts_threshold: Option<u64>,
+    /// RTS and CTS rate.
+    pub rts_rate: Modulation,
+    /// Frame headers.
+    pub framing: Framing,
+    /// Where it can send to.
+    pub links: Vec<LinkConfig>,
+}
+
+/// A link from one node to another.
+#[derive(Debug, Clone)]
+pub struct LinkConfig {
+    /// The receiver's place in the list.
+    pub to: usize,
+    /// How it sends at first; the rate control may choose another.
+    pub vector: TxVector,
+    /// The signal at the receiver over noise, in decibels; `None`: nothing is lost to noise.
+    pub snr_db: Option<f64>,
+    /// What its aggregates may hold.
+    pub limits: Limits,
+}
+
+impl ChannelConfig {
+    /// A channel in 5 or 6 GHz, with EIFS, of which others take nothing.
+    #[must_use]
+    pub fn ofdm() -> Self {
+        ChannelConfig {
+            timing: Timing::OFDM,
+            eifs: Some(Modulation::Ofdm(crate::phy::ofdm::Rate::M6)),
+            busy: 0.0,
+        }
+    }
+}
+
+/// How long others' transmissions last on a channel of which they take a share.
+pub(super) const OTHERS_FRAME: Duration = Duration::from_micros(1_500);

@@ -1,0 +1,129 @@
+//! What the hardware holds below the transmit queue, per access category.
+
+use crate::aggregation::Aggregate;
+use crate::config::HardwareQueue;
+use crate::packet::Queued;
+use crate::queue::Tin;
+use netburn_units::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Aggregates that are ready, and, for hardware that takes single packets, the packets that it will put together itself.
+#[derive(Debug)]
+pub(super) struct Hardware<P> {
+    limit: HardwareQueue,
+    ready: VecDeque<Aggregate<P>>,
+    store: Store<P>,
+    on_air: bool,
+}
+
+/// Packets in the order of arrival. An aggregate is for the first one's tin and takes further packets of that tin.
+#[derive(Debug)]
+struct Store<P> {
+    lists: BTreeMap<Tin, List<P>>,
+    order: VecDeque<Tin>,
+    packets: u32,
+}
+
+#[derive(Debug)]
+struct List<P> {
+    packets: VecDeque<Queued<P>>,
+    /// Places in the order whose packets have gone already with an earlier one's aggregate.
+    gone: u32,
+}
+
+impl<P> Hardware<P> {
+    pub(super) fn new(limit: HardwareQueue) -> Self {
+        Hardware {
+            limit,
+            ready: VecDeque::new(),
+            store: Store {
+                lists: BTreeMap::new(),
+                order: VecDeque::new(),
+                packets: 0,
+            },
+            on_air: false,
+        }
+    }
+
+    /// Whether it puts aggregates together itself, from packets handed to it one by one.
+    pub(super) fn takes_packets(&self) -> bool {
+        matches!(self.limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited)
+    }
+
+    /// Whether it takes more.
+    pub(super) fn has_room(&self) -> bool {
+        match self.limit {
+            HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air) < most.max(1) as usize,
+            HardwareQueue::Time(most) => {
+                let held: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
+                self.ready.is_empty() && !self.on_air || held < most
+            }
+            HardwareQueue::Frames(most) => {
+                let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
+                self.store.packets as usize + ready + usize::from(self.on_air) < most.max(1) as usize
+            }
+            HardwareQueue::Unlimited => true,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.store.packets == 0
+    }
+
+    /// Packets that it holds and that no aggregate does.
+    pub(super) fn packets(&self) -> usize {
+        let ready = self.ready.iter().flat_map(|aggregate| &aggregate.mpdus);
+        let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
+        ready + self.store.packets as usize
+    }
+
+    pub(super) fn push(&mut self, aggregate: Aggregate<P>) {
+        self.ready.push_back(aggregate);
+    }
+
+    /// An aggregate that failed and is tried again before all others.
+    pub(super) fn push_again(&mut self, aggregate: Aggregate<P>) {
+        self.ready.push_front(aggregate);
+    }
+
+    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>) {
+        let list = self.store.lists.entry(tin).or_insert_with(|| List {
+            packets: VecDeque::new(),
+            gone: 0,
+        });
+        list.packets.push_back(packet);
+        self.store.order.push_back(tin);
+        self.store.packets += 1;
+    }
+
+    /// The aggregate whose turn it is.
+    pub(super) fn pop(&mut self) -> Option<Aggregate<P>> {
+        self.ready.pop_front()
+    }
+
+    pub(super) fn set_on_air(&mut self, on_air: bool) {
+        self.on_air = on_air;
+    }
+
+    /// The tin of the packet whose turn it is.
+    pub(super) fn first_tin(&mut self) -> Option<Tin> {
+        while let Some(tin) = self.store.order.front().copied() {
+            let list = self.store.lists.get_mut(&tin).expect("a place in the order has a list");
+            if list.gone == 0 {
+                return Some(tin);
+            }
+            list.gone -= 1;
+            self.store.order.pop_front();
+        }
+        None
+    }
+
+    /// The next packet of that tin.
+    pub(super) fn pop_packet(&mut self, tin: Tin) -> Option<Queued<P>> {
+        let list = self.store.lists.get_mut(&tin)?;
+        let packet = list.packets.pop_front()?;
+        list.gone += 1;
+        self.store.packets -= 1;
+        Some(packet)
+    }
+}

@@ -1,0 +1,352 @@
+//! The medium as one machine: channels, the nodes on them, and everything that is on the air.
+//!
+//! [`config`] lays it out; [`output`] is what comes out. Inside, [`channel`] knows who hears whom and what is on the air,
+//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, and [`exchange`] carries a
+//! frame exchange from winning the medium to its acknowledgement.
+
+mod channel;
+pub mod config;
+mod exchange;
+mod hardware;
+mod link;
+mod node;
+pub mod output;
+
+pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
+pub use output::{Account, ChannelAccount, Output, Transmission};
+
+use crate::packet::{DropReason, NodeId, Packet, Queued};
+use crate::phy::{PhyError, TxVector};
+use crate::queue::TransmitQueue;
+use channel::{Channel, Flight, Kind, Who};
+use netburn_units::{Duration, Instant, Stream};
+use node::Node;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// The air.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then come back with a packet or at
+/// [`poll_timeout`](Self::poll_timeout).
+#[derive(Debug)]
+pub struct Air<P> {
+    nodes: Vec<Node<P>>,
+    channels: Vec<Channel>,
+    events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    sequence: u64,
+    outputs: VecDeque<Output<P>>,
+    trace: Option<VecDeque<Transmission>>,
+    loss: Stream,
+    now: Instant,
+    winners: Vec<crate::edca::Contender>,
+}
+
+/// Why the air wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wake {
+    /// A transmission, or a wait for an answer, ends.
+    Frame,
+    /// A backoff is done.
+    Backoff,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A transmission ends.
+    End { channel: usize, flight: u32 },
+    /// SIFS after a frame, its answer begins, or the data after CTS, or the next frame of a TXOP.
+    Begin { node: NodeId, step: Step },
+    /// No answer came.
+    TimeOut { node: NodeId },
+    /// The others have something to send.
+    Others { channel: usize },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// The receiver answers RTS of `node`.
+    Cts,
+    /// `node` sends its data.
+    Data,
+    /// The receiver acknowledges the data of `node`.
+    Response,
+}
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// Lays the air out, with one transmit queue per node.
+    ///
+    /// # Errors
+    /// When a link's vector is none that the standard has.
+    ///
+    /// # Panics
+    /// When there aren't as many queues as nodes.
+    pub fn new(config: &AirConfig, queues: Vec<Box<dyn TransmitQueue<P>>>) -> Result<Self, PhyError> {
+        assert_eq!(config.nodes.len(), queues.len(), "one queue per node");
+        let (mut channels, group_of): (Vec<_>, Vec<_>) = (0..config.channels.len())
+            .map(|index| Channel::new(config, index))
+            .unzip();
+        let mut nodes = Vec::new();
+        for (index, (node, queue)) in config.nodes.iter().zip(queues).enumerate() {
+            let group = group_of[node.channel][index].expect("a node is on its channel");
+            let id = NodeId(u16::try_from(index).expect("fewer than 65 536 nodes"));
+            let contend = |category: usize| {
+                let aifsn = node.edca[category].aifsn;
+                channels[node.channel].contend(group, aifsn, Who::Node(id, category))
+            };
+            let contenders = [0, 1, 2, 3].map(contend);
+            let backoff = config.seed.stream("backoff", index as u64);
+            nodes.push(Node::new(node, config.nodes.len(), contenders, queue, backoff)?);
+        }
+        let mut air = Air {
+            nodes,
+            channels,
+            events: BinaryHeap::new(),
+            sequence: 0,
+            outputs: VecDeque::new(),
+            trace: None,
+            loss: config.seed.stream("loss", 0),
+            now: Instant::ZERO,
+            winners: Vec::new(),
+        };
+        for channel in 0..air.channels.len() {
+            air.others_pause(Instant::ZERO, channel);
+        }
+        Ok(air)
+    }
+
+    /// A packet for `to` enters the transmit queue of `from`.
+    pub fn handle_packet(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
+        self.handle_timeout(now);
+        let now = self.now;
+        let node = &mut self.nodes[from.index()];
+        let category = crate::edca::AccessCategory::of_tid(packet.tid).index();
+        let queued = Queued { to, since: now, packet };
+        if node.link(to).is_none() {
+            node.drops.push((queued, DropReason::NoLink));
+        } else {
+            node.queue.enqueue(now, queued, &mut node.drops);
+            node.fill(now, category);
+            self.contend(now, from, category);
+        }
+        self.report_drops(now, from);
+    }
+
+    /// Time has come to `now`: everything that happens until then happens, in its order.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((at, wake)) = self.next_due() {
+            if at > now {
+                break;
+            }
+            self.now = self.now.max(at);
+            match wake {
+                Wake::Frame => {
+                    let Reverse((at, _, event)) = self.events.pop().expect("a frame event was due");
+                    self.handle_event(at, event);
+                }
+                Wake::Backoff => self.handle_backoff(self.now),
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// The next thing that happened.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.outputs.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` while nothing is to be sent.
+    pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
+        self.next_due()
+    }
+
+    /// From now on, data transmissions are kept for [`poll_transmission`](Self::poll_transmission).
+    pub fn trace(&mut self) {
+        self.trace.get_or_insert_default();
+    }
+
+    /// The next data transmission that ended.
+    pub fn poll_transmission(&mut self) -> Option<Transmission> {
+        self.trace.as_mut()?.pop_front()
+    }
+
+    /// How `from` sends to `to` from now on.
+    ///
+    /// # Errors
+    /// When the standard has no such vector.
+    pub fn set_vector(&mut self, from: NodeId, to: NodeId, vector: TxVector) -> Result<(), PhyError> {
+        match self.nodes[from.index()].link(to) {
+            Some(link) => link.set_vector(vector),
+            None => Ok(()),
+        }
+    }
+
+    /// How good the signal of `from` is at `to` from now on, in decibels over noise.
+    pub fn set_snr(&mut self, from: NodeId, to: NodeId, snr_db: Option<f64>) {
+        if let Some(link) = self.nodes[from.index()].link(to) {
+            link.set_snr(snr_db);
+        }
+    }
+
+    /// What a node's share of the air was spent on.
+    #[must_use]
+    pub fn account(&self, node: NodeId) -> Account {
+        self.nodes[node.index()].account
+    }
+
+    /// What became of a channel's time.
+    #[must_use]
+    pub fn channel_account(&self, channel: usize) -> ChannelAccount {
+        self.channels[channel].account
+    }
+
+    /// Packets that wait at a node: in its queue, its hardware, and to be sent again.
+    #[must_use]
+    pub fn backlog(&self, node: NodeId) -> usize {
+        let node = &self.nodes[node.index()];
+        let hardware: usize = node.categories.iter().map(|c| c.hardware.packets()).sum();
+        let senders = node.links.iter().flat_map(|link| &link.senders);
+        let waiting: usize = senders.map(crate::aggregation::Sender::packets).sum();
+        let flying = node.exchange.as_ref().map_or(0, |exchange| {
+            let mpdus = exchange.aggregate.mpdus.iter();
+            mpdus.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum()
+        });
+        node.queue.packets() + hardware + waiting + flying
+    }
+
+    fn next_due(&mut self) -> Option<(Instant, Wake)> {
+        let frame = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
+        let backoff = self
+            .channels
+            .iter_mut()
+            .filter_map(|channel| channel.contention.next_due())
+            .min();
+        // A backoff that was done before its contender had anything to send is due now.
+        let backoff = backoff.map(|at| (at.max(self.now), Wake::Backoff));
+        frame.into_iter().chain(backoff).min()
+    }
+
+    fn schedule(&mut self, at: Instant, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((at, self.sequence, event)));
+    }
+
+    /// Lets a category contend if it has something to send and doesn't yet.
+    fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        if node.categories[category].waiting || node.categories[category].hardware.is_empty() {
+            return;
+        }
+        if node
+            .exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.category == category)
+        {
+            return;
+        }
+        let contender = node.categories[category].contender;
+        node.categories[category].waiting = true;
+        let contention = &mut self.channels[node.channel].contention;
+        if contention.must_draw(now, contender) {
+            let slots = node.draw(category);
+            contention.back_off(now, contender, slots, false);
+        }
+        contention.wait(contender);
+    }
+
+    /// Those whose backoff is done send; of one node's, the highest category.
+    fn handle_backoff(&mut self, now: Instant) {
+        for index in 0..self.channels.len() {
+            if self.channels[index].contention.next_due().is_none_or(|at| at > now) {
+                continue;
+            }
+            let mut winners = std::mem::take(&mut self.winners);
+            self.channels[index].contention.winners(now, &mut winners);
+            for (place, contender) in winners.iter().enumerate() {
+                match self.channels[index].who[contender.0 as usize] {
+                    Who::Others => self.others_begin(now, index),
+                    Who::Node(id, category) => {
+                        // Contenders are numbered by node and rising category.
+                        let higher = winners[place + 1..].iter().any(|other| {
+                            matches!(self.channels[index].who[other.0 as usize], Who::Node(same, _) if same == id)
+                        });
+                        self.nodes[id.index()].categories[category].waiting = false;
+                        if higher || self.nodes[id.index()].exchange.is_some() {
+                            self.internal_collision(now, id, category);
+                        } else {
+                            self.begin_access(now, id, category);
+                        }
+                    }
+                }
+            }
+            winners.clear();
+            self.winners = winners;
+        }
+    }
+
+    /// A higher category of the same node was given the medium (clause 10.23.2.4): as after a collision on the air, but
+    /// nothing was sent.
+    fn internal_collision(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        let slot = &mut node.categories[category];
+        slot.window = slot.parameters.doubled(slot.window);
+        slot.waiting = true;
+        let contender = slot.contender;
+        let slots = node.draw(category);
+        let contention = &mut self.channels[node.channel].contention;
+        contention.wait(contender);
+        contention.back_off(now, contender, slots, true);
+    }
+
+    fn others_pause(&mut self, now: Instant, channel: usize) {
+        if let Some(others) = &mut self.channels[channel].others {
+            let at = now + others.pause();
+            self.schedule(at, Event::Others { channel });
+        }
+    }
+
+    fn others_begin(&mut self, now: Instant, channel: usize) {
+        let flight = Flight::new(Kind::Others, None, None, now, config::OTHERS_FRAME);
+        let (end, name) = (flight.end, self.channels[channel].start(flight));
+        self.schedule(end, Event::End { channel, flight: name });
+    }
+
+    fn others_contend(&mut self, now: Instant, channel: usize) {
+        let channel = &mut self.channels[channel];
+        if let Some(others) = &mut channel.others {
+            let contender = others.contender;
+            if channel.contention.must_draw(now, contender) {
+                let slots = others.window(15);
+                channel.contention.back_off(now, contender, slots, false);
+            }
+            channel.contention.wait(contender);
+        }
+    }
+
+    /// Passes on what a node's queue has dropped.
+    fn report_drops(&mut self, now: Instant, from: NodeId) {
+        let node = &mut self.nodes[from.index()];
+        for (queued, reason) in node.drops.drain(..) {
+            node.account.drops += 1;
+            self.outputs.push_back(Output::Dropped {
+                at: now,
+                from,
+                to: queued.to,
+                reason,
+                packet: Some(queued.packet),
+            });
+        }
+    }
+
+    /// Puts a frame on the air and returns when it ends.
+    fn fly(&mut self, flight: Flight, channel: usize) -> Instant {
+        let end = flight.end;
+        let name = self.channels[channel].start(flight);
+        self.schedule(end, Event::End { channel, flight: name });
+        end
+    }
+
+    /// SIFS of a channel.
+    fn sifs(&self, channel: usize) -> Duration {
+        self.channels[channel].timing.sifs
+    }
+}

@@ -1,0 +1,187 @@
+//! A station or access point radio while it is used.
+
+use super::config::NodeConfig;
+use super::hardware::Hardware;
+use super::link::Link;
+use super::output::Account;
+use crate::aggregation::{Aggregate, Framing, Mpdu};
+use crate::edca::{AccessCategory, Contender, EdcaParameters};
+use crate::packet::NodeId;
+use crate::phy::{Modulation, PhyError};
+use crate::queue::{Drops, TransmitQueue};
+use netburn_units::{Duration, Instant, Stream};
+
+#[derive(Debug)]
+pub(super) struct Node<P> {
+    pub(super) channel: usize,
+    pub(super) categories: [Category<P>; 4],
+    pub(super) links: Vec<Link<P>>,
+    /// The place in `links` of a receiver, by its node number.
+    pub(super) link_to: Vec<Option<u16>>,
+    pub(super) queue: Box<dyn TransmitQueue<P>>,
+    pub(super) exchange: Option<Exchange<P>>,
+    pub(super) framing: Framing,
+    pub(super) rts_threshold: Option<u64>,
+    pub(super) rts_rate: Modulation,
+    pub(super) account: Account,
+    pub(super) backoff: Stream,
+    pub(super) drops: Drops<P>,
+    /// Vectors to build aggregates in.
+    spare: Vec<Vec<Mpdu<P>>>,
+}
+
+/// One access category of a node (an EDCAF).
+#[derive(Debug)]
+pub(super) struct Category<P> {
+    pub(super) parameters: EdcaParameters,
+    pub(super) contender: Contender,
+    /// CW.
+    pub(super) window: u32,
+    pub(super) hardware: Hardware<P>,
+    pub(super) waiting: bool,
+}
+
+/// A frame exchange under way.
+#[derive(Debug)]
+pub(super) struct Exchange<P> {
+    pub(super) category: usize,
+    pub(super) aggregate: Aggregate<P>,
+    /// Which MPDUs arrived, once the data have.
+    pub(super) arrived: Vec<bool>,
+    /// Until when the TXOP lasts.
+    pub(super) txop_end: Instant,
+}
+
+impl<P> Node<P> {
+    pub(super) fn new(
+        config: &NodeConfig,
+        nodes: usize,
+        contenders: [Contender; 4],
+        queue: Box<dyn TransmitQueue<P>>,
+        backoff: Stream,
+    ) -> Result<Self, PhyError> {
+        let links = config.links.iter().map(Link::new).collect::<Result<Vec<_>, _>>()?;
+        let mut link_to = vec![None; nodes];
+        for (place, link) in links.iter().enumerate() {
+            link_to[link.to.index()] = Some(place as u16);
+        }
+        let category = |index: usize| Category {
+            parameters: config.edca[index],
+            contender: contenders[index],
+            window: config.edca[index].cw_min,
+            hardware: Hardware::new(config.hardware),
+            waiting: false,
+        };
+        Ok(Node {
+            channel: config.channel,
+            categories: [category(0), category(1), category(2), category(3)],
+            links,
+            link_to,
+            queue,
+            exchange: None,
+            framing: config.framing,
+            rts_threshold: config.rts_threshold,
+            rts_rate: config.rts_rate,
+            account: Account::default(),
+            backoff,
+            drops: Vec::new(),
+            spare: Vec::new(),
+        })
+    }
+
+    pub(super) fn link(&mut self, to: NodeId) -> Option<&mut Link<P>> {
+        let place = (*self.link_to.get(to.index())?)?;
+        self.links.get_mut(usize::from(place))
+    }
+
+    /// A number of slots, 0 to the category's window.
+    pub(super) fn draw(&mut self, category: usize) -> u32 {
+        let window = u64::from(self.categories[category].window);
+        self.backoff.below(window + 1) as u32
+    }
+
+    /// Gives the category's hardware what it has room for.
+    pub(super) fn fill(&mut self, now: Instant, category: usize) {
+        let name = AccessCategory::ALL[category];
+        while self.categories[category].hardware.has_room() {
+            let (links, link_to) = (&self.links, &self.link_to);
+            let mut may = |tin: crate::queue::Tin| {
+                link_to[tin.to.index()].is_some_and(|place| links[usize::from(place)].may_send(tin.tid))
+            };
+            let Some(tin) = self.queue.next(now, name, &mut may) else {
+                return;
+            };
+            let waiting = self
+                .link(tin.to)
+                .is_some_and(|link| link.senders[usize::from(tin.tid)].is_waiting());
+            if self.categories[category].hardware.takes_packets() && !waiting {
+                let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
+                    continue;
+                };
+                self.queue.handed(tin, Duration::ZERO);
+                self.categories[category].hardware.push_packet(tin, packet);
+            } else if let Some(aggregate) = self.build(now, category, tin, false) {
+                self.categories[category].hardware.push(aggregate);
+            }
+        }
+    }
+
+    /// The aggregate that the category sends next.
+    pub(super) fn take(&mut self, now: Instant, category: usize) -> Option<Aggregate<P>> {
+        if let Some(aggregate) = self.categories[category].hardware.pop() {
+            return Some(aggregate);
+        }
+        let tin = self.categories[category].hardware.first_tin()?;
+        self.build(now, category, tin, true)
+    }
+
+    /// An aggregate for a tin, from the queue or from what the hardware holds.
+    fn build(&mut self, now: Instant, category: usize, tin: crate::queue::Tin, held: bool) -> Option<Aggregate<P>> {
+        let spare = self.spare.pop().unwrap_or_default();
+        let Node {
+            links,
+            link_to,
+            queue,
+            drops,
+            categories,
+            framing,
+            ..
+        } = self;
+        let link = &mut links[usize::from(link_to[tin.to.index()]?)];
+        let Category {
+            hardware, parameters, ..
+        } = &mut categories[category];
+        let mut limits = link.limits;
+        if !parameters.txop.is_zero() {
+            let answer = link.block_ack.max(link.ack) + Duration::from_micros(16);
+            limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
+        }
+        let sender = &mut link.senders[usize::from(tin.tid)];
+        let aggregate = sender.build(
+            now,
+            tin,
+            link.vector,
+            &link.format,
+            &limits,
+            framing,
+            spare,
+            || match held {
+                true => hardware.pop_packet(tin),
+                false => queue.dequeue(now, tin, drops),
+            },
+        );
+        queue.resend(now, tin, sender.is_waiting());
+        if let Some(aggregate) = &aggregate {
+            queue.handed(tin, aggregate.duration);
+        }
+        aggregate
+    }
+
+    /// Keeps an emptied vector for the next aggregate.
+    pub(super) fn recycle(&mut self, mut mpdus: Vec<Mpdu<P>>) {
+        mpdus.clear();
+        if self.spare.len() < 8 {
+            self.spare.push(mpdus);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One queue for the whole device: new packets are dropped when it is full.
+
+use super::Drops;
+use super::driver::Discipline;
+use crate::config::QueueLimit;
+use crate::packet::{DropReason, Queued};
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+/// First in, first out (`pfifo`, `bfifo`).
+#[derive(Debug)]
+pub struct Fifo<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
+    limit: QueueLimit,
+}
+
+impl<P> Fifo<P> {
+    /// A queue that holds `limit`.
+    #[must_use]
+    pub fn new(limit: QueueLimit) -> Self {
+        Fifo {
+            packets: VecDeque::new(),
+            bytes: 0,
+            limit,
+        }
+    }
+
+    fn has_room(&self, length: u32) -> bool {
+        match self.limit {
+            QueueLimit::Packets(most) => self.packets.len() < most as usize,
+            QueueLimit::Bytes(most) => self.bytes + u64::from(length) <= most.as_bytes(),
+        }
+    }
+}
+
+impl<P: std::fmt::Debug + Send> Discipline<P> for Fifo<P> {
+    fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        if self.has_room(packet.packet.length) {
+            self.bytes += u64::from(packet.packet.length);
+            self.packets.push_back(packet);
+        } else {
+            drops.push((packet, DropReason::QueueFull));
+        }
+    }
+
+    fn dequeue(&mut self, _now: Instant, _drops: &mut Drops<P>) -> Option<Queued<P>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.packet.length);
+        Some(packet)
+    }
+
+    fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

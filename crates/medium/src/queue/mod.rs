@@ -1,0 +1,68 @@
+//! Transmit queues: what waits at an access point or a station, and who is served next.
+//!
+//! Every discipline is a type of its own behind [`TransmitQueue`]. Those that Linux keeps above the driver, and that don't
+//! know stations ([`fifo`], pfifo-fast, FQ-CoDel over the device), sit on the driver's own lists ([`driver`]).
+
+pub mod driver;
+pub mod fifo;
+
+use crate::edca::AccessCategory;
+use crate::packet::{DropReason, NodeId, Queued};
+use netburn_units::{Duration, Instant};
+
+/// A station and traffic identifier: what one aggregate is for, and one BlockAck agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tin {
+    /// The receiver.
+    pub to: NodeId,
+    /// 0 to 7.
+    pub tid: u8,
+}
+
+impl Tin {
+    /// The access category of its TID.
+    #[must_use]
+    pub const fn category(self) -> AccessCategory {
+        AccessCategory::of_tid(self.tid)
+    }
+}
+
+/// What a queue threw away, for the air to report.
+pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
+
+/// A transmit queue.
+///
+/// **Call order:** [`enqueue`](Self::enqueue) at any time; to fill the hardware, [`next`](Self::next), then
+/// [`dequeue`](Self::dequeue) of that tin until the aggregate is full or nothing is left.
+pub trait TransmitQueue<P>: std::fmt::Debug + Send {
+    /// Takes a packet. What is dropped for it, itself or another, goes to `drops`.
+    fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
+
+    /// The tin that the next aggregate of this category is for, among those that `may` be served.
+    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin>;
+
+    /// The next packet for `tin`. CoDel's drops go to `drops`, its marks into the packet.
+    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>>;
+
+    /// Whether `tin` has something to send again, which the air itself keeps: it counts as backlog.
+    fn resend(&mut self, now: Instant, tin: Tin, pending: bool);
+
+    /// An aggregate that will take `airtime` went to the hardware.
+    fn handed(&mut self, tin: Tin, airtime: Duration) {
+        let _ = (tin, airtime);
+    }
+
+    /// An aggregate that was [`handed`](Self::handed) over with `airtime` has left the hardware.
+    fn finished(&mut self, tin: Tin, airtime: Duration) {
+        let _ = (tin, airtime);
+    }
+
+    /// `tin` was on the air for `airtime`, as sender or as receiver.
+    fn charge(&mut self, tin: Tin, airtime: Duration);
+
+    /// Packets that wait.
+    fn packets(&self) -> usize;
+
+    /// Their bytes.
+    fn bytes(&self) -> u64;
+}

@@ -1,0 +1,209 @@
+//! A Parquet file back into rows, a batch at a time.
+
+use super::names::{Lookup, Names};
+use super::tables::Table;
+use super::{Column, schema};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+
+/// Rows decoded at a time.
+const BATCH: usize = 1 << 13;
+
+/// Why a table can't be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BadTable {
+    #[error(transparent)]
+    Parquet(#[from] ParquetError),
+    #[error("its columns are not those of {0}")]
+    Schema(&'static str),
+    #[error("column {column} has fewer values than rows")]
+    Short { column: &'static str },
+    #[error("row {row} makes no sense: {what}")]
+    Row { row: u64, what: &'static str },
+}
+
+/// Hands every row of a table to `take`, in the file's order; the number of rows.
+pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
+    from: R,
+    names: &Names,
+    take: &mut dyn FnMut(T),
+) -> Result<u64, BadTable> {
+    let file = SerializedFileReader::new(from)?;
+    let found = file.metadata().file_metadata().schema_descr();
+    if found.root_schema() != schema(T::NAME, T::COLUMNS).as_ref() {
+        return Err(BadTable::Schema(T::NAME));
+    }
+    let mut lookup = Lookup::new(names);
+    let mut read = 0;
+    for index in 0..file.num_row_groups() {
+        let group = file.get_row_group(index)?;
+        let mut columns = T::COLUMNS
+            .iter()
+            .enumerate()
+            .map(|(place, column)| Ok(Decoded::new(*column, group.get_column_reader(place)?)))
+            .collect::<Result<Vec<_>, ParquetError>>()?;
+        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        while left > 0 {
+            let count = left.min(BATCH);
+            for column in &mut columns {
+                column.load(count)?;
+            }
+            for _ in 0..count {
+                let mut cursor = Cursor {
+                    columns: &mut columns,
+                    at: 0,
+                };
+                let row = T::read(&mut lookup, &mut cursor);
+                take(row.map_err(|what| BadTable::Row { row: read, what })?);
+                read += 1;
+            }
+            left -= count;
+        }
+    }
+    Ok(read)
+}
+
+/// Takes the values of one row, column by column.
+#[derive(Debug)]
+pub(crate) struct Cursor<'a> {
+    columns: &'a mut [Decoded],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    pub(crate) fn number(&mut self) -> i64 {
+        self.maybe_number().unwrap_or_default()
+    }
+
+    pub(crate) fn unsigned(&mut self) -> u64 {
+        self.number() as u64
+    }
+
+    pub(crate) fn maybe_unsigned(&mut self) -> Option<u64> {
+        self.maybe_number().map(|value| value as u64)
+    }
+
+    pub(crate) fn maybe_number(&mut self) -> Option<i64> {
+        let Reader::Numbers(column) = &mut self.columns[self.at].reader else {
+            unreachable!("a number comes from a column of numbers");
+        };
+        self.at += 1;
+        column.next().copied()
+    }
+
+    pub(crate) fn text(&mut self) -> &[u8] {
+        self.maybe_text().unwrap_or_default()
+    }
+
+    pub(crate) fn maybe_text(&mut self) -> Option<&[u8]> {
+        let Reader::Texts(column) = &mut self.columns[self.at].reader else {
+            unreachable!("text comes from a column of text");
+        };
+        self.at += 1;
+        column.next().map(ByteArray::data)
+    }
+}
+
+/// One column, decoded a batch at a time.
+#[derive(Debug)]
+struct Decoded {
+    name: &'static str,
+    reader: Reader,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Numbers(Values<Int64Type>),
+    Texts(Values<ByteArrayType>),
+}
+
+impl Decoded {
+    fn new(column: Column, reader: ColumnReader) -> Self {
+        Decoded {
+            name: column.name,
+            reader: match column.is_text() {
+                true => Reader::Texts(Values::new(column, reader)),
+                false => Reader::Numbers(Values::new(column, reader)),
+            },
+        }
+    }
+
+    fn load(&mut self, count: usize) -> Result<(), BadTable> {
+        let whole = match &mut self.reader {
+            Reader::Numbers(values) => values.load(count)?,
+            Reader::Texts(values) => values.load(count)?,
+        };
+        match whole {
+            true => Ok(()),
+            false => Err(BadTable::Short { column: self.name }),
+        }
+    }
+}
+
+struct Values<D: DataType> {
+    reader: ColumnReaderImpl<D>,
+    values: Vec<D::T>,
+    /// For an optional column: 1 where a value is.
+    levels: Option<Vec<i16>>,
+    at_value: usize,
+    at_level: usize,
+}
+
+impl<D: DataType> Values<D> {
+    fn new(column: Column, reader: ColumnReader) -> Self {
+        Values {
+            reader: get_typed_column_reader(reader),
+            values: Vec::new(),
+            levels: column.optional.then(Vec::new),
+            at_value: 0,
+            at_level: 0,
+        }
+    }
+
+    /// Decodes `count` rows; false when the column ends before.
+    fn load(&mut self, count: usize) -> Result<bool, ParquetError> {
+        self.values.clear();
+        self.levels.iter_mut().for_each(Vec::clear);
+        (self.at_value, self.at_level) = (0, 0);
+        let mut rows = 0;
+        while rows < count {
+            let (read, _, _) = self
+                .reader
+                .read_records(count - rows, self.levels.as_mut(), None, &mut self.values)?;
+            if read == 0 {
+                return Ok(false);
+            }
+            rows += read;
+        }
+        let present = match &self.levels {
+            Some(levels) => levels.iter().filter(|level| **level != 0).count(),
+            None => count,
+        };
+        Ok(self.levels.as_ref().is_none_or(|levels| levels.len() == count) && self.values.len() == present)
+    }
+
+    /// The next row's value.
+    #[inline]
+    fn next(&mut self) -> Option<&D::T> {
+        if let Some(levels) = &self.levels {
+            let level = levels[self.at_level];
+            self.at_level += 1;
+            if level == 0 {
+                return None;
+            }
+        }
+        let value = &self.values[self.at_value];
+        self.at_value += 1;
+        Some(value)
+    }
+}
+
+impl<D: DataType> std::fmt::Debug for Values<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Values")
+            .field("rows", &self.values.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,272 @@
+//! Which columns each kind of row has, and how a row becomes values and back.
+//!
+//! `docs/RECORD.md` describes every column for those who read the files; a test holds the two together.
+
+use super::Column;
+use super::Values::{Name, Signed, Text, Unsigned};
+use super::names::{Lookup, Names};
+use super::read::Cursor;
+use super::write::Batch;
+use crate::row::{
+    ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OUTCOMES, OperationRow, Side, outcome_name,
+};
+use netburn_units::Instant;
+use netburn_workload::{FarTimes, Operation, Outcome};
+use parquet::data_type::ByteArray;
+
+/// A kind of row as a table.
+pub(crate) trait Table: Sized {
+    /// The table's name; its file is `NAME.parquet`.
+    const NAME: &'static str;
+    /// Its columns, in order.
+    const COLUMNS: &'static [Column];
+
+    /// Gives a value for every column, in order.
+    fn write(&self, names: &Names, to: &mut Batch);
+
+    /// Takes a value of every column, in order; what is wrong with them where they make no row.
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str>;
+}
+
+impl Table for OperationRow {
+    const NAME: &'static str = "operations";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name),
+        Column::new("workload", Name),
+        Column::new("sequence", Unsigned),
+        Column::new("planned", Signed),
+        Column::new("started", Signed).optional(),
+        Column::new("connected", Signed).optional(),
+        Column::new("first_byte", Signed).optional(),
+        Column::new("finished", Signed).optional(),
+        Column::new("bytes", Unsigned),
+        Column::new("outcome", Name),
+        Column::new("far_received", Signed).optional(),
+        Column::new("far_sent", Signed).optional(),
+    ];
+
+    fn write(&self, names: &Names, to: &mut Batch) {
+        let operation = &self.operation;
+        to.text(names.station(self.station));
+        to.text(names.workload(self.station, self.workload));
+        to.unsigned(operation.sequence);
+        to.number(operation.due.as_nanos());
+        to.maybe_number(operation.started.map(Instant::as_nanos));
+        to.maybe_number(operation.connected.map(Instant::as_nanos));
+        to.maybe_number(operation.first_byte.map(Instant::as_nanos));
+        to.maybe_number(operation.finished.map(Instant::as_nanos));
+        to.unsigned(operation.bytes);
+        to.text(names.outcome(operation.outcome));
+        to.maybe_number(operation.far.map(|far| far.received));
+        to.maybe_number(operation.far.map(|far| far.sent));
+    }
+
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
+        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        Ok(OperationRow {
+            station,
+            workload: names.workload(station, from.text()).ok_or(NO_WORKLOAD)?,
+            operation: Operation {
+                sequence: from.unsigned(),
+                due: Instant::from_nanos(from.number()),
+                started: from.maybe_number().map(Instant::from_nanos),
+                connected: from.maybe_number().map(Instant::from_nanos),
+                first_byte: from.maybe_number().map(Instant::from_nanos),
+                finished: from.maybe_number().map(Instant::from_nanos),
+                bytes: from.unsigned(),
+                outcome: outcome(from.text()).ok_or("its outcome is unknown")?,
+                far: match (from.maybe_number(), from.maybe_number()) {
+                    (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
+                    _ => None,
+                },
+            },
+        })
+    }
+}
+
+impl Table for IntervalRow {
+    const NAME: &'static str = "intervals";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name),
+        Column::new("workload", Name),
+        Column::new("at", Signed),
+        Column::new("bytes_down", Unsigned),
+        Column::new("bytes_up", Unsigned),
+    ];
+
+    fn write(&self, names: &Names, to: &mut Batch) {
+        to.text(names.station(self.station));
+        to.text(names.workload(self.station, self.workload));
+        to.number(self.at.as_nanos());
+        to.unsigned(self.bytes_down);
+        to.unsigned(self.bytes_up);
+    }
+
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
+        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        Ok(IntervalRow {
+            station,
+            workload: names.workload(station, from.text()).ok_or(NO_WORKLOAD)?,
+            at: Instant::from_nanos(from.number()),
+            bytes_down: from.unsigned(),
+            bytes_up: from.unsigned(),
+        })
+    }
+}
+
+impl Table for ConnectionRow {
+    const NAME: &'static str = "connections";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name),
+        Column::new("workload", Name).optional(),
+        Column::new("side", Name),
+        Column::new("port", Unsigned),
+        Column::new("at", Signed),
+        Column::new("rtt_us", Unsigned),
+        Column::new("rtt_var_us", Unsigned),
+        Column::new("cwnd", Unsigned),
+        Column::new("retransmits", Unsigned),
+        Column::new("delivery_rate_bps", Unsigned),
+        Column::new("bytes_acked", Unsigned),
+        Column::new("bytes_received", Unsigned),
+    ];
+
+    fn write(&self, names: &Names, to: &mut Batch) {
+        let known = (self.workload != u16::MAX).then_some(self.workload);
+        to.text(names.station(self.station));
+        to.maybe_text(known.map(|workload| names.workload(self.station, workload)));
+        to.text(ByteArray::from(self.side.name()));
+        to.unsigned(self.port.into());
+        to.number(self.at.as_nanos());
+        to.unsigned(self.rtt_us.into());
+        to.unsigned(self.rtt_var_us.into());
+        to.unsigned(self.cwnd.into());
+        to.unsigned(self.retransmits.into());
+        to.unsigned(self.delivery_rate_bps);
+        to.unsigned(self.bytes_acked);
+        to.unsigned(self.bytes_received);
+    }
+
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
+        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        let workload = match from.maybe_text() {
+            Some(name) => names.workload(station, name).ok_or(NO_WORKLOAD)?,
+            None => u16::MAX,
+        };
+        let side = match from.text() {
+            b"station" => Side::Station,
+            b"server" => Side::Server,
+            _ => return Err("its side is neither station nor server"),
+        };
+        let port = u16::try_from(from.unsigned()).map_err(|_| TOO_LARGE)?;
+        let at = Instant::from_nanos(from.number());
+        let mut small = || u32::try_from(from.unsigned()).map_err(|_| TOO_LARGE);
+        Ok(ConnectionRow {
+            station,
+            workload,
+            side,
+            port,
+            at,
+            rtt_us: small()?,
+            rtt_var_us: small()?,
+            cwnd: small()?,
+            retransmits: small()?,
+            delivery_rate_bps: from.unsigned(),
+            bytes_acked: from.unsigned(),
+            bytes_received: from.unsigned(),
+        })
+    }
+}
+
+impl Table for LinkRow {
+    const NAME: &'static str = "link";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name),
+        Column::new("at", Signed),
+        Column::new("signal_cdbm", Signed).optional(),
+        Column::new("rx_rate_bps", Unsigned).optional(),
+        Column::new("tx_rate_bps", Unsigned).optional(),
+    ];
+
+    fn write(&self, names: &Names, to: &mut Batch) {
+        to.text(names.station(self.station));
+        to.number(self.at.as_nanos());
+        to.maybe_number(self.signal.map(i64::from));
+        to.maybe_unsigned(self.rx_rate_bps);
+        to.maybe_unsigned(self.tx_rate_bps);
+    }
+
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
+        Ok(LinkRow {
+            station: names.station(from.text()).ok_or(NO_STATION)?,
+            at: Instant::from_nanos(from.number()),
+            signal: from
+                .maybe_number()
+                .map(i32::try_from)
+                .transpose()
+                .map_err(|_| TOO_LARGE)?,
+            rx_rate_bps: from.maybe_unsigned(),
+            tx_rate_bps: from.maybe_unsigned(),
+        })
+    }
+}
+
+impl Table for EventRow {
+    const NAME: &'static str = "events";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name).optional(),
+        Column::new("workload", Name).optional(),
+        Column::new("at", Signed),
+        Column::new("length", Unsigned),
+        Column::new("kind", Name),
+        Column::new("text", Text),
+    ];
+
+    fn write(&self, names: &Names, to: &mut Batch) {
+        let workload = self.workload.map(|workload| match self.station {
+            Some(station) => names.workload(station, workload),
+            None => names.workload(u16::MAX, workload),
+        });
+        to.maybe_text(self.station.map(|station| names.station(station)));
+        to.maybe_text(workload);
+        to.number(self.at.as_nanos());
+        to.unsigned(self.length);
+        to.text(ByteArray::from(self.kind.name()));
+        to.text(ByteArray::from(self.text.as_str()));
+    }
+
+    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
+        let station = match from.maybe_text() {
+            Some(name) => Some(names.station(name).ok_or(NO_STATION)?),
+            None => None,
+        };
+        let workload = match from.maybe_text() {
+            Some(name) => Some(names.workload(station.unwrap_or(u16::MAX), name).ok_or(NO_WORKLOAD)?),
+            None => None,
+        };
+        let at = Instant::from_nanos(from.number());
+        let length = from.unsigned();
+        let kind = from.text();
+        let kind = EventKind::ALL.iter().find(|known| known.name().as_bytes() == kind);
+        Ok(EventRow {
+            station,
+            workload,
+            at,
+            length,
+            kind: *kind.ok_or("its kind is unknown")?,
+            text: std::str::from_utf8(from.text())
+                .map_err(|_| "its text is not UTF-8")?
+                .to_owned(),
+        })
+    }
+}
+
+const NO_STATION: &str = "its station is not in the plan";
+const NO_WORKLOAD: &str = "its workload is not the station's";
+const TOO_LARGE: &str = "a number is too large";
+
+fn outcome(name: &[u8]) -> Option<Outcome> {
+    OUTCOMES
+        .into_iter()
+        .find(|known| outcome_name(*known).as_bytes() == name)
+}

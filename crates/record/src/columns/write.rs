@@ -1,0 +1,180 @@
+//! Rows into a Parquet file, one row group at a time.
+
+use super::names::Names;
+use super::tables::Table;
+use super::{Column, ROW_GROUP, properties, schema};
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::writer::SerializedFileWriter;
+use std::io::{self, Write};
+use std::marker::PhantomData;
+
+/// Values gathered for one row group, column by column.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    columns: Vec<Gathered>,
+    /// The column that the next value of the current row belongs to.
+    at: usize,
+    rows: usize,
+}
+
+#[derive(Debug)]
+enum Gathered {
+    Numbers {
+        values: Vec<i64>,
+        /// For an optional column: 1 where a value is, 0 where none is.
+        levels: Option<Vec<i16>>,
+    },
+    Texts {
+        values: Vec<ByteArray>,
+        levels: Option<Vec<i16>>,
+    },
+}
+
+impl Batch {
+    fn new(columns: &[Column]) -> Self {
+        let gathered = |column: &Column| {
+            let levels = column.optional.then(Vec::new);
+            match column.is_text() {
+                true => Gathered::Texts {
+                    values: Vec::new(),
+                    levels,
+                },
+                false => Gathered::Numbers {
+                    values: Vec::new(),
+                    levels,
+                },
+            }
+        };
+        Batch {
+            columns: columns.iter().map(gathered).collect(),
+            at: 0,
+            rows: 0,
+        }
+    }
+
+    /// The next value of the current row.
+    pub(crate) fn number(&mut self, value: i64) {
+        self.maybe_number(Some(value));
+    }
+
+    /// The same for an unsigned column.
+    pub(crate) fn unsigned(&mut self, value: u64) {
+        self.maybe_number(Some(value as i64));
+    }
+
+    pub(crate) fn maybe_unsigned(&mut self, value: Option<u64>) {
+        self.maybe_number(value.map(|value| value as i64));
+    }
+
+    pub(crate) fn maybe_number(&mut self, value: Option<i64>) {
+        let Gathered::Numbers { values, levels } = &mut self.columns[self.at] else {
+            unreachable!("a number goes into a column of numbers");
+        };
+        values.extend(value);
+        if let Some(levels) = levels {
+            levels.push(i16::from(value.is_some()));
+        }
+        self.at += 1;
+    }
+
+    pub(crate) fn text(&mut self, value: ByteArray) {
+        self.maybe_text(Some(value));
+    }
+
+    pub(crate) fn maybe_text(&mut self, value: Option<ByteArray>) {
+        let Gathered::Texts { values, levels } = &mut self.columns[self.at] else {
+            unreachable!("text goes into a column of text");
+        };
+        if let Some(levels) = levels {
+            levels.push(i16::from(value.is_some()));
+        }
+        values.extend(value);
+        self.at += 1;
+    }
+}
+
+/// Writes one table's file.
+pub(crate) struct TableWriter<T, W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    batch: Batch,
+    rows: u64,
+    table: PhantomData<fn(T)>,
+}
+
+impl<T: Table, W: Write + Send> TableWriter<T, W> {
+    pub(crate) fn new(to: W) -> io::Result<Self> {
+        let file = SerializedFileWriter::new(to, schema(T::NAME, T::COLUMNS), properties(T::COLUMNS));
+        Ok(TableWriter {
+            file: file.map_err(io_error)?,
+            batch: Batch::new(T::COLUMNS),
+            rows: 0,
+            table: PhantomData,
+        })
+    }
+
+    pub(crate) fn put(&mut self, row: &T, names: &Names) -> io::Result<()> {
+        row.write(names, &mut self.batch);
+        debug_assert_eq!(self.batch.at, T::COLUMNS.len(), "a row has a value for every column");
+        self.batch.at = 0;
+        self.batch.rows += 1;
+        match self.batch.rows >= ROW_GROUP {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes what is left and the file's end; the number of rows and what was written to.
+    pub(crate) fn finish(mut self) -> io::Result<(u64, W)> {
+        self.flush()?;
+        let to = self.file.into_inner().map_err(io_error)?;
+        Ok((self.rows, to))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.batch.rows == 0 {
+            return Ok(());
+        }
+        self.rows += self.batch.rows as u64;
+        self.batch.rows = 0;
+        row_group(&mut self.file, &mut self.batch.columns).map_err(io_error)
+    }
+}
+
+/// Writes one row group and empties the columns.
+fn row_group<W: Write + Send>(file: &mut SerializedFileWriter<W>, columns: &mut [Gathered]) -> Result<()> {
+    let mut group = file.next_row_group()?;
+    for column in columns {
+        let mut writer = group.next_column()?.expect("the schema has the batch's columns");
+        match column {
+            Gathered::Numbers { values, levels } => {
+                writer
+                    .typed::<Int64Type>()
+                    .write_batch(values, levels.as_deref(), None)?;
+                values.clear();
+                levels.iter_mut().for_each(Vec::clear);
+            }
+            Gathered::Texts { values, levels } => {
+                writer
+                    .typed::<ByteArrayType>()
+                    .write_batch(values, levels.as_deref(), None)?;
+                values.clear();
+                levels.iter_mut().for_each(Vec::clear);
+            }
+        }
+        writer.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+/// The I/O error within, so that a full disk stays a full disk.
+pub(crate) fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}

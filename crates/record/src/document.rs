@@ -1,0 +1,223 @@
+//! `run.json`: the summary and everything about a run that isn't a row.
+
+use crate::columns::tables::Table;
+use crate::error::Error;
+use crate::header::{Ending, Ground, Header, Host};
+use crate::health::{Clock, Health};
+use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
+use crate::summary::{Summary, verdict};
+use crate::utc::UnixTime;
+use netburn_scenario::Plan;
+use netburn_units::Seed;
+use netburn_workload::Verdict;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// The name of the file.
+pub(crate) const FILE: &str = "run.json";
+
+/// What its schema is called, without the version.
+const SCHEMA: &str = "netburn.run/";
+
+/// The newest version that this code writes and reads.
+const VERSION: u64 = 1;
+
+/// The tables of a run, in the order in which rows are handed out.
+pub(crate) const TABLES: [&str; 5] = [
+    OperationRow::NAME,
+    IntervalRow::NAME,
+    ConnectionRow::NAME,
+    LinkRow::NAME,
+    EventRow::NAME,
+];
+
+/// The file's fields. What a listing needs comes first, so that it can stop reading there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) schema: String,
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) seed: u64,
+    pub(crate) netburn: String,
+    pub(crate) host: Host,
+    pub(crate) ending: Ending,
+    pub(crate) summary: Summary,
+    pub(crate) plan: Value,
+    pub(crate) health: Vec<Health>,
+    pub(crate) clocks: Vec<Clock>,
+    /// The tables' files by name; none where the runs have them.
+    pub(crate) tables: BTreeMap<String, TableFacts>,
+    /// With `--repeat`: the folders of the runs, within this one.
+    pub(crate) runs: Vec<String>,
+}
+
+/// What a listing needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) scenario: String,
+    pub(crate) ground: Ground,
+    /// In nanoseconds since 1970.
+    pub(crate) started: Option<UnixTime>,
+    pub(crate) started_utc: Option<String>,
+    #[serde(with = "verdict")]
+    pub(crate) verdict: Verdict,
+}
+
+/// What a table's file should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableFacts {
+    pub(crate) rows: u64,
+    /// Its length.
+    pub(crate) bytes: u64,
+}
+
+impl Document {
+    pub(crate) fn new(header: &Header, ending: &Ending, summary: Summary) -> Self {
+        Document {
+            schema: format!("{SCHEMA}{VERSION}"),
+            head: Head {
+                scenario: header.plan.name.clone(),
+                ground: header.ground,
+                started: header.started,
+                started_utc: header.started.map(UnixTime::rfc3339),
+                verdict: summary.verdict,
+            },
+            seed: header.seed.0,
+            netburn: header.version.clone(),
+            host: header.host.clone(),
+            ending: ending.clone(),
+            summary,
+            plan: plan_to_value(&header.plan),
+            health: Vec::new(),
+            clocks: Vec::new(),
+            tables: BTreeMap::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// What was known before the first row.
+    pub(crate) fn header(&self, path: &Path) -> Result<Header, Error> {
+        Ok(Header {
+            plan: plan_from_value(&self.plan).map_err(|why| Error::damaged(path, why))?,
+            ground: self.head.ground,
+            seed: Seed(self.seed),
+            host: self.host.clone(),
+            version: self.netburn.clone(),
+            started: self.head.started,
+        })
+    }
+
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
+        let mut text = String::new();
+        File::open(path)
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidData => Error::damaged(path, "it is not text"),
+                _ => Error::io(path)(error),
+            })?;
+        // The version first: a newer file may have other fields.
+        #[derive(Deserialize)]
+        struct Versioned {
+            schema: String,
+        }
+        let Versioned { schema } = serde_json::from_str(&text).map_err(|error| Error::damaged(path, error))?;
+        check_version(path, &schema)?;
+        serde_json::from_str(&text).map_err(|error| Error::damaged(path, error))
+    }
+
+    /// Writes the file so that it is there whole or not at all.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let mut text = serde_json::to_string_pretty(self).expect("a document has only text for keys");
+        text.push('\n');
+        let (temporary, path) = (folder.join("run.json.tmp"), folder.join(FILE));
+        let written = (|| {
+            let mut file = File::create(&temporary)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&temporary, &path)?;
+            sync_folder(folder)
+        })();
+        written.map_err(|error| {
+            // What is half written is of no use to anybody, and its space may be.
+            let _ = std::fs::remove_file(&temporary);
+            Error::io(&path)(error)
+        })
+    }
+}
+
+/// Refuses what isn't a run's document, or a newer one.
+pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
+    let version = schema.strip_prefix(SCHEMA).and_then(|version| version.parse().ok());
+    match version {
+        Some(found) if found > VERSION => Err(Error::Newer {
+            path: path.to_owned(),
+            found,
+            known: VERSION,
+        }),
+        Some(_) => Ok(()),
+        None => Err(Error::damaged(path, format_args!("its schema is `{schema}`"))),
+    }
+}
+
+/// Makes the entries of a folder last.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(folder)?.sync_all(),
+        false => Ok(()),
+    }
+}
+
+/// What a spool begins with.
+#[derive(Debug, Serialize, Deserialize)]
+struct SpoolHeader {
+    ground: Ground,
+    seed: u64,
+    netburn: String,
+    host: Host,
+    started: Option<UnixTime>,
+    plan: Value,
+}
+
+/// The header as a spool keeps it.
+pub(crate) fn header_to_json(header: &Header) -> String {
+    let header = SpoolHeader {
+        ground: header.ground,
+        seed: header.seed.0,
+        netburn: header.version.clone(),
+        host: header.host.clone(),
+        started: header.started,
+        plan: plan_to_value(&header.plan),
+    };
+    serde_json::to_string(&header).expect("a header has only text for keys")
+}
+
+pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
+    let header: SpoolHeader = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(Header {
+        plan: plan_from_value(&header.plan)?,
+        ground: header.ground,
+        seed: Seed(header.seed),
+        host: header.host,
+        version: header.netburn,
+        started: header.started,
+    })
+}
+
+fn plan_to_value(plan: &Plan) -> Value {
+    SHIM.lock().unwrap().insert(plan.name.clone(), plan.clone());
+    Value::String(plan.name.clone())
+}
+
+fn plan_from_value(value: &Value) -> Result<Plan, String> {
+    SHIM.lock()
+        .unwrap()
+        .get(value.as_str().unwrap_or_default())
+        .cloned()
+        .ok_or("no plan".to_owned())
+}
+
+static SHIM: std::sync::Mutex<BTreeMap<String, Plan>> = std::sync::Mutex::new(BTreeMap::new());

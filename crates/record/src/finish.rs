@@ -1,0 +1,168 @@
+//! From a spool to a finished folder: columns, summary, `run.json` last.
+
+use crate::columns::names::Names;
+use crate::columns::tables::Table;
+use crate::columns::write::TableWriter;
+use crate::document::{Document, TableFacts, sync_folder};
+use crate::error::Error;
+use crate::header::{Ending, Header};
+use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::spool::{NoSpool, SpoolReader, VERSION};
+use crate::summary::count::Counter;
+use crate::summary::judged::{checked, reasons, summarise};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The name of the spool's file.
+pub(crate) const SPOOL: &str = "spool";
+
+/// Opens a folder's spool for reading.
+pub(crate) fn open_spool(folder: &Path) -> Result<SpoolReader<File>, Error> {
+    let path = folder.join(SPOOL);
+    let file = File::open(&path).map_err(Error::io(&path))?;
+    SpoolReader::open(file).map_err(|error| match error {
+        NoSpool::Io(error) => Error::io(path)(error),
+        NoSpool::Newer(found) => Error::Newer {
+            path,
+            found: found.into(),
+            known: VERSION.into(),
+        },
+        NoSpool::Damaged(what) => Error::damaged(path, what),
+    })
+}
+
+/// Turns the spool of `folder` into columns, writes `run.json` and removes the spool. `ending` is told how many bytes
+/// at the spool's end were dropped.
+///
+/// Where it fails, the spool is left and everything else that was written is removed, so that what space there is
+/// stays with what was measured.
+pub(crate) fn finish(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -> Result<Document, Error> {
+    let written = convert(folder, header, ending);
+    if written.is_err() {
+        for path in Tables::paths(folder) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    let document = written?;
+    // The record is whole without this: an opened folder with both is finished.
+    let _ = std::fs::remove_file(folder.join(SPOOL));
+    Ok(document)
+}
+
+fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -> Result<Document, Error> {
+    let mut spool = open_spool(folder)?;
+    let names = Names::new(&header.plan);
+    let mut tables = Tables::create(folder)?;
+    let mut counter = Counter::new(&header.plan, header.ground);
+    let unreadable = Error::io(folder.join(SPOOL));
+    loop {
+        match spool.next_row() {
+            Ok(Some(row)) => {
+                counter.row(&row);
+                tables.put(&row, &names)?;
+            }
+            Ok(None) => break,
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    let facts = tables.finish()?;
+    sync_folder(folder).map_err(Error::io(folder))?;
+    let dropped = spool.end().map_or(0, |end| end.dropped);
+    let ending = ending(dropped);
+    let evidence = counter.finish(&ending);
+    let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
+    let gate = checked(header, &ending, &evidence);
+    let why = reasons(header, &ending, &evidence);
+    let summary = summarise(header, &folder.to_string_lossy(), evidence, gate, why);
+    let document = Document {
+        health,
+        clocks,
+        tables: facts,
+        ..Document::new(header, &ending, summary)
+    };
+    document.write(folder)?;
+    Ok(document)
+}
+
+/// The five tables being written.
+struct Tables {
+    operations: OneTable<OperationRow>,
+    intervals: OneTable<IntervalRow>,
+    connections: OneTable<ConnectionRow>,
+    link: OneTable<LinkRow>,
+    events: OneTable<EventRow>,
+}
+
+/// One table being written, and where.
+struct OneTable<T> {
+    path: PathBuf,
+    writer: TableWriter<T, File>,
+}
+
+impl Tables {
+    fn create(folder: &Path) -> Result<Self, Error> {
+        Ok(Tables {
+            operations: OneTable::create(folder)?,
+            intervals: OneTable::create(folder)?,
+            connections: OneTable::create(folder)?,
+            link: OneTable::create(folder)?,
+            events: OneTable::create(folder)?,
+        })
+    }
+
+    fn paths(folder: &Path) -> impl Iterator<Item = PathBuf> {
+        crate::document::TABLES.into_iter().map(|name| table_path(folder, name))
+    }
+
+    fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
+        match row {
+            Row::Operation(row) => self.operations.put(row, names),
+            Row::Interval(row) => self.intervals.put(row, names),
+            Row::Connection(row) => self.connections.put(row, names),
+            Row::Link(row) => self.link.put(row, names),
+            Row::Event(row) => self.events.put(row, names),
+        }
+    }
+
+    fn finish(self) -> Result<BTreeMap<String, TableFacts>, Error> {
+        Ok(BTreeMap::from([
+            self.operations.finish()?,
+            self.intervals.finish()?,
+            self.connections.finish()?,
+            self.link.finish()?,
+            self.events.finish()?,
+        ]))
+    }
+}
+
+impl<T: Table> OneTable<T> {
+    fn create(folder: &Path) -> Result<Self, Error> {
+        let path = table_path(folder, T::NAME);
+        let writer = File::create(&path).and_then(TableWriter::new);
+        match writer {
+            Ok(writer) => Ok(OneTable { path, writer }),
+            Err(error) => Err(Error::io(path)(error)),
+        }
+    }
+
+    fn put(&mut self, row: &T, names: &Names) -> Result<(), Error> {
+        self.writer
+            .put(row, names)
+            .map_err(|error| Error::io(&self.path)(error))
+    }
+
+    fn finish(self) -> Result<(String, TableFacts), Error> {
+        let finished = self.writer.finish().and_then(|(rows, file)| {
+            file.sync_all()?;
+            Ok((rows, file.metadata()?.len()))
+        });
+        let (rows, bytes) = finished.map_err(Error::io(self.path))?;
+        Ok((T::NAME.to_owned(), TableFacts { rows, bytes }))
+    }
+}
+
+/// Where a table's file is.
+pub(crate) fn table_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.parquet"))
+}

@@ -1,0 +1,164 @@
+//! Appending to a spool.
+
+use super::{HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
+use crate::row::{Row, Sink};
+use netburn_units::{Duration, Instant};
+use std::fs::File;
+use std::io::{self, Write};
+
+/// How much is gathered before it is handed to the system.
+const BUFFER: usize = 256 << 10;
+
+/// How long a row may wait before it is handed to the system: what a killed process loses.
+const WRITE_EVERY: Duration = Duration::from_millis(100);
+
+/// How long the system may hold it before it must be on the disk: what a power cut loses.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// What a spool is written to.
+pub trait Disk: Write {
+    /// Returns when everything written is on the disk.
+    ///
+    /// # Errors
+    /// When it can't be.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Disk for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// Appends rows to a spool.
+///
+/// The first error is returned; after it the spool is closed, and everything more is let go without another error: a
+/// full disk is said once.
+#[derive(Debug)]
+pub struct SpoolWriter<D> {
+    disk: D,
+    buffer: Vec<u8>,
+    written: Option<Instant>,
+    synced: Option<Instant>,
+    /// Whether anything was handed to the system since the last sync.
+    dirty: bool,
+    closed: bool,
+}
+
+impl<D: Disk> SpoolWriter<D> {
+    /// Begins a spool with the run's header and syncs it.
+    ///
+    /// # Errors
+    /// When it can't be written, or the header is longer than [`LONGEST_HEADER`].
+    pub fn create(disk: D, header: &str) -> io::Result<Self> {
+        if header.len() > LONGEST_HEADER {
+            return Err(io::Error::other("the plan is too long to be recorded"));
+        }
+        let mut spool = SpoolWriter {
+            disk,
+            buffer: Vec::with_capacity(BUFFER + LONGEST_ROW),
+            written: None,
+            synced: None,
+            dirty: false,
+            closed: false,
+        };
+        spool.buffer.extend_from_slice(MAGIC);
+        spool.buffer.extend_from_slice(&VERSION.to_le_bytes());
+        frame(HEADER, &mut spool.buffer, |buffer| {
+            buffer.extend_from_slice(header.as_bytes());
+        });
+        spool.sync()?;
+        Ok(spool)
+    }
+
+    /// Whether an error has closed it.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Hands everything to the system and on to the disk.
+    ///
+    /// # Errors
+    /// When that fails, once.
+    pub fn sync(&mut self) -> io::Result<()> {
+        self.write()?;
+        if std::mem::take(&mut self.dirty) {
+            let result = self.disk.sync();
+            self.close_on_error(result)?;
+        }
+        Ok(())
+    }
+
+    /// The same, when the time has come: every 100 ms to the system, every second to the disk.
+    ///
+    /// # Errors
+    /// When that fails, once.
+    pub fn sync_if_due(&mut self, now: Instant) -> io::Result<()> {
+        let due = |last: Option<Instant>, every| {
+            last.is_none_or(|last| now.checked_since(last).is_none_or(|since| since >= every))
+        };
+        if due(self.synced, SYNC_EVERY) {
+            (self.written, self.synced) = (Some(now), Some(now));
+            self.sync()
+        } else if due(self.written, WRITE_EVERY) {
+            self.written = Some(now);
+            self.write()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What it is written to.
+    pub fn into_disk(self) -> D {
+        self.disk
+    }
+
+    /// Hands everything to the system.
+    ///
+    /// # Errors
+    /// When that fails, once.
+    pub fn write(&mut self) -> io::Result<()> {
+        if self.closed || self.buffer.is_empty() {
+            self.buffer.clear();
+            return Ok(());
+        }
+        self.dirty = true;
+        let result = self.disk.write_all(&self.buffer);
+        self.buffer.clear();
+        self.close_on_error(result)
+    }
+
+    fn close_on_error(&mut self, result: io::Result<()>) -> io::Result<()> {
+        if result.is_err() {
+            self.closed = true;
+        }
+        result
+    }
+}
+
+impl<D: Disk> Sink for SpoolWriter<D> {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        frame(payload::kind(row), &mut self.buffer, |buffer| {
+            payload::encode(row, buffer)
+        });
+        match self.buffer.len() >= BUFFER {
+            true => self.write(),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Appends a frame around what `payload` appends.
+fn frame(kind: u8, buffer: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+    let begin = buffer.len();
+    buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
+    payload(buffer);
+    let length = (buffer.len() - begin - 5) as u32;
+    buffer[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+    let crc = crc32fast::hash(&buffer[begin..]);
+    buffer.extend_from_slice(&crc.to_le_bytes());
+}

@@ -1,0 +1,140 @@
+//! What the rows of a run come to before it is judged: counts and samples, which those of other runs can be added to.
+
+use crate::health::{Clock, Health};
+use netburn_units::Duration;
+use netburn_workload::Tally;
+
+/// All that a summary is computed from, besides the plan.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunEvidence {
+    pub(crate) stations: Vec<StationEvidence>,
+    /// The run's judged time, for the totals.
+    pub(crate) judged: Duration,
+    pub(crate) health: Vec<Health>,
+    pub(crate) clocks: Vec<Clock>,
+    /// How far the rows reach, in nanoseconds since the run began.
+    pub(crate) reached: i64,
+}
+
+/// One station's part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StationEvidence {
+    /// Idle round trips in ns.
+    pub(crate) idle: Vec<u64>,
+    /// Idle probes that never came back.
+    pub(crate) idle_lost: u64,
+    /// What was said when its agent was lost.
+    pub(crate) lost: Vec<String>,
+    /// Its judged time.
+    pub(crate) judged: Duration,
+    pub(crate) workloads: Vec<WorkloadEvidence>,
+}
+
+/// One workload's part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkloadEvidence {
+    pub(crate) counts: Counts,
+    /// From due to end in ns, of those that finished.
+    pub(crate) latency: Vec<u64>,
+    /// From start to connected in ns.
+    pub(crate) dial: Vec<u64>,
+    /// Those whose dialling failed.
+    pub(crate) undialled: u64,
+    /// From due to the first byte in ns.
+    pub(crate) first_byte: Vec<u64>,
+    /// Those that count and never got one.
+    pub(crate) byteless: u64,
+    /// One tally per goal, in the plan's order.
+    pub(crate) goals: Vec<Tally>,
+    /// Operations that missed the strictest latency goal; `None` without one.
+    pub(crate) late: Option<u64>,
+    /// Content moved in the judged time, in byte-nanoseconds of the 100 ms that brought it: bytes × 10⁸.
+    pub(crate) moved: u128,
+    /// The player's stalls, against the time watched.
+    pub(crate) watched: Tally,
+    /// The longest stall in ns.
+    pub(crate) longest_stall: u64,
+    /// How long players took to begin, in ns.
+    pub(crate) startup: Vec<u64>,
+    /// Answers that arrived after one sent later.
+    pub(crate) reordered: u64,
+    /// One-way delays in ns above the least seen.
+    pub(crate) up: Vec<u64>,
+    pub(crate) down: Vec<u64>,
+}
+
+/// Operations by what came of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub(crate) finished: u64,
+    pub(crate) failed: u64,
+    pub(crate) timed_out: u64,
+    pub(crate) missed: u64,
+    pub(crate) unfinished: u64,
+}
+
+impl Counts {
+    pub(crate) fn all(&self) -> u64 {
+        self.finished + self.failed + self.timed_out + self.missed + self.unfinished
+    }
+
+    /// Those that never finished.
+    pub(crate) fn unbounded(&self) -> u64 {
+        self.all() - self.finished
+    }
+
+    fn add(&mut self, other: &Counts) {
+        self.finished += other.finished;
+        self.failed += other.failed;
+        self.timed_out += other.timed_out;
+        self.missed += other.missed;
+        self.unfinished += other.unfinished;
+    }
+}
+
+impl RunEvidence {
+    /// Pools another run of the same plan with this one.
+    pub(crate) fn add(&mut self, other: RunEvidence) {
+        self.judged += other.judged;
+        self.reached = self.reached.max(other.reached);
+        self.health.extend(other.health);
+        self.clocks.extend(other.clocks);
+        for (station, other) in self.stations.iter_mut().zip(other.stations) {
+            station.add(other);
+        }
+    }
+}
+
+impl StationEvidence {
+    fn add(&mut self, other: StationEvidence) {
+        self.idle.extend(other.idle);
+        self.idle_lost += other.idle_lost;
+        self.lost.extend(other.lost);
+        self.judged += other.judged;
+        for (workload, other) in self.workloads.iter_mut().zip(other.workloads) {
+            workload.add(other);
+        }
+    }
+}
+
+impl WorkloadEvidence {
+    fn add(&mut self, other: WorkloadEvidence) {
+        self.counts.add(&other.counts);
+        self.latency.extend(other.latency);
+        self.dial.extend(other.dial);
+        self.undialled += other.undialled;
+        self.first_byte.extend(other.first_byte);
+        self.byteless += other.byteless;
+        for (goal, other) in self.goals.iter_mut().zip(&other.goals) {
+            goal.add(other);
+        }
+        self.late = self.late.zip(other.late).map(|(one, another)| one + another);
+        self.moved += other.moved;
+        self.watched.add(&other.watched);
+        self.longest_stall = self.longest_stall.max(other.longest_stall);
+        self.startup.extend(other.startup);
+        self.reordered += other.reordered;
+        self.up.extend(other.up);
+        self.down.extend(other.down);
+    }
+}

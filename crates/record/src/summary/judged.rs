@@ -1,0 +1,221 @@
+//! Evidence judged: the summary.
+
+use super::document::{
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
+};
+use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
+use crate::columns::names::distinct;
+use crate::gate::{Checked, Evidence, gate};
+use crate::header::{Ending, Header};
+use netburn_scenario::Station;
+use netburn_stats::{Distribution, P50};
+use netburn_units::Duration;
+use netburn_workload::judge::worst;
+use netburn_workload::{Config, Verdict, judge::judge};
+use std::collections::BTreeMap;
+
+/// The gate of one run.
+pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Checked {
+    let stations: Vec<&str> = header
+        .plan
+        .stations
+        .iter()
+        .map(|station| station.name.as_str())
+        .collect();
+    gate(&Evidence {
+        ground: header.ground,
+        stations: &stations,
+        health: &evidence.health,
+        clocks: &evidence.clocks,
+        complete: *ending == Ending::Complete,
+    })
+}
+
+/// Why a run as a whole is inconclusive.
+pub(crate) fn reasons(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Vec<String> {
+    let reached = Duration::from_millis(u64::try_from(evidence.reached / 1_000_000).unwrap_or(0));
+    let when = match reached.is_zero() {
+        true => "before the load began".to_owned(),
+        false => format!("after {reached} of {}", header.plan.duration),
+    };
+    match ending {
+        Ending::Complete => Vec::new(),
+        Ending::Interrupted => vec![format!("the run was interrupted {when}")],
+        Ending::Failed(why) => vec![format!("{why} ({when})")],
+    }
+}
+
+/// Judges what was counted. `run` is the folder's name in the summary.
+pub(crate) fn summarise(
+    header: &Header,
+    run: &str,
+    evidence: RunEvidence,
+    checked: Checked,
+    reasons: Vec<String>,
+) -> Summary {
+    let plan = &header.plan;
+    let mut moved = 0;
+    let mut stations = Vec::new();
+    for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
+        moved += evidence.workloads.iter().map(|workload| workload.moved).sum::<u128>();
+        let doubts = doubts(&station.name, &evidence, &checked.doubts, &reasons);
+        stations.push(judge_station(station, evidence, doubts));
+    }
+    let verdict = match reasons.is_empty() {
+        true => worst(stations.iter().map(|station| station.verdict)),
+        false => Verdict::Inconclusive,
+    };
+    let sum = |of: fn(&WorkloadSummary) -> u64| stations.iter().flat_map(|s| &s.workloads).map(of).sum();
+    Summary {
+        schema: SCHEMA.to_owned(),
+        run: run.to_owned(),
+        scenario: plan.name.clone(),
+        title: plan.title.clone(),
+        question: plan.question.clone(),
+        ground: header.ground,
+        seed: header.seed.0,
+        duration_s: plan.duration.as_secs_f64(),
+        verdict,
+        provisional: provisional(verdict, stations.iter().map(|s| (s.verdict, s.provisional))),
+        reasons,
+        gate: checked.gate,
+        totals: Totals {
+            throughput_mbps: mbps(moved, evidence.judged),
+            airtime_jain: None,
+            operations: sum(|workload| workload.operations),
+            misses: sum(|workload| workload.misses),
+            failures: sum(|workload| workload.failures),
+            unfinished: sum(|workload| workload.unfinished),
+        },
+        stations,
+        repeats: Vec::new(),
+        intervals: BTreeMap::new(),
+    }
+}
+
+/// Why one station's figures are in doubt.
+fn doubts(name: &str, evidence: &StationEvidence, gate: &BTreeMap<String, Vec<String>>, run: &[String]) -> Vec<String> {
+    let mut doubts: Vec<String> = Vec::new();
+    let gate = gate.get(name).map_or(&[][..], Vec::as_slice);
+    for reason in evidence.lost.iter().chain(run).chain(gate) {
+        if !doubts.contains(reason) {
+            doubts.push(reason.clone());
+        }
+    }
+    doubts
+}
+
+fn judge_station(station: &Station, evidence: StationEvidence, doubts: Vec<String>) -> StationSummary {
+    let moved = evidence.workloads.iter().map(|workload| workload.moved).sum();
+    let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
+    let workloads: Vec<WorkloadSummary> = names
+        .into_iter()
+        .zip(&station.workloads)
+        .zip(evidence.workloads)
+        .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, evidence.judged))
+        .collect();
+    let verdict = match doubts.is_empty() {
+        true => worst(workloads.iter().map(|workload| workload.verdict)),
+        false => Verdict::Inconclusive,
+    };
+    let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
+    StationSummary {
+        name: station.name.clone(),
+        verdict,
+        provisional: provisional(verdict, workloads.iter().map(|w| (w.verdict, w.provisional))),
+        reasons: doubts,
+        throughput_mbps: mbps(moved, evidence.judged),
+        airtime_share: None,
+        idle_latency_ms: idle.percentile(P50).value().map(ms),
+        workloads,
+    }
+}
+
+fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: Duration) -> WorkloadSummary {
+    let goals: Vec<GoalSummary> = config
+        .goals
+        .iter()
+        .zip(&of.goals)
+        .map(|(goal, tally)| {
+            let result = judge(*goal, tally);
+            GoalSummary {
+                goal: goal.describe(config.kind),
+                met: result.met,
+                excess: result.excess.filter(|excess| excess.is_finite()),
+                verdict: result.verdict,
+                provisional: result.provisional,
+                samples: tally.samples,
+            }
+        })
+        .collect();
+    let verdict = worst(goals.iter().map(|goal| goal.verdict));
+    let counts = of.counts;
+    let probe = (config.kind == netburn_workload::Kind::Probe).then(|| ProbeSummary {
+        lost_share: match counts.all() - counts.missed {
+            0 => None,
+            sent => Some((counts.unbounded() - counts.missed) as f64 / sent as f64),
+        },
+        reordered: of.reordered,
+        queued_up_ms: distribution(of.up, 0),
+        queued_down_ms: distribution(of.down, 0),
+    });
+    let player = config.player.map(|_| PlayerSummary {
+        startup_ms: of.startup.iter().max().copied().map(ms),
+        stalls: of.watched.stalls,
+        stalled_ms: of.watched.stalled.as_millis_f64(),
+        longest_stall_ms: ms(of.longest_stall),
+        stalled_share: match of.watched.watched.as_nanos() {
+            0 => 0.0,
+            watched => of.watched.stalled.as_nanos() as f64 / watched as f64,
+        },
+    });
+    WorkloadSummary {
+        name,
+        kind: config.kind.as_str().to_owned(),
+        verdict,
+        provisional: provisional(verdict, goals.iter().map(|goal| (goal.verdict, goal.provisional))),
+        operations: counts.all(),
+        misses: of.late.unwrap_or(counts.missed),
+        failures: counts.failed + counts.timed_out,
+        unfinished: counts.unfinished,
+        timeouts: counts.timed_out,
+        missed: counts.missed,
+        throughput_mbps: mbps(of.moved, judged),
+        latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
+        dial_ms: distribution(of.dial, of.undialled),
+        first_byte_ms: match of.first_byte.is_empty() {
+            true => None,
+            false => distribution(of.first_byte, of.byteless),
+        },
+        player,
+        probe,
+        goals,
+    }
+}
+
+/// Whether a verdict may change with more samples. One firm fail makes a fail firm; a pass or a marginal needs every
+/// part to be firm, for any of them may turn out worse.
+pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict, bool)>) -> bool {
+    let mut said = parts.filter(|(part, _)| *part != Verdict::None).peekable();
+    match verdict {
+        Verdict::None | Verdict::Inconclusive => false,
+        Verdict::Fail => said.all(|(part, provisional)| part != Verdict::Fail || provisional),
+        Verdict::Pass | Verdict::Marginal => said.any(|(_, provisional)| provisional),
+    }
+}
+
+fn distribution(samples: Vec<u64>, unbounded: u64) -> Option<LatencyMs> {
+    (!samples.is_empty() || unbounded > 0).then(|| LatencyMs::from(&Distribution::from_samples(samples, unbounded)))
+}
+
+fn ms(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
+}
+
+/// A mean rate in Mbit/s, to the bit/s: bytes × 10⁸ moved in `span`.
+fn mbps(moved: u128, span: Duration) -> f64 {
+    let bin = u128::from(netburn_workload::config::BIN.as_nanos());
+    let bits = moved.saturating_mul(8_000_000_000) / bin;
+    let rate = bits.checked_div(u128::from(span.as_nanos())).unwrap_or(0);
+    rate as f64 / 1e6
+}

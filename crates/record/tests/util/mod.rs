@@ -1,0 +1,298 @@
+//! What the tests share: a plan, rows for it, and any row at all.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::allow_attributes,
+    reason = "each test file uses its part"
+)]
+
+use netburn_record::{
+    ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, OperationRow, Role, Row,
+    Side, UnixTime,
+};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant, Seed};
+use netburn_workload::{Config, Failure, FarTimes, Operation, Outcome};
+use proptest::prelude::*;
+
+/// Two stations for a minute: a laptop that browses and talks, a television.
+pub fn plan() -> Plan {
+    Plan {
+        duration: Duration::from_secs(60),
+        stations: vec![
+            station("laptop", &[("browsing", Config::browsing()), ("voip", Config::voip())]),
+            station("tv", &[("4kstream", Config::stream_4k()), ("probe", Config::probe())]),
+        ],
+        ..Plan::new("two-stations")
+    }
+}
+
+pub fn station(name: &str, workloads: &[(&str, Config)]) -> Station {
+    Station {
+        workloads: workloads
+            .iter()
+            .map(|(name, config)| StationWorkload {
+                name: (*name).into(),
+                config: config.clone(),
+            })
+            .collect(),
+        ..Station::new(name)
+    }
+}
+
+pub fn header(plan: Plan) -> Header {
+    Header {
+        seed: plan.seed,
+        plan,
+        ground: Ground::Local,
+        host: Host::default(),
+        version: "0.1.0".into(),
+        started: Some(UnixTime(1_795_285_800_000_000_000)),
+    }
+}
+
+pub fn seeded(header: Header, seed: u64) -> Header {
+    Header {
+        seed: Seed(seed),
+        ..header
+    }
+}
+
+pub fn ms(ms: i64) -> Instant {
+    Instant::from_millis(ms)
+}
+
+/// An operation that was begun when it was due.
+pub fn operation(station: u16, workload: u16, sequence: u64, due: Instant, outcome: Outcome, took: Duration) -> Row {
+    let finished = (outcome == Outcome::Finished).then(|| due + took);
+    Row::Operation(OperationRow {
+        station,
+        workload,
+        operation: Operation {
+            sequence,
+            due,
+            started: (outcome != Outcome::Missed).then_some(due),
+            connected: None,
+            first_byte: finished,
+            finished,
+            bytes: 1000,
+            outcome,
+            far: None,
+        },
+    })
+}
+
+pub fn interval(station: u16, workload: u16, at: i64, bytes_down: u64) -> Row {
+    Row::Interval(IntervalRow {
+        station,
+        workload,
+        at: ms(at),
+        bytes_down,
+        bytes_up: 0,
+    })
+}
+
+pub fn event(station: Option<u16>, workload: Option<u16>, at: i64, length: Duration, kind: EventKind) -> Row {
+    Row::Event(EventRow {
+        station,
+        workload,
+        at: ms(at),
+        length: length.as_nanos(),
+        kind,
+        text: String::new(),
+    })
+}
+
+/// A health report in which nothing is in doubt.
+pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
+    let health = Health {
+        name: name.into(),
+        role,
+        stations: stations.iter().map(|name| (*name).to_owned()).collect(),
+        lateness_us_p50: 10.0,
+        lateness_us_p99: 40.0,
+        lateness_us_max: 200.0,
+        lateness_count: 1000,
+        missed_sends: 0,
+        cpu: 0.1,
+        machine_busy: 0.2,
+        service_us_p99: 100.0,
+        refused: 0,
+        bytes_down: 0,
+        bytes_up: 0,
+        operations: 1000,
+    };
+    Row::Event(EventRow {
+        station: None,
+        workload: None,
+        at: ms(60_000),
+        length: 0,
+        kind: EventKind::Health,
+        text: serde_json::to_string(&health).unwrap(),
+    })
+}
+
+/// A run in which everything is well: every page in 200 ms, every voice frame in 20, 25 Mbit/s of film.
+pub fn good_rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for n in 0..40 {
+        let due = ms(-2000 + 50 * n as i64);
+        rows.push(operation(
+            0,
+            netburn_record::row::BASELINE,
+            n,
+            due,
+            Outcome::Finished,
+            Duration::from_millis(2),
+        ));
+    }
+    for n in 0..400 {
+        let due = ms(100 + 140 * n as i64);
+        rows.push(operation(0, 0, n, due, Outcome::Finished, Duration::from_millis(200)));
+        rows.push(operation(0, 1, n, due, Outcome::Finished, Duration::from_millis(20)));
+        rows.push(operation(1, 0, n, due, Outcome::Finished, Duration::from_millis(80)));
+        rows.push(operation(1, 1, n, due, Outcome::Finished, Duration::from_millis(3)));
+    }
+    for tenth in 0..600 {
+        rows.push(interval(0, 0, tenth * 100, 50_000));
+        rows.push(interval(1, 0, tenth * 100, 312_500));
+    }
+    rows.push(health("agent-1", Role::Agent, &["laptop"]));
+    rows.push(health("agent-2", Role::Agent, &["tv"]));
+    rows.push(health("server", Role::Server, &[]));
+    rows
+}
+
+/// Any row that the types allow.
+pub fn any_row() -> impl Strategy<Value = Row> {
+    let number = || prop_oneof![4 => 0_u16..3, 1 => any::<u16>()];
+    let at = || prop_oneof![3 => (-5_000_000_000_i64..70_000_000_000), 1 => any::<i64>()].prop_map(Instant::from_nanos);
+    let operation = (
+        (number(), number(), any::<u64>(), at()),
+        [
+            prop::option::of(at()),
+            prop::option::of(at()),
+            prop::option::of(at()),
+            prop::option::of(at()),
+        ],
+        any::<u64>(),
+        outcome(),
+        prop::option::of((any::<i64>(), any::<i64>())),
+    )
+        .prop_map(|((station, workload, sequence, due), times, bytes, outcome, far)| {
+            let [started, connected, first_byte, finished] = times;
+            Row::Operation(OperationRow {
+                station,
+                workload,
+                operation: Operation {
+                    sequence,
+                    due,
+                    started,
+                    connected,
+                    first_byte,
+                    finished,
+                    bytes,
+                    outcome,
+                    far: far.map(|(received, sent)| FarTimes { received, sent }),
+                },
+            })
+        });
+    let interval = (number(), number(), at(), any::<u64>(), any::<u64>()).prop_map(
+        |(station, workload, at, bytes_down, bytes_up)| {
+            Row::Interval(IntervalRow {
+                station,
+                workload,
+                at,
+                bytes_down,
+                bytes_up,
+            })
+        },
+    );
+    let connection = (
+        number(),
+        number(),
+        any::<bool>(),
+        any::<u16>(),
+        at(),
+        any::<[u32; 4]>(),
+        any::<[u64; 3]>(),
+    )
+        .prop_map(|(station, workload, server, port, at, small, large)| {
+            Row::Connection(ConnectionRow {
+                station,
+                workload,
+                side: if server { Side::Server } else { Side::Station },
+                port,
+                at,
+                rtt_us: small[0],
+                rtt_var_us: small[1],
+                cwnd: small[2],
+                retransmits: small[3],
+                delivery_rate_bps: large[0],
+                bytes_acked: large[1],
+                bytes_received: large[2],
+            })
+        });
+    let link = (
+        number(),
+        at(),
+        any::<Option<i32>>(),
+        any::<Option<u64>>(),
+        any::<Option<u64>>(),
+    )
+        .prop_map(|(station, at, signal, rx_rate_bps, tx_rate_bps)| {
+            Row::Link(LinkRow {
+                station,
+                at,
+                signal,
+                rx_rate_bps,
+                tx_rate_bps,
+            })
+        });
+    let event = (
+        prop::option::of(number()),
+        prop::option::of(number()),
+        at(),
+        any::<u64>(),
+        event_kind(),
+        ".{0,40}",
+    )
+        .prop_map(|(station, workload, at, length, kind, text)| {
+            Row::Event(EventRow {
+                station,
+                workload,
+                at,
+                length,
+                kind,
+                text,
+            })
+        });
+    prop_oneof![6 => operation, 3 => interval, 1 => connection, 1 => link, 2 => event]
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop::sample::select(vec![
+        Outcome::Finished,
+        Outcome::Failed(Failure::Dial),
+        Outcome::Failed(Failure::Connection),
+        Outcome::Failed(Failure::Answer),
+        Outcome::Failed(Failure::Stopped),
+        Outcome::TimedOut,
+        Outcome::Missed,
+        Outcome::Unfinished,
+        Outcome::Cut,
+    ])
+}
+
+fn event_kind() -> impl Strategy<Value = EventKind> {
+    prop::sample::select(vec![
+        EventKind::Stall,
+        EventKind::Lost,
+        EventKind::Change,
+        EventKind::Roam,
+        EventKind::Warning,
+        EventKind::Health,
+        EventKind::Clock,
+        EventKind::Startup,
+    ])
+}
