@@ -3,20 +3,51 @@
 //! [`Server::bind`] opens the sockets, [`Server::run`] serves on threads of its own until it is told to stop, and a
 //! [`ServerHandle`] tells meanwhile and afterwards how it goes.
 
+mod accept;
+mod admission;
+mod alarm;
+mod answer;
 mod config;
+mod connection;
+mod date;
+mod echo;
+mod flow;
 mod handle;
+mod http1;
+mod http2;
+mod listen;
+mod range;
+mod registry;
+mod route;
+mod socket;
+mod stats;
+mod wire;
+mod worker;
 
 pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
 pub use handle::{Connection, ServerHandle};
 
+use crate::consent::{Consent, PerClient};
+use crate::content::Content;
+use crate::datagram::Echo;
+use crate::pace::VirtualLink;
+use admission::Admission;
+use ring::rand::{SecureRandom, SystemRandom};
+use route::Site;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot, watch};
+use worker::{Shared, Sockets, Start, Workers};
 
 /// A server whose sockets are open.
-#[derive(Debug)]
 pub struct Server {
     addresses: Addresses,
     handle: ServerHandle,
+    shared: Arc<Shared>,
+    sockets: Sockets,
 }
 
 /// Where a server listens; with port 0 asked for, the ports it got.
@@ -58,8 +89,51 @@ impl Server {
     /// # Errors
     /// When one of them can't be opened, or the settings make no server.
     pub async fn bind(config: ServerConfig) -> Result<Self, ServerError> {
-        let _ = config;
-        todo!()
+        let limits = Limits {
+            object: config.limits.object.min(MAX_OBJECT),
+            ..config.limits.clone()
+        };
+        let mut sockets = Sockets::default();
+        let mut addresses = Addresses::default();
+        for (listener, datagrams) in listen::open(&config.listen, config.datagrams)? {
+            addresses.http.push(listener.local_addr()?);
+            sockets.listeners.push((listener, false));
+            if let Some(socket) = datagrams {
+                addresses.datagrams.push(socket.local_addr()?);
+                sockets
+                    .datagrams
+                    .push((socket, Echo::new(&random_key()?, limits.datagrams)));
+            }
+        }
+        if config.tls.is_some() {
+            for (listener, _) in listen::open(&config.listen_tls, false)? {
+                addresses.https.push(listener.local_addr()?);
+                sockets.listeners.push((listener, true));
+            }
+        }
+        if sockets.listeners.is_empty() {
+            return Err(ServerError::Nowhere);
+        }
+        let threads = config.threads.map_or_else(processors, NonZeroUsize::get);
+        let link = |rate| Arc::new(Mutex::new(VirtualLink::new(rate)));
+        let shared = Arc::new(Shared {
+            site: site(&config, &limits, &addresses)?,
+            content: Content::get()?,
+            tls: config.tls.as_ref().map(|identity| identity.server_config().into()),
+            cc: config.cc,
+            links: config.rate.map(|rate| (link(rate), link(rate))),
+            admission: Admission::new(limits.clone()),
+            registry: registry::Registry::default(),
+            stats: (0..threads).map(|_| Arc::default()).collect(),
+            limits,
+        });
+        let handle = ServerHandle::new(config.name, Arc::clone(&shared));
+        Ok(Self {
+            addresses,
+            handle,
+            shared,
+            sockets,
+        })
     }
 
     /// Where it listens.
@@ -78,8 +152,102 @@ impl Server {
     ///
     /// # Errors
     /// When its threads can't be started.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
-        let _ = shutdown;
-        todo!()
+    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
+        // Every connection is a file.
+        let _ = netburn_linux::raise_open_files();
+        // However this future ends, the workers are told: by the value, or by its sender's end.
+        let (stop, stopped) = watch::channel(false);
+        let count = self.shared.stats.len();
+        let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::unbounded_channel()).unzip();
+        let workers = Workers {
+            inboxes,
+            shared: Arc::clone(&self.shared),
+        };
+        let (ended, mut ends) = mpsc::unbounded_channel();
+        let (mut threads, mut ids) = (Vec::new(), Vec::new());
+        for (number, inbox) in receivers.into_iter().enumerate() {
+            let (started, starting) = oneshot::channel();
+            let start = Start {
+                number,
+                workers: workers.clone(),
+                inbox,
+                // The first accepts for all.
+                sockets: std::mem::take(&mut self.sockets),
+                stop: stopped.clone(),
+                started,
+                ended: ended.clone(),
+            };
+            threads.push(start.spawn()?);
+            if let Ok(id) = starting.await {
+                ids.push(id);
+            }
+        }
+        drop((ended, workers));
+        if ids.len() == count {
+            self.handle.begun(ids);
+            tokio::select! {
+                () = shutdown => {}
+                // A worker that ends by itself has failed, and says why below.
+                _ = ends.recv() => {}
+            }
+            self.handle.ending();
+        }
+        let _ = stop.send(true);
+        // The channel ends with the last worker.
+        while ends.recv().await.is_some() {}
+        for thread in threads {
+            thread
+                .join()
+                .map_err(|_| io::Error::other("a thread of the server panicked"))??;
+        }
+        Ok(())
+    }
+}
+
+/// What the server has to show.
+fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result<Site, ServerError> {
+    let mut consent = Consent::new(&config.consent.operator, limits.object)?;
+    consent.consents = config.consent.consents;
+    consent.datagram_port = addresses.datagrams.first().map(SocketAddr::port);
+    consent.rate_bps = config.rate.map(netburn_units::BitRate::as_bps);
+    consent.per_client = PerClient {
+        connections: Some(limits.connections_per_client as u64),
+        requests_per_second: Some(limits.requests_per_client),
+        rate_bps: limits.rate_per_client.map(netburn_units::BitRate::as_bps),
+    };
+    let page = format!(
+        "This is netburn {version}, a server that moves bytes to measure networks with.\n\n\
+         GET  /bytes/SIZE            SIZE bytes, as in /bytes/128KiB or /bytes/1000000, at most {most}\n\
+         POST /sink                  takes a body, counts it and drops it\n\
+         GET  {path}   who agrees to this, and the limits\n\n\
+         Operator: {operator}\n",
+        version = consent.version,
+        most = limits.object,
+        path = crate::consent::PATH,
+        operator = consent.operator,
+    );
+    Ok(Site {
+        consent: consent.to_json().into(),
+        page: page.into(),
+        object: limits.object.as_bytes(),
+    })
+}
+
+fn random_key() -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let filled = SystemRandom::new().fill(&mut key);
+    filled.map_err(|_| io::Error::other("the system has no random numbers"))?;
+    Ok(key)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("addresses", &self.addresses)
+            .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,147 @@
+//! One TCP connection: what is spoken on it, and then that.
+
+use super::admission::{Denied, Place};
+use super::answer::{Answer, More};
+use super::flow::Flow;
+use super::http1::Http1;
+use super::socket::{Deadline, Socket};
+use super::stats::Stats;
+use super::wire::{Io, Wire};
+use super::worker::Worker;
+use super::{http1, http2};
+use crate::limiter::Client;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use tokio::net::TcpStream;
+
+/// What HTTP/2 begins with on a cleartext connection (RFC 9113 §3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// What a connection has to do with the rest of the server.
+pub(crate) struct Visit {
+    pub(crate) worker: Rc<Worker>,
+    pub(crate) place: Rc<Place>,
+    pub(crate) down: Flow,
+    pub(crate) up: Flow,
+}
+
+impl Visit {
+    /// The answer to a request too many; counted.
+    pub(crate) fn too_many_requests(&self) -> Answer {
+        Stats::add(&self.worker.stats.refused, 1);
+        Answer::text(429, "too many requests").with(More::Later)
+    }
+}
+
+/// Serves a connection to its end.
+pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
+    // The options make it faster or fairer; without them it still works.
+    let _ = stream.set_nodelay(true);
+    if let Some(cc) = &worker.shared.cc {
+        let _ = netburn_linux::set_congestion_control(&stream, cc);
+    }
+    let stream = Arc::new(stream);
+    let _open = Open::new(&worker, &stream, peer);
+    let socket = Socket::new(stream);
+    // A connection that breaks is the client's affair, and shows in its measurements.
+    let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
+        Ok(place) if tls => serve_tls(visit(worker, place), socket).await,
+        Ok(place) => serve_clear(visit(worker, place), socket).await,
+        Err(denied) => turn_away(&worker, socket, denied, tls).await,
+    };
+}
+
+fn visit(worker: Rc<Worker>, place: Place) -> Visit {
+    let (mut down, mut up) = (Vec::new(), Vec::new());
+    for (d, u) in place.links.iter().chain(&worker.shared.links) {
+        down.push(Arc::clone(d));
+        up.push(Arc::clone(u));
+    }
+    let flow = |links| Flow::new(links, worker.alarm.clone(), Arc::clone(&worker.stats));
+    let (down, up) = (flow(down), flow(up));
+    Visit {
+        worker,
+        place: Rc::new(place),
+        down,
+        up,
+    }
+}
+
+async fn serve_clear(visit: Visit, mut socket: Socket) -> io::Result<()> {
+    let limits = &visit.worker.shared.limits;
+    let mut deadline = Deadline::after(limits.idle_time);
+    let mut first = Vec::with_capacity(http1::FIRST_ROOM);
+    loop {
+        let count = deadline.bound(|cx| socket.poll_receive(cx, &mut first)).await?;
+        let common = first.len().min(PREFACE.len());
+        if count == 0 || first[..common] != PREFACE[..common] {
+            break;
+        }
+        if common == PREFACE.len() {
+            socket.put_back(first);
+            return http2::serve(visit, socket).await;
+        }
+        deadline.set(limits.head_time);
+    }
+    let wire = Wire::new(Io::Clear(socket), limits.idle_time);
+    Http1::new(visit, wire, first).serve().await
+}
+
+async fn serve_tls(visit: Visit, socket: Socket) -> io::Result<()> {
+    let Some(acceptor) = &visit.worker.shared.tls else {
+        return Ok(());
+    };
+    let head_time = super::socket::into_std(visit.worker.shared.limits.head_time);
+    let stream = tokio::time::timeout(head_time, acceptor.accept(socket)).await??;
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        return http2::serve(visit, stream).await;
+    }
+    let wire = Wire::new(Io::Tls(Box::new(stream)), visit.worker.shared.limits.idle_time);
+    Http1::new(visit, wire, Vec::new()).serve().await
+}
+
+/// Says why, where that can be said, and closes.
+async fn turn_away(worker: &Rc<Worker>, mut socket: Socket, denied: Denied, tls: bool) -> io::Result<()> {
+    Stats::add(&worker.stats.refused, 1);
+    if tls {
+        return Ok(());
+    }
+    let answer = match denied {
+        Denied::Full => Answer::text(503, "this server has as many connections as it takes"),
+        Denied::Client => Answer::text(429, "this client has as many connections as it gets"),
+    };
+    let text = worker.dates.with(|date| http1::whole(&answer.with(More::Later), date));
+    let mut deadline = Deadline::after(worker.shared.limits.head_time);
+    // It fits any new socket's buffer; half an answer would be no worse than none.
+    deadline.bound(|cx| socket.poll_send_bytes(cx, &text)).await?;
+    socket2::SockRef::from(socket.stream()).shutdown(std::net::Shutdown::Write)?;
+    deadline.set(http1::LINGER);
+    while deadline.bound(|cx| socket.poll_discard(cx, 1 << 16)).await? > 0 {}
+    Ok(())
+}
+
+/// That a connection is open, for all who want to know.
+struct Open {
+    worker: Rc<Worker>,
+    number: u64,
+}
+
+impl Open {
+    fn new(worker: &Rc<Worker>, stream: &Arc<TcpStream>, peer: SocketAddr) -> Self {
+        let number = worker.shared.registry.insert(peer, stream);
+        Self {
+            worker: Rc::clone(worker),
+            number,
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.worker.shared.registry.remove(self.number);
+        self.worker.stats.connections.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,94 @@
+//! The socket of the datagram echo.
+
+use super::flow::{Flow, clock};
+use super::worker::Worker;
+use crate::datagram::{Echo, MAX_SIZE, wire};
+use netburn_linux::datagram::{Received, receive, send};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+/// With a rate cap, so many datagrams wait for their turn at most; more are dropped, as by a full queue.
+const MOST_WAITING: usize = 1_000;
+/// So many are answered before other tasks get their turn.
+const BATCH: usize = 64;
+
+struct Socket {
+    worker: Rc<Worker>,
+    socket: UdpSocket,
+    echo: RefCell<Echo>,
+    waiting: Cell<usize>,
+}
+
+/// Echoes at `socket` for as long as it is polled.
+pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
+    let shared = Rc::new(Socket {
+        worker,
+        socket,
+        echo: RefCell::new(echo),
+        waiting: Cell::new(0),
+    });
+    // One more than the longest, so that a longer one is told apart.
+    let mut buffer = [0; MAX_SIZE + 1];
+    loop {
+        if shared.socket.readable().await.is_err() {
+            return;
+        }
+        for _ in 0..BATCH {
+            let socket = &shared.socket;
+            match socket.try_io(Interest::READABLE, || receive(socket, &mut buffer)) {
+                Ok(received) => handle(&shared, received, &mut buffer[..received.length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // What an earlier answer met (an ICMP error): no matter here.
+                Err(_) => {}
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
+    if shared.worker.shared.links.is_none() {
+        shared.answer(received, bytes);
+    } else if shared.waiting.get() < MOST_WAITING {
+        shared.waiting.set(shared.waiting.get() + 1);
+        tokio::task::spawn_local(take_turns(Rc::clone(shared), received, bytes.to_vec()));
+    }
+}
+
+/// In through the capped link, and out through the other.
+async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) {
+    let worker = &shared.worker;
+    let flow = |link| Flow::new(vec![link], worker.alarm.clone(), Arc::clone(&worker.stats));
+    if let Some((down, up)) = &worker.shared.links {
+        flow(Arc::clone(up)).pay(bytes.len() as u64).await;
+        if shared
+            .echo
+            .borrow_mut()
+            .handle_datagram(clock(), received.from, &mut bytes)
+        {
+            flow(Arc::clone(down)).pay(bytes.len() as u64).await;
+            shared.send(received, &mut bytes);
+        }
+    }
+    shared.waiting.set(shared.waiting.get() - 1);
+}
+
+impl Socket {
+    fn answer(&self, received: Received, bytes: &mut [u8]) {
+        if self.echo.borrow_mut().handle_datagram(clock(), received.from, bytes) {
+            self.send(received, bytes);
+        }
+    }
+
+    fn send(&self, received: Received, bytes: &mut [u8]) {
+        wire::stamp_sent(bytes, clock());
+        // A datagram that can't be sent now is lost, as datagrams are.
+        let _ = self.socket.try_io(Interest::WRITABLE, || {
+            send(&self.socket, bytes, received.from, received.to)
+        });
+    }
+}

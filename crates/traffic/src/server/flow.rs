@@ -1,0 +1,115 @@
+//! One transfer's turns on the capped links.
+
+use super::alarm::Alarm;
+use super::stats::Stats;
+use crate::pace::VirtualLink;
+use netburn_linux::Monotonic;
+use netburn_units::{ByteSize, Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A capped link that several threads share.
+pub(crate) type SharedLink = Arc<Mutex<VirtualLink>>;
+
+/// The links that one connection sends (or is sent) through, none when nothing is capped, and its turns on them.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    links: Vec<SharedLink>,
+    alarm: Alarm,
+    stats: Arc<Stats>,
+    /// Bytes whose turn has come.
+    granted: u64,
+    /// When the last turn came, as long as nothing else has held the transfer up since.
+    due: Option<Instant>,
+    /// All the time spent waiting for turns.
+    waited: Duration,
+}
+
+impl Flow {
+    pub(crate) fn new(links: Vec<SharedLink>, alarm: Alarm, stats: Arc<Stats>) -> Self {
+        Self {
+            links,
+            alarm,
+            stats,
+            granted: 0,
+            due: None,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Whether there is a cap at all.
+    pub(crate) fn is_capped(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// All the time spent waiting for turns.
+    pub(crate) fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// The transfer begins, or something else than the cap held it up: its next piece is ready from now on.
+    pub(crate) fn interrupt(&mut self) {
+        self.due = None;
+    }
+
+    /// Waits until some of `want` bytes may go, and says how many.
+    pub(crate) async fn grant(&mut self, want: u64) -> u64 {
+        if self.links.is_empty() || want == 0 {
+            return want;
+        }
+        if self.granted == 0 {
+            let size = self.piece().min(want);
+            self.turn(size).await;
+            self.granted = size;
+        }
+        self.granted.min(want)
+    }
+
+    /// `bytes` of what was granted have gone.
+    pub(crate) fn spend(&mut self, bytes: u64) {
+        self.granted = self.granted.saturating_sub(bytes);
+    }
+
+    /// Waits until `bytes` that have come already would have come through the links.
+    pub(crate) async fn pay(&mut self, mut bytes: u64) {
+        while self.is_capped() && bytes > 0 {
+            let size = self.piece().min(bytes);
+            self.turn(size).await;
+            bytes -= size;
+        }
+    }
+
+    /// The most to move at a time: a piece of the slowest link, or `uncapped`.
+    pub(crate) fn at_most(&self, uncapped: u64) -> u64 {
+        if self.is_capped() { self.piece() } else { uncapped }
+    }
+
+    fn piece(&self) -> u64 {
+        let piece = |link: &SharedLink| lock(link).piece().as_bytes();
+        self.links.iter().map(piece).min().unwrap_or(u64::MAX)
+    }
+
+    async fn turn(&mut self, size: u64) {
+        let begun = clock();
+        let mut ready = self.due.map_or(begun, |due| VirtualLink::ready_since(due, begun));
+        for link in &self.links {
+            let due = lock(link).reserve(ready, ByteSize::from_bytes(size));
+            self.alarm.until(Monotonic::from_nanos(due.as_nanos())).await;
+            ready = due;
+        }
+        let now = clock();
+        self.stats
+            .lateness
+            .record(now.checked_since(ready).unwrap_or(Duration::ZERO));
+        self.waited += now.checked_since(begun).unwrap_or(Duration::ZERO);
+        self.due = Some(ready);
+    }
+}
+
+/// The monotonic clock as the pace counts.
+pub(crate) fn clock() -> Instant {
+    Instant::from_nanos(Monotonic::now().as_nanos())
+}
+
+fn lock(link: &SharedLink) -> std::sync::MutexGuard<'_, VirtualLink> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
+}

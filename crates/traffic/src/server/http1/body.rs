@@ -1,0 +1,107 @@
+//! A request's body, taken, counted and dropped.
+
+use super::Http1;
+use super::head::{Framing, Refusal};
+use crate::chunked::Decoder;
+use crate::server::stats::Stats;
+use std::io;
+
+/// Without a cap so much is dropped at a time.
+const PIECE: u64 = 1 << 20;
+/// The buffer in which the lines between chunks are read.
+const ROOM: usize = 4 << 10;
+
+const TOO_LARGE: Refusal = Refusal(413, "that is more than this server takes");
+
+impl Http1 {
+    /// Takes a whole body and says how long it was.
+    pub(super) async fn take_body(
+        &mut self,
+        framing: Framing,
+        expects_continue: bool,
+    ) -> io::Result<Result<u64, Refusal>> {
+        let most = self.visit.worker.shared.site.object;
+        match framing {
+            Framing::None => return Ok(Err(Refusal(411, "say how long the body is, or send it chunked"))),
+            Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
+            Framing::Length(_) | Framing::Chunked => {}
+        }
+        if expects_continue && self.buffer.is_empty() {
+            self.say_continue().await?;
+        }
+        self.visit.up.interrupt();
+        match framing {
+            Framing::Length(length) => self.take_exactly(length).await.map(Ok),
+            _ => self.take_chunked(most).await,
+        }
+    }
+
+    async fn say_continue(&mut self) -> io::Result<()> {
+        let mut rest: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
+        while !rest.is_empty() {
+            let count = self.wire.send(rest, false).await?;
+            rest = &rest[count..];
+        }
+        self.wire.flush().await
+    }
+
+    async fn take_exactly(&mut self, length: u64) -> io::Result<u64> {
+        let here = (self.buffer.len() as u64).min(length);
+        self.buffer.drain(..here as usize);
+        self.took(here).await;
+        let mut left = length - here;
+        while left > 0 {
+            left -= self.drop_some(left).await?;
+        }
+        Ok(length)
+    }
+
+    async fn take_chunked(&mut self, most: u64) -> io::Result<Result<u64, Refusal>> {
+        let mut decoder = Decoder::new();
+        let mut total = 0;
+        loop {
+            let Ok(decoded) = decoder.decode(&self.buffer) else {
+                return Ok(Err(Refusal(400, "the body is not chunked as it says")));
+            };
+            self.buffer.drain(..decoded.taken);
+            self.took(decoded.content).await;
+            total += decoded.content;
+            if total.saturating_add(decoder.ahead()) > most {
+                return Ok(Err(TOO_LARGE));
+            }
+            if decoder.is_done() {
+                return Ok(Ok(total));
+            }
+            // All of the buffer is decoded: what is ahead need not pass through it.
+            while decoder.ahead() > 0 {
+                let dropped = self.drop_some(decoder.ahead()).await?;
+                decoder.skip(dropped);
+                total += dropped;
+            }
+            self.buffer.reserve(ROOM);
+            self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
+            if self.wire.receive(&mut self.buffer).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// Drops some of the next `limit` bytes, all of them body.
+    async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
+        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
+        match self.wire.discard(limit.min(self.visit.up.at_most(PIECE))).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                self.took(count).await;
+                Ok(count)
+            }
+        }
+    }
+
+    /// `count` bytes of body have come.
+    async fn took(&mut self, count: u64) {
+        Stats::add(&self.visit.worker.stats.bytes_up, count);
+        self.visit.up.pay(count).await;
+    }
+}

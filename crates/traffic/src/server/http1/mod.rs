@@ -1,0 +1,244 @@
+//! HTTP/1.1 (RFC 9112): one connection, its requests one after another.
+
+mod answer;
+mod body;
+pub(crate) mod head;
+
+use super::answer::{Answer, Body};
+use super::connection::Visit;
+use super::flow::clock;
+use super::route::Route;
+use super::stats::Stats;
+use super::wire::Wire;
+use head::{After, Framing, Head, Refusal};
+use netburn_units::{Duration, Instant};
+use std::io;
+
+/// What a connection begins with for a request's head; most fit.
+pub(crate) const FIRST_ROOM: usize = 1024;
+/// Text up to this length goes out with its head in one piece.
+const ONE_PIECE: u64 = 4 << 10;
+/// Content sent without a wait until other connections get their turn.
+const TURN: u64 = 1 << 20;
+/// At the end of a connection, what the client still sends is dropped for so long, so that it can read the last
+/// answer before the connection is reset under it (RFC 9112 §9.6).
+pub(crate) const LINGER: Duration = Duration::from_secs(2);
+
+/// One connection.
+pub(crate) struct Http1 {
+    visit: Visit,
+    wire: Wire,
+    /// What was received and not yet used.
+    buffer: Vec<u8>,
+    /// What goes out before content.
+    out: Vec<u8>,
+}
+
+/// What a head comes to, without borrowing from the buffer that holds it.
+struct Request {
+    route: Route,
+    framing: Framing,
+    after: After,
+    expects_continue: bool,
+}
+
+impl Http1 {
+    /// A connection on which `buffer` has been received.
+    pub(crate) fn new(visit: Visit, wire: Wire, mut buffer: Vec<u8>) -> Self {
+        buffer.reserve(FIRST_ROOM.saturating_sub(buffer.len()));
+        Self {
+            visit,
+            wire,
+            buffer,
+            out: Vec::new(),
+        }
+    }
+
+    /// Answers requests until one side is done.
+    ///
+    /// # Errors
+    /// When the connection broke or stood still; there is nobody to tell.
+    pub(crate) async fn serve(mut self) -> io::Result<()> {
+        loop {
+            let length = match self.receive_head().await? {
+                Some(Ok(length)) => length,
+                Some(Err(refusal)) => return self.refuse(refusal).await,
+                None => return Ok(()),
+            };
+            let asked = clock();
+            let request = match head::parse(&self.buffer[..length]) {
+                Ok(head) => self.read(&head),
+                Err(refusal) => return self.refuse(refusal).await,
+            };
+            self.buffer.drain(..length);
+            if self.answer(request, asked).await? == After::Close {
+                return self.finish().await;
+            }
+        }
+    }
+
+    fn read(&self, head: &Head<'_>) -> Request {
+        let route = match self.visit.place.allow_request() {
+            true => self.visit.worker.shared.site.route(&head.ask),
+            false => Route::Answer(self.visit.too_many_requests()),
+        };
+        Request {
+            route,
+            framing: head.framing,
+            after: head.after,
+            expects_continue: head.expects_continue,
+        }
+    }
+
+    /// Receives until a whole head is at the buffer's beginning, and says how long it is; `None` when the connection
+    /// ended before one.
+    async fn receive_head(&mut self) -> io::Result<Option<Result<usize, Refusal>>> {
+        let limits = &self.visit.worker.shared.limits;
+        let (most, head_time) = (limits.head.as_bytes().max(FIRST_ROOM as u64) as usize, limits.head_time);
+        let mut searched = 0;
+        let mut begun = false;
+        self.wire.wait_at_most(limits.idle_time);
+        loop {
+            let blank = head::leading_line_ends(&self.buffer);
+            if blank > 0 {
+                self.buffer.drain(..blank);
+                searched = 0;
+            }
+            match head::find_end(&self.buffer, &mut searched, most) {
+                Ok(None) => {}
+                Ok(Some(length)) => return Ok(Some(Ok(length))),
+                Err(refusal) => return Ok(Some(Err(refusal))),
+            }
+            if !begun && !self.buffer.is_empty() {
+                begun = true;
+                self.wire.wait_at_most(head_time);
+            }
+            if self.buffer.len() == self.buffer.capacity() {
+                let room = self.buffer.len().clamp(FIRST_ROOM, most);
+                self.buffer.reserve_exact(room);
+            }
+            match self.wire.receive(&mut self.buffer).await {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && begun => {
+                    return Ok(Some(Err(Refusal(408, "the request did not come in time"))));
+                }
+                // Nothing was asked: nothing to say.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Answers one request, its body taken first where that is asked for.
+    async fn answer(&mut self, request: Request, asked: Instant) -> io::Result<After> {
+        let (answer, after, asked) = match request.route {
+            // A body that nobody wants stays unread: after it nothing could be told apart.
+            Route::Answer(answer) => match request.framing {
+                Framing::None | Framing::Length(0) => (answer, request.after, asked),
+                _ => (answer, After::Close, asked),
+            },
+            Route::Sink => match self.take_body(request.framing, request.expects_continue).await? {
+                Ok(count) => (Answer::text(200, count.to_string()), request.after, clock()),
+                Err(refusal) => (refusal.into(), After::Close, clock()),
+            },
+        };
+        self.send(&answer, after, asked).await?;
+        Ok(after)
+    }
+
+    /// Sends an answer whose request was complete at `asked`.
+    async fn send(&mut self, answer: &Answer, after: After, asked: Instant) -> io::Result<()> {
+        let worker = &self.visit.worker;
+        let (stats, stall) = (&worker.stats, worker.shared.limits.stall_time);
+        self.out.clear();
+        let out = &mut self.out;
+        worker.dates.with(|date| answer::write_head(out, answer, after, date));
+        let mut left = answer.sent_length();
+        let mut offset = 0;
+        match &answer.body {
+            Body::Text(_, text) if left > 0 => {
+                self.out.extend_from_slice(text);
+                left = 0;
+            }
+            Body::Content(from) if left <= ONE_PIECE => {
+                // Pieces end with the pool; the rest goes the other way.
+                let piece = worker.content.piece(*from, left);
+                self.out.extend_from_slice(&piece);
+                stats_down(stats, piece.len());
+                left -= piece.len() as u64;
+                offset = from + piece.len() as u64;
+            }
+            Body::Content(from) => offset = *from,
+            Body::Text(..) => {}
+        }
+        let down = &mut self.visit.down;
+        down.interrupt();
+        let waited = down.waited();
+        let (mut sent, mut told, mut without_wait) = (0, false, 0);
+        while sent < self.out.len() || left > 0 {
+            let ahead = self.out.len() - sent;
+            let granted = down.grant(ahead as u64 + left).await;
+            if !told {
+                told = true;
+                let capped = down.waited() - waited;
+                stats.service.record(clock().since(asked).saturating_sub(capped));
+            }
+            self.wire.wait_at_most(stall);
+            let count = if ahead > 0 {
+                let end = sent + ahead.min(usize::try_from(granted).unwrap_or(usize::MAX));
+                let count = self.wire.send(&self.out[sent..end], left > 0).await?;
+                sent += count;
+                count
+            } else {
+                let count = self
+                    .wire
+                    .send_content(&worker.content, offset, granted.min(left))
+                    .await?;
+                offset += count as u64;
+                left -= count as u64;
+                stats_down(stats, count);
+                count
+            };
+            down.spend(count as u64);
+            without_wait += count as u64;
+            if self.wire.take_blocked() {
+                down.interrupt();
+                without_wait = 0;
+            } else if without_wait >= TURN {
+                without_wait = 0;
+                tokio::task::yield_now().await;
+            }
+        }
+        self.wire.flush().await?;
+        Stats::add(&stats.requests, 1);
+        Ok(())
+    }
+
+    async fn refuse(mut self, refusal: Refusal) -> io::Result<()> {
+        self.send(&refusal.into(), After::Close, clock()).await?;
+        self.finish().await
+    }
+
+    /// Ends the connection so that the client can read all that was sent.
+    async fn finish(mut self) -> io::Result<()> {
+        self.wire.wait_at_most(LINGER);
+        self.wire.shut_down().await?;
+        while self.wire.discard(TURN).await? > 0 {}
+        Ok(())
+    }
+}
+
+/// An answer of text as it goes out when the connection ends with it.
+pub(crate) fn whole(answer: &Answer, date: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    answer::write_head(&mut out, answer, After::Close, date);
+    if let Body::Text(_, text) = &answer.body {
+        out.extend_from_slice(text);
+    }
+    out
+}
+
+fn stats_down(stats: &Stats, count: usize) {
+    Stats::add(&stats.bytes_down, count as u64);
+}

@@ -1,0 +1,224 @@
+//! HTTP/2 (RFC 9113) over the `h2` crate: one connection, its streams side by side.
+
+use super::answer::{Answer, Body};
+use super::connection::Visit;
+use super::flow::{Flow, clock};
+use super::route::{Ask, Method, Route};
+use super::socket::into_std;
+use super::stats::Stats;
+use bytes::Bytes;
+use h2::server::{self, SendResponse};
+use h2::{Reason, RecvStream, SendStream};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use netburn_units::{Duration, Instant};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+
+/// What a client may send ahead on one stream.
+const STREAM_WINDOW: u32 = 512 << 10;
+/// What it may send ahead on all streams of a connection together: the most that is ever held for it.
+const CONNECTION_WINDOW: u32 = 1 << 20;
+/// Content handed to the connection ahead of what it has sent, per stream; it is borrowed, not copied.
+const SEND_AHEAD: u64 = 256 << 10;
+/// After the last stream, the connection has so long to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// What the streams of a connection tell it.
+struct Activity {
+    streams: Cell<usize>,
+    last: Cell<Instant>,
+}
+
+/// One stream's share of its connection.
+struct Stream {
+    visit: Rc<Visit>,
+    activity: Rc<Activity>,
+    down: Flow,
+    up: Flow,
+}
+
+/// Serves a connection to its end.
+///
+/// # Errors
+/// When it breaks or stands still; there is nobody to tell.
+pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+    let visit = Rc::new(visit);
+    let limits = visit.worker.shared.limits.clone();
+    let handshake = server::Builder::new()
+        .initial_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_concurrent_streams(limits.streams)
+        .max_header_list_size(u32::try_from(limits.head.as_bytes()).unwrap_or(u32::MAX))
+        .max_send_buffer_size(SEND_AHEAD as usize)
+        .handshake::<_, Bytes>(io);
+    let mut connection = timeout(into_std(limits.head_time), handshake)
+        .await?
+        .map_err(io::Error::other)?;
+    let activity = Rc::new(Activity {
+        streams: Cell::new(0),
+        last: Cell::new(clock()),
+    });
+    loop {
+        let patience = match activity.streams.get() {
+            0 => limits.idle_time,
+            _ => limits.stall_time,
+        };
+        let quiet = clock().checked_since(activity.last.get()).unwrap_or(Duration::ZERO);
+        if quiet >= patience {
+            connection.graceful_shutdown();
+            break;
+        }
+        match timeout(into_std(patience - quiet), connection.accept()).await {
+            // Nothing new; whether something old moved is seen above.
+            Err(_) => {}
+            Ok(None) => return Ok(()),
+            Ok(Some(request)) => {
+                let (request, respond) = request.map_err(io::Error::other)?;
+                let stream = Stream {
+                    down: visit.down.clone(),
+                    up: visit.up.clone(),
+                    visit: Rc::clone(&visit),
+                    activity: Rc::clone(&activity),
+                };
+                activity.streams.set(activity.streams.get() + 1);
+                stream.moved();
+                tokio::task::spawn_local(stream.serve(request, respond));
+            }
+        }
+    }
+    // Dropping the connection ends the streams that stand still.
+    let goodbye = async { while let Some(Ok(_)) = connection.accept().await {} };
+    timeout(into_std(GOODBYE), goodbye).await.map_err(io::Error::from)
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.activity.streams.set(self.activity.streams.get() - 1);
+        self.moved();
+    }
+}
+
+impl Stream {
+    fn moved(&self) {
+        self.activity.last.set(clock());
+    }
+
+    async fn serve(mut self, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
+        let asked = clock();
+        let (head, body) = request.into_parts();
+        let field = |name: HeaderName| head.headers.get(name).map(HeaderValue::as_bytes);
+        let ask = Ask {
+            method: Method::named(head.method.as_str()),
+            path: head.uri.path(),
+            range: field(header::RANGE),
+            if_range: head.headers.contains_key(header::IF_RANGE),
+        };
+        let route = match self.visit.place.allow_request() {
+            true => self.visit.worker.shared.site.route(&ask),
+            false => Route::Answer(self.visit.too_many_requests()),
+        };
+        let done = match route {
+            Route::Answer(answer) => self.send(&answer, &mut respond, asked).await,
+            Route::Sink => match self.take(&head.headers, body).await {
+                Ok(answer) => self.send(&answer, &mut respond, clock()).await,
+                Err(error) => Err(error),
+            },
+        };
+        if done.is_err() {
+            respond.send_reset(Reason::CANCEL);
+        }
+    }
+
+    /// Takes a body and says what to answer.
+    async fn take(&mut self, fields: &HeaderMap, mut body: RecvStream) -> Result<Answer, Broken> {
+        let most = self.visit.worker.shared.site.object;
+        let too_large = || Answer::text(413, "that is more than this server takes");
+        let said = fields
+            .get(header::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if said.is_some_and(|length| length > most) {
+            return Ok(too_large());
+        }
+        self.up.interrupt();
+        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+        let mut total = 0;
+        while let Some(piece) = timeout(stall, body.data()).await.map_err(|_| Broken)? {
+            let count = piece.map_err(|_| Broken)?.len();
+            self.moved();
+            total += count as u64;
+            Stats::add(&self.visit.worker.stats.bytes_up, count as u64);
+            if total > most {
+                return Ok(too_large());
+            }
+            self.up.pay(count as u64).await;
+            body.flow_control().release_capacity(count).map_err(|_| Broken)?;
+        }
+        Ok(Answer::text(200, total.to_string()))
+    }
+
+    async fn send(&mut self, answer: &Answer, respond: &mut SendResponse<Bytes>, asked: Instant) -> Result<(), Broken> {
+        let left = answer.sent_length();
+        let head = self.head(answer);
+        let stats = &self.visit.worker.stats;
+        stats.service.record(clock().since(asked));
+        let mut stream = respond.send_response(head, left == 0).map_err(|_| Broken)?;
+        self.moved();
+        match &answer.body {
+            Body::Text(_, text) if left > 0 => stream.send_data(text.clone(), true).map_err(|_| Broken)?,
+            Body::Content(from) if left > 0 => self.send_content(&mut stream, *from, left).await?,
+            _ => {}
+        }
+        Stats::add(&self.visit.worker.stats.requests, 1);
+        Ok(())
+    }
+
+    async fn send_content(
+        &mut self,
+        stream: &mut SendStream<Bytes>,
+        mut offset: u64,
+        mut left: u64,
+    ) -> Result<(), Broken> {
+        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+        self.down.interrupt();
+        while left > 0 {
+            stream.reserve_capacity(left.min(SEND_AHEAD) as usize);
+            if stream.capacity() == 0 {
+                self.down.interrupt();
+                let capacity = timeout(stall, poll_fn(|cx| stream.poll_capacity(cx))).await;
+                capacity.map_err(|_| Broken)?.ok_or(Broken)?.map_err(|_| Broken)?;
+                continue;
+            }
+            let granted = self.down.grant(left.min(stream.capacity() as u64)).await;
+            let piece = self.visit.worker.content.piece(offset, granted);
+            let count = piece.len() as u64;
+            (offset, left) = (offset + count, left - count);
+            stream.send_data(piece, left == 0).map_err(|_| Broken)?;
+            self.down.spend(count);
+            self.moved();
+            Stats::add(&self.visit.worker.stats.bytes_down, count);
+        }
+        Ok(())
+    }
+
+    fn head(&self, answer: &Answer) -> Response<()> {
+        let mut response = Response::new(());
+        *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let fields = response.headers_mut();
+        fields.insert(header::CONTENT_LENGTH, HeaderValue::from(answer.length));
+        let mut insert = |name: &'static str, value: String| {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                fields.insert(HeaderName::from_static(name), value);
+            }
+        };
+        self.visit.worker.dates.with(|date| insert("date", date.to_owned()));
+        answer.fields(|name, value| insert(name, value.to_string()));
+        response
+    }
+}
+
+/// A stream that can't go on; it is reset.
+struct Broken;

@@ -1,0 +1,116 @@
+//! Opens the sockets that a server listens at.
+
+use super::ServerError;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+
+/// So many connections may wait to be accepted, if the system lets them (net.core.somaxconn).
+const BACKLOG: i32 = 4096;
+/// With port 0, a port is wanted that is free for TCP and UDP alike; so many are tried.
+const TRIES: usize = 32;
+
+/// Listens for TCP at each of `addresses`, and for UDP at the same ports where `datagrams` says so.
+///
+/// # Errors
+/// When one can't be opened.
+pub(crate) fn open(
+    addresses: &[SocketAddr],
+    datagrams: bool,
+) -> Result<Vec<(TcpListener, Option<UdpSocket>)>, ServerError> {
+    let mut opened = Vec::new();
+    for &address in addresses {
+        match pair(address, datagrams) {
+            Ok(pair) => opened.push(pair),
+            Err(reason) if addresses.len() > 1 && lacks_ipv6(address, &reason) => {
+                tracing::info!(%address, %reason, "this machine has no IPv6");
+            }
+            Err(reason) => return Err(ServerError::Listen { address, reason }),
+        }
+    }
+    Ok(opened)
+}
+
+/// Whether an IPv6 wildcard failed because the machine hasn't got IPv6.
+fn lacks_ipv6(address: SocketAddr, reason: &io::Error) -> bool {
+    address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+        && (reason.kind() == io::ErrorKind::AddrNotAvailable || reason.raw_os_error() == Some(libc_eafnosupport()))
+}
+
+/// EAFNOSUPPORT, which std has no kind for.
+const fn libc_eafnosupport() -> i32 {
+    if cfg!(target_os = "linux") { 97 } else { 47 }
+}
+
+fn pair(address: SocketAddr, datagrams: bool) -> io::Result<(TcpListener, Option<UdpSocket>)> {
+    let mut tries = if address.port() == 0 { TRIES } else { 1 };
+    loop {
+        let listener = tcp(address)?;
+        if !datagrams {
+            return Ok((listener, None));
+        }
+        match udp(listener.local_addr()?) {
+            Ok(socket) => return Ok((listener, Some(socket))),
+            Err(error) if tries == 1 => return Err(error),
+            Err(_) => tries -= 1,
+        }
+    }
+}
+
+fn tcp(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = socket(address, Type::STREAM, Protocol::TCP)?;
+    // Connections of a server that ended a moment ago don't keep the port from it.
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
+    netburn_linux::datagram::want_destination(&socket)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
+    if address.is_ipv6() {
+        // IPv4 has sockets of its own.
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn local(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    #[test]
+    fn port_0_gives_one_port_for_both() {
+        let opened = open(&[local(0), local(0)], true).unwrap();
+        let ports: Vec<_> = opened
+            .iter()
+            .map(|(tcp, udp)| {
+                let port = tcp.local_addr().unwrap().port();
+                assert_eq!(udp.as_ref().unwrap().local_addr().unwrap().port(), port);
+                port
+            })
+            .collect();
+        assert!(ports[0] != ports[1] && ports.iter().all(|port| *port != 0));
+        assert!(open(&[local(0)], false).unwrap()[0].1.is_none());
+    }
+
+    #[test]
+    fn a_taken_port_is_an_error_that_names_it() {
+        let taken = TcpListener::bind(local(0)).unwrap();
+        let address = taken.local_addr().unwrap();
+        let error = open(&[address], false).unwrap_err().to_string();
+        assert!(error.contains(&address.to_string()), "{error}");
+    }
+}

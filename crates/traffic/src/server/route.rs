@@ -1,0 +1,258 @@
+//! What is where, and what each request for it is answered.
+
+use super::answer::{Answer, More};
+use super::range::{self, Range};
+use crate::consent;
+use bytes::Bytes;
+use netburn_units::ByteSize;
+
+/// A request, whatever the version of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ask<'a> {
+    pub(crate) method: Method,
+    /// The path and query of its target.
+    pub(crate) path: &'a str,
+    /// Its `Range` field.
+    pub(crate) range: Option<&'a [u8]>,
+    /// Whether it has an `If-Range` field.
+    pub(crate) if_range: bool,
+}
+
+/// The methods told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Head,
+    Post,
+    /// One of HTTP's others.
+    Other,
+    /// None of HTTP's.
+    Unknown,
+}
+
+impl Method {
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH" => Method::Other,
+            _ => Method::Unknown,
+        }
+    }
+}
+
+/// What a request comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// This answer, whatever body the request has.
+    Answer(Answer),
+    /// Its body is taken, counted and dropped.
+    Sink,
+}
+
+/// What the server has to show.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// The document at [`consent::PATH`].
+    pub(crate) consent: Bytes,
+    /// The page at `/`.
+    pub(crate) page: Bytes,
+    /// The largest object.
+    pub(crate) object: u64,
+}
+
+/// The path before an object's size.
+const BYTES: &str = "/bytes/";
+const READ: &str = "GET, HEAD";
+
+impl Site {
+    /// What `ask` comes to.
+    pub(crate) fn route(&self, ask: &Ask<'_>) -> Route {
+        let path = ask.path.split_once('?').map_or(ask.path, |(path, _)| path);
+        if ask.method == Method::Unknown {
+            return Route::Answer(Answer::text(501, "this method is not HTTP's"));
+        }
+        let found = match path {
+            "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
+            consent::PATH => Answer::page(200, "application/json", self.consent.clone()),
+            "/sink" if ask.method == Method::Post => return Route::Sink,
+            "/sink" => return Route::Answer(not_allowed("POST")),
+            path => match path.strip_prefix(BYTES) {
+                Some(size) if matches!(ask.method, Method::Get | Method::Head) => self.object(size, ask),
+                Some(_) => return Route::Answer(not_allowed(READ)),
+                None => Answer::text(404, "nothing is here; / says what is where"),
+            },
+        };
+        Route::Answer(match ask.method {
+            Method::Get => found,
+            Method::Head => Answer {
+                head_only: true,
+                ..found
+            },
+            _ if found.status == 404 => found,
+            _ => not_allowed(READ),
+        })
+    }
+
+    fn object(&self, size: &str, ask: &Ask<'_>) -> Answer {
+        let length = match read_size(size) {
+            Some(length) if length <= self.object => length,
+            Some(_) => {
+                let most = ByteSize::from_bytes(self.object);
+                return Answer::text(400, format!("an object has at most {most} ({} bytes)", self.object));
+            }
+            None => return Answer::text(400, "a size is a number of bytes, or like 128KiB, 1MiB, 1GiB, 5MB"),
+        };
+        // Range means something for GET alone (RFC 9110 §14.2), and a condition on it (If-Range) can't hold, since no
+        // validator is given out (§13.1.5).
+        let range = match ask.range {
+            Some(value) if ask.method == Method::Get && !ask.if_range => range::parse(value, length),
+            _ => Range::Whole,
+        };
+        match range {
+            Range::Whole => Answer::content(200, 0, length, More::Ranges),
+            Range::Part { first, last } => {
+                Answer::content(206, first, last - first + 1, More::Part(first, last, length))
+            }
+            Range::Unsatisfiable => {
+                Answer::text(416, format!("the object has {length} bytes")).with(More::Unsatisfiable(length))
+            }
+        }
+    }
+}
+
+fn not_allowed(methods: &'static str) -> Answer {
+    Answer::text(405, format!("this takes {methods}")).with(More::Allow(methods))
+}
+
+/// A size in a path: bytes, or with a unit as [`ByteSize`] reads it, without a space.
+fn read_size(text: &str) -> Option<u64> {
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        return text.parse().ok();
+    }
+    if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.') {
+        return None;
+    }
+    text.parse().ok().map(ByteSize::as_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::answer::Body;
+
+    fn site() -> Site {
+        Site {
+            consent: Bytes::from_static(b"{}"),
+            page: Bytes::from_static(b"hello"),
+            object: 16 << 30,
+        }
+    }
+
+    fn answer(method: Method, path: &str, range: Option<&str>) -> Answer {
+        let ask = Ask {
+            method,
+            path,
+            range: range.map(str::as_bytes),
+            if_range: false,
+        };
+        match site().route(&ask) {
+            Route::Answer(answer) => answer,
+            Route::Sink => panic!("{path} is a sink"),
+        }
+    }
+
+    #[test]
+    fn sizes_as_people_write_them() {
+        for (path, length) in [
+            ("/bytes/0", 0),
+            ("/bytes/1", 1),
+            ("/bytes/128KiB", 131_072),
+            ("/bytes/1.5MB", 1_500_000),
+            ("/bytes/1GiB?again=7", 1 << 30),
+            ("/bytes/16GiB", 16 << 30),
+        ] {
+            let got = answer(Method::Get, path, None);
+            assert_eq!(
+                (got.status, got.length, got.body),
+                (200, length, Body::Content(0)),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_or_too_much() {
+        for path in [
+            "/bytes/",
+            "/bytes/x",
+            "/bytes/-1",
+            "/bytes/1%20KiB",
+            "/bytes/1 KiB",
+            "/bytes/17GiB",
+            "/bytes/99999999999999999999",
+            "/bytes/1/2",
+            "/bytes/5Kib",
+            "/bytes/0.5B",
+        ] {
+            assert_eq!(answer(Method::Get, path, None).status, 400, "{path}");
+        }
+        assert_eq!(answer(Method::Get, "/bytes", None).status, 404);
+        assert_eq!(answer(Method::Get, "/byte/5", None).status, 404);
+    }
+
+    #[test]
+    fn a_head_is_the_get_without_its_body() {
+        let got = answer(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
+        assert_eq!((got.status, got.length, got.sent_length()), (200, 16 << 30, 0));
+    }
+
+    #[test]
+    fn ranges() {
+        let got = answer(Method::Get, "/bytes/1000", Some("bytes=100-199"));
+        assert_eq!((got.status, got.length, got.body), (206, 100, Body::Content(100)));
+        assert_eq!(got.more, More::Part(100, 199, 1000));
+        let got = answer(Method::Get, "/bytes/1000", Some("bytes=1000-"));
+        assert_eq!((got.status, got.more), (416, More::Unsatisfiable(1000)));
+        let ask = Ask {
+            method: Method::Get,
+            path: "/bytes/9",
+            range: Some(b"bytes=1-2"),
+            if_range: true,
+        };
+        assert!(matches!(
+            site().route(&ask),
+            Route::Answer(Answer {
+                status: 200,
+                length: 9,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn methods() {
+        for (method, path, status) in [
+            (Method::Get, "/", 200),
+            (Method::Head, "/", 200),
+            (Method::Post, "/", 405),
+            (Method::Get, "/.well-known/netburn", 200),
+            (Method::Other, "/.well-known/netburn", 405),
+            (Method::Get, "/sink", 405),
+            (Method::Head, "/sink", 405),
+            (Method::Post, "/bytes/5", 405),
+            (Method::Post, "/nothing", 404),
+            (Method::Unknown, "/", 501),
+        ] {
+            assert_eq!(answer(method, path, None).status, status, "{method:?} {path}");
+        }
+        let post = Ask {
+            method: Method::Post,
+            path: "/sink?x",
+            range: None,
+            if_range: false,
+        };
+        assert_eq!(site().route(&post), Route::Sink);
+    }
+}

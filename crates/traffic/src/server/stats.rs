@@ -1,0 +1,176 @@
+//! What a worker counts as it goes: written by one thread, read by any.
+
+use netburn_units::Duration;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One worker's counts.
+#[derive(Debug, Default)]
+pub(crate) struct Stats {
+    /// Connections open now.
+    pub(crate) connections: AtomicU64,
+    /// Bytes of content sent.
+    pub(crate) bytes_down: AtomicU64,
+    /// Bytes of content taken.
+    pub(crate) bytes_up: AtomicU64,
+    /// Requests answered in full, whatever the answer.
+    pub(crate) requests: AtomicU64,
+    /// Connections and requests turned away for a limit, or failed by our own fault.
+    pub(crate) refused: AtomicU64,
+    /// From a request's last byte to its answer's first, waits of the rate cap not counted.
+    pub(crate) service: Histogram,
+    /// How late pieces of a capped transfer were acted on.
+    pub(crate) lateness: Histogram,
+}
+
+impl Stats {
+    /// Adds to one of the counts.
+    pub(crate) fn add(count: &AtomicU64, more: u64) {
+        count.fetch_add(more, Relaxed);
+    }
+
+    /// Forgets everything but what is open now.
+    pub(crate) fn reset(&self) {
+        for count in [&self.bytes_down, &self.bytes_up, &self.requests, &self.refused] {
+            count.store(0, Relaxed);
+        }
+        self.service.reset();
+        self.lateness.reset();
+    }
+}
+
+/// Sixteen buckets per doubling: a value is told to 1/16 of itself, upwards.
+const STEPS: usize = 16;
+/// The first `STEPS` nanoseconds have a bucket each, then sixteen per doubling up to 2⁴⁰ ns, some 18 minutes.
+const BUCKETS: usize = STEPS * 37;
+
+/// A distribution of durations.
+#[derive(Debug)]
+pub(crate) struct Histogram {
+    buckets: Box<[AtomicU64; BUCKETS]>,
+    largest: AtomicU64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            buckets: Box::new([const { AtomicU64::new(0) }; BUCKETS]),
+            largest: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Histogram {
+    /// Counts one.
+    pub(crate) fn record(&self, value: Duration) {
+        self.buckets[bucket(value.as_nanos())].fetch_add(1, Relaxed);
+        if value.as_nanos() > self.largest.load(Relaxed) {
+            self.largest.fetch_max(value.as_nanos(), Relaxed);
+        }
+    }
+
+    fn reset(&self) {
+        self.buckets.iter().for_each(|bucket| bucket.store(0, Relaxed));
+        self.largest.store(0, Relaxed);
+    }
+}
+
+/// Several histograms taken together.
+#[derive(Debug, Clone)]
+pub(crate) struct Distribution {
+    buckets: Vec<u64>,
+    largest: u64,
+    count: u64,
+}
+
+impl Distribution {
+    pub(crate) fn of<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Self {
+        let mut sum = Self {
+            buckets: vec![0; BUCKETS],
+            largest: 0,
+            count: 0,
+        };
+        for part in parts {
+            for (total, bucket) in sum.buckets.iter_mut().zip(part.buckets.iter()) {
+                let count = bucket.load(Relaxed);
+                *total += count;
+                sum.count += count;
+            }
+            sum.largest = sum.largest.max(part.largest.load(Relaxed));
+        }
+        sum
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The largest in µs; 0 when there is none.
+    pub(crate) fn max_us(&self) -> f64 {
+        self.largest as f64 / 1e3
+    }
+
+    /// The value in µs that `share` of them don't exceed: the upper edge of its bucket, so at most 1/16 too much.
+    pub(crate) fn quantile_us(&self, share: f64) -> f64 {
+        let rank = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (index, count) in self.buckets.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return upper_edge(index).min(self.largest) as f64 / 1e3;
+            }
+        }
+        0.0
+    }
+}
+
+fn bucket(value: u64) -> usize {
+    let steps = STEPS as u64;
+    if value < steps {
+        return value as usize;
+    }
+    let doubling = value.ilog2() - STEPS.ilog2();
+    let within = (value >> doubling) - steps;
+    (STEPS * (doubling as usize + 1) + within as usize).min(BUCKETS - 1)
+}
+
+/// The largest value of a bucket.
+fn upper_edge(index: usize) -> u64 {
+    let (doubling, within) = (index / STEPS, index % STEPS);
+    if doubling == 0 {
+        return within as u64;
+    }
+    ((STEPS + within + 1) as u64) << (doubling - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantiles_are_the_values_themselves_within_a_sixteenth() {
+        let (one, other) = (Histogram::default(), Histogram::default());
+        for micros in 1..=100 {
+            let part = if micros % 2 == 0 { &one } else { &other };
+            part.record(Duration::from_micros(micros));
+        }
+        let all = Distribution::of([&one, &other].into_iter());
+        assert_eq!((all.count(), all.max_us()), (100, 100.0));
+        for (share, exact) in [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0)] {
+            let got = all.quantile_us(share);
+            assert!((exact..=exact * 17.0 / 16.0).contains(&got), "{share}: {got}");
+        }
+        one.reset();
+        assert_eq!(Distribution::of([&one].into_iter()).quantile_us(0.99), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_in_its_bucket(value in 0_u64..1 << 40) {
+            let index = bucket(value);
+            prop_assert!(value <= upper_edge(index));
+            prop_assert!(index == 0 || value > upper_edge(index - 1) || value >= (1 << 40) - 1 || upper_edge(index - 1) == value);
+        }
+    }
+}
