@@ -8,6 +8,13 @@
 //! - [`queue`]: transmit queues.
 //! - [`air`]: all of it as one machine.
 
+#![deny(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a pure crate: clippy.toml lists what it may not use"
+)]
+
 pub mod aggregation;
 pub mod air;
 pub mod config;
