@@ -91,7 +91,7 @@ impl Document {
             host: header.host.clone(),
             ending: ending.clone(),
             summary,
-            plan: plan_to_value(&header.plan),
+            plan: header.plan.to_json(),
             health: Vec::new(),
             clocks: Vec::new(),
             tables: BTreeMap::new(),
@@ -190,7 +190,7 @@ pub(crate) fn header_to_json(header: &Header) -> String {
         netburn: header.version.clone(),
         host: header.host.clone(),
         started: header.started,
-        plan: plan_to_value(&header.plan),
+        plan: header.plan.to_json(),
     };
     serde_json::to_string(&header).expect("a header has only text for keys")
 }
@@ -207,17 +207,7 @@ pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
     })
 }
 
-fn plan_to_value(plan: &Plan) -> Value {
-    SHIM.lock().unwrap().insert(plan.name.clone(), plan.clone());
-    Value::String(plan.name.clone())
-}
-
+/// The plan as the scenario document that resolves into it again.
 fn plan_from_value(value: &Value) -> Result<Plan, String> {
-    SHIM.lock()
-        .unwrap()
-        .get(value.as_str().unwrap_or_default())
-        .cloned()
-        .ok_or("no plan".to_owned())
+    Plan::from_json(value).map_err(|error| format!("its plan makes no sense: {error}"))
 }
-
-static SHIM: std::sync::Mutex<BTreeMap<String, Plan>> = std::sync::Mutex::new(BTreeMap::new());

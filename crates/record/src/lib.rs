@@ -2,7 +2,9 @@
 //!
 //! - [`row`]: the five kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
-//! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after.
+//! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
+//! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
+//! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
@@ -10,12 +12,16 @@ mod columns;
 mod document;
 pub mod error;
 mod finish;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gate;
 pub mod header;
 pub mod health;
 pub mod recorder;
+pub mod repeat;
 pub mod row;
 pub mod run;
+pub mod runs;
 pub mod spool;
 pub mod summary;
 pub mod utc;
@@ -24,6 +30,7 @@ pub use error::Error;
 pub use header::{Ending, Ground, Header, Host};
 pub use health::{Clock, Gate, Health, Lateness, Role};
 pub use recorder::{Recorder, make_folder};
+pub use repeat::{Repeats, pool};
 pub use row::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side, Sink};
 pub use run::Run;
 pub use summary::Summary;

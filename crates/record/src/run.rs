@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
 use crate::health::{Clock, Health};
+use crate::repeat::{Repeats, pooled};
 use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::Summary;
 use crate::summary::count::Counter;
@@ -33,6 +34,9 @@ impl Run {
     pub fn open(path: &Path) -> Result<Self, Error> {
         if path.join(FILE).exists() {
             return Self::open_finished(path);
+        }
+        if let Some(run) = Repeats::open(path)? {
+            return Ok(run);
         }
         let spool = path.join(SPOOL);
         let lock = match File::open(&spool) {
@@ -76,6 +80,9 @@ impl Run {
         }
         // A folder may have been moved since.
         document.summary.run = path.to_string_lossy().into_owned();
+        for (summary, name) in document.summary.repeats.iter_mut().zip(&document.runs) {
+            summary.run = path.join(name).to_string_lossy().into_owned();
+        }
         Ok(Run::of(path.to_owned(), header, document))
     }
 
@@ -155,6 +162,11 @@ impl Run {
     /// # Errors
     /// When the columns can't be read.
     pub fn summarise(&self) -> Result<Summary, Error> {
+        if !self.document.runs.is_empty() {
+            let paths = self.repeats();
+            let runs: Result<Vec<Run>, Error> = paths.iter().map(|path| Run::open(path)).collect();
+            return Ok(pooled(&self.path, &runs?)?.summary);
+        }
         let evidence = self.evidence()?;
         let gate = checked(&self.header, self.ending(), &evidence);
         let why = reasons(&self.header, self.ending(), &evidence);

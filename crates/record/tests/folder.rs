@@ -60,3 +60,247 @@ fn a_good_run_passes_and_reads_back() {
     assert_eq!(rows_of(&again), by_kind(&good_rows()));
     assert!(!path.join("spool").exists());
 }
+
+/// A folder as a killed controller leaves it: the spool, perhaps torn, and nothing else.
+fn leave(path: &Path, rows: &[Row], cut: usize) {
+    let mut recorder = Recorder::create(path, header(plan())).unwrap();
+    for row in rows {
+        recorder.put(row).unwrap();
+    }
+    recorder.sync_if_due(ms(0)).unwrap();
+    drop(recorder);
+    let spool = std::fs::File::options().write(true).open(path.join("spool")).unwrap();
+    let length = spool.metadata().unwrap().len();
+    spool.set_len(length - cut as u64).unwrap();
+}
+
+#[test]
+fn a_killed_controllers_folder_is_finished_by_opening_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let rows = good_rows();
+    leave(&path, &rows, 0);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(rows_of(&run), by_kind(&rows));
+    let summary = run.summary();
+    assert_eq!(summary.verdict, Verdict::Inconclusive);
+    assert_eq!(
+        summary.reasons,
+        ["the controller was killed before it could finish the record (after 1 min of 1 min)"]
+    );
+    assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
+    // The figures are there all the same.
+    assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, Some(200.0));
+    assert_eq!(summary.stations[0].workloads[0].verdict, Verdict::Pass);
+    assert_eq!(Run::open(&path).unwrap().summary(), summary);
+}
+
+#[test]
+fn a_torn_spool_loses_its_last_row_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let rows = [
+        operation(0, 0, 0, ms(100), Outcome::Finished, Duration::from_millis(200)),
+        operation(0, 0, 1, ms(3100), Outcome::Finished, Duration::from_millis(200)),
+    ];
+    leave(&path, &rows, 3);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(rows_of(&run), rows[..1]);
+    let reason = &run.summary().reasons[0];
+    assert!(
+        reason.contains("bytes of its spool are torn (after 300 ms of 1 min)"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_live_folder_is_not_stolen() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    assert!(matches!(Run::open(&path), Err(Error::Live(_))));
+    recorder.put(&good_rows()[0]).unwrap();
+    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    assert_eq!(run.count("operations"), 1);
+    assert_eq!(
+        Run::open(&path).unwrap().summary().reasons,
+        ["the run was interrupted before the load began"]
+    );
+}
+
+#[test]
+fn a_taken_folder_gets_a_neighbour() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let first = Recorder::create(&path, header(plan())).unwrap();
+    let second = Recorder::create(&path, header(plan())).unwrap();
+    let third = Recorder::create(&path, header(plan())).unwrap();
+    assert_eq!(first.path(), path);
+    assert_eq!(second.path(), dir.path().join("run-2"));
+    assert_eq!(third.path(), dir.path().join("run-3"));
+}
+
+#[test]
+fn what_is_no_record_is_refused_plainly() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |path: &Path| Run::open(path).unwrap_err().to_string();
+    assert!(said(dir.path()).contains("is not a run folder"), "{}", said(dir.path()));
+    assert!(said(&dir.path().join("nothing")).contains("is not a run folder"));
+
+    let path = dir.path().join("run");
+    drop(record(&path, &good_rows(), &Ending::Complete));
+    let document = std::fs::read_to_string(path.join("run.json")).unwrap();
+    let with = |text: &str| std::fs::write(path.join("run.json"), text).unwrap();
+
+    with(&document.replace("netburn.run/1", "netburn.run/2"));
+    assert!(matches!(Run::open(&path), Err(Error::Newer { found: 2, known: 1, .. })));
+    with(&document.replace("netburn.run/1", "another"));
+    assert!(said(&path).contains("its schema is `another`"));
+    with(&document[..document.len() / 2]);
+    assert!(said(&path).contains("is damaged"));
+    with("");
+    assert!(said(&path).contains("is damaged"));
+    std::fs::write(path.join("run.json"), [0xff, 0xfe]).unwrap();
+    assert!(said(&path).contains("it is not text"));
+
+    with(&document);
+    let table = path.join("operations.parquet");
+    let whole = std::fs::read(&table).unwrap();
+    std::fs::write(&table, &whole[..whole.len() - 100]).unwrap();
+    assert!(
+        said(&path).contains("operations.parquet is damaged: it has"),
+        "{}",
+        said(&path)
+    );
+    std::fs::remove_file(&table).unwrap();
+    assert!(said(&path).contains("operations.parquet"));
+}
+
+#[test]
+fn a_spool_that_is_none_or_newer_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    leave(&path, &[], 0);
+    let spool = path.join("spool");
+    let whole = std::fs::read(&spool).unwrap();
+    for length in 0..whole.len() {
+        std::fs::write(&spool, &whole[..length]).unwrap();
+        assert!(matches!(Run::open(&path), Err(Error::Damaged { .. })), "{length} bytes");
+    }
+    let mut newer = whole;
+    newer[8] = 9;
+    std::fs::write(&spool, newer).unwrap();
+    assert!(matches!(Run::open(&path), Err(Error::Newer { found: 9, known: 1, .. })));
+    assert!(spool.exists(), "what can't be read is left alone");
+}
+
+/// A recorder that dies between the rename of `run.json` and the removal of the spool leaves both.
+#[test]
+fn a_spool_beside_a_finished_record_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = record(&path, &good_rows(), &Ending::Complete);
+    std::fs::write(path.join("spool"), b"anything").unwrap();
+    assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
+}
+
+/// A conversion that was killed leaves half-written columns: opening starts over.
+#[test]
+fn half_written_columns_are_written_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    leave(&path, &good_rows(), 0);
+    std::fs::write(path.join("operations.parquet"), b"PAR1 half").unwrap();
+    std::fs::write(path.join("run.json.tmp"), b"{\"schema\":").unwrap();
+    let run = Run::open(&path).unwrap();
+    assert_eq!(rows_of(&run), by_kind(&good_rows()));
+    assert!(!path.join("run.json.tmp").exists());
+}
+
+#[test]
+fn one_scenario_and_seed_give_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    drop(record(&one, &good_rows(), &Ending::Complete));
+    drop(record(&other, &good_rows(), &Ending::Complete));
+    for name in ["operations", "intervals", "connections", "link", "events"] {
+        let read = |path: &Path| std::fs::read(path.join(format!("{name}.parquet"))).unwrap();
+        assert_eq!(read(&one), read(&other), "{name}");
+    }
+    let read = |path: &Path| {
+        let text = std::fs::read_to_string(path.join("run.json")).unwrap();
+        text.replace(path.to_str().unwrap(), "")
+    };
+    assert!(read(&one) == read(&other));
+}
+
+fn same(one: &Summary, other: &Summary) -> Result<(), TestCaseError> {
+    prop_assert_eq!(serde_json::to_value(one).unwrap(), serde_json::to_value(other).unwrap());
+    prop_assert_eq!(one, other);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Rows of any kind come back as they were put, and the summary of the columns is that of the rows.
+    #[test]
+    fn any_rows_read_back(rows in prop::collection::vec(any_row(), 0..80), ending in 0..3) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let ending = match ending {
+            0 => Ending::Complete,
+            1 => Ending::Interrupted,
+            _ => Ending::Failed("the server did not start".into()),
+        };
+        let run = record(&path, &rows, &ending);
+        let again = Run::open(&path).unwrap();
+        prop_assert_eq!(rows_of(&again), by_kind(&rows));
+        same(run.summary(), again.summary())?;
+        same(run.summary(), &again.summarise().unwrap())?;
+    }
+
+    /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both ways to its summary agree.
+    #[test]
+    fn a_cut_spool_is_a_shorter_run(rows in prop::collection::vec(any_row(), 1..40), cut in 0_usize..400) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        leave(&path, &rows, 0);
+        let empty = dir.path().join("empty");
+        leave(&empty, &[], 0);
+        let length = |path: &Path| std::fs::metadata(path.join("spool")).unwrap().len();
+        let cut = (cut as u64).min(length(&path) - length(&empty));
+        let spool = std::fs::File::options().write(true).open(path.join("spool")).unwrap();
+        spool.set_len(length(&path) - cut).unwrap();
+        drop(spool);
+        let run = Run::open(&path).unwrap();
+        let kept: u64 = ["operations", "intervals", "connections", "link", "events"].iter().map(|t| run.count(t)).sum();
+        prop_assert_eq!(rows_of(&run), by_kind(&rows[..kept as usize]));
+        prop_assert!(kept as usize == rows.len() || cut > 0);
+        same(run.summary(), &run.summarise().unwrap())?;
+    }
+}
+
+#[test]
+fn an_event_with_a_long_text_is_cut_to_fit() {
+    let dir = tempfile::tempdir().unwrap();
+    let row = |text: String| {
+        Row::Event(netburn_record::EventRow {
+            station: Some(0),
+            workload: None,
+            at: ms(1),
+            length: 0,
+            kind: EventKind::Warning,
+            text,
+        })
+    };
+    let run = record(
+        &dir.path().join("run"),
+        &[row("é".repeat(1 << 20)), row("x".into())],
+        &Ending::Complete,
+    );
+    let rows = rows_of(&run);
+    let Row::Event(long) = &rows[0] else { unreachable!() };
+    assert!(long.text.len() > 1_000_000 && long.text.len() < 1 << 20);
+    assert_eq!(rows[1], row("x".into()));
+}

@@ -234,7 +234,7 @@ pub struct GoalSummary {
     /// Whether there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Its samples: operations, or windows.
+    /// Its samples: operations, or windows; for a player the tenths of a second that it was watched.
     #[serde(default)]
     pub samples: u64,
 }

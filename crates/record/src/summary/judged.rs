@@ -10,8 +10,9 @@ use crate::header::{Ending, Header};
 use netburn_scenario::Station;
 use netburn_stats::{Distribution, P50};
 use netburn_units::Duration;
-use netburn_workload::judge::worst;
-use netburn_workload::{Config, Verdict, judge::judge};
+use netburn_workload::config::BIN;
+use netburn_workload::judge::{judge, worst};
+use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::collections::BTreeMap;
 
 /// The gate of one run.
@@ -144,13 +145,16 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
                 excess: result.excess.filter(|excess| excess.is_finite()),
                 verdict: result.verdict,
                 provisional: result.provisional,
-                samples: tally.samples,
+                samples: match goal {
+                    Goal::NoStall => tally.watched.as_nanos() / BIN.as_nanos(),
+                    Goal::Latency { .. } | Goal::Rate { .. } => tally.samples,
+                },
             }
         })
         .collect();
     let verdict = worst(goals.iter().map(|goal| goal.verdict));
     let counts = of.counts;
-    let probe = (config.kind == netburn_workload::Kind::Probe).then(|| ProbeSummary {
+    let probe = (config.kind == Kind::Probe).then(|| ProbeSummary {
         lost_share: match counts.all() - counts.missed {
             0 => None,
             sent => Some((counts.unbounded() - counts.missed) as f64 / sent as f64),
@@ -214,7 +218,7 @@ fn ms(nanos: u64) -> f64 {
 
 /// A mean rate in Mbit/s, to the bit/s: bytes × 10⁸ moved in `span`.
 fn mbps(moved: u128, span: Duration) -> f64 {
-    let bin = u128::from(netburn_workload::config::BIN.as_nanos());
+    let bin = u128::from(BIN.as_nanos());
     let bits = moved.saturating_mul(8_000_000_000) / bin;
     let rate = bits.checked_div(u128::from(span.as_nanos())).unwrap_or(0);
     rate as f64 / 1e6

@@ -21,7 +21,10 @@ pub fn plan() -> Plan {
         duration: Duration::from_secs(60),
         stations: vec![
             station("laptop", &[("browsing", Config::browsing()), ("voip", Config::voip())]),
-            station("tv", &[("4kstream", Config::stream_4k()), ("probe", Config::probe())]),
+            station(
+                "hall-tv",
+                &[("4kstream", Config::stream_4k()), ("probe", Config::probe())],
+            ),
         ],
         ..Plan::new("two-stations")
     }
@@ -158,7 +161,7 @@ pub fn good_rows() -> Vec<Row> {
         rows.push(interval(1, 0, tenth * 100, 312_500));
     }
     rows.push(health("agent-1", Role::Agent, &["laptop"]));
-    rows.push(health("agent-2", Role::Agent, &["tv"]));
+    rows.push(health("agent-2", Role::Agent, &["hall-tv"]));
     rows.push(health("server", Role::Server, &[]));
     rows
 }

@@ -1,0 +1,145 @@
+//! How fast a record of many operations is written, finished and summed up, and in how much memory.
+//!
+//! `cargo bench -p netburn-record` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
+
+use netburn_record::{Ending, Ground, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, Sink};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant, Seed};
+use netburn_workload::{Config, Operation, Outcome};
+use std::time;
+
+const STATIONS: u16 = 20;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let operations: u64 = arguments
+        .first()
+        .map_or(10_000_000, |count| count.parse().expect("a number of operations"));
+    let folder = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
+    let path = folder.join(format!("netburn-bench-record-{}", std::process::id()));
+
+    let begun = time::Instant::now();
+    let mut recorder = Recorder::create(&path, header()).expect("a folder");
+    // A thousandth of the rows between syncs, each a millisecond of the run later than the last: as `run` would.
+    spool(&mut recorder, operations);
+    let spooled = begun.elapsed();
+    let spool_bytes = std::fs::metadata(path.join("spool")).map_or(0, |file| file.len());
+    let run = recorder.finish(&Ending::Complete).expect("a finished record");
+    let written = begun.elapsed();
+    let bytes: u64 = std::fs::read_dir(&path)
+        .expect("the folder")
+        .map(|entry| entry.and_then(|entry| entry.metadata()).map_or(0, |file| file.len()))
+        .sum();
+    let peak_written = peak_mb();
+
+    let again = Run::open(&path).expect("a record");
+    let begun = time::Instant::now();
+    let summary = again.summarise().expect("a summary");
+    let summed = begun.elapsed();
+    assert_eq!(summary, *run.summary());
+    std::fs::remove_dir_all(&path).expect("the folder goes");
+
+    println!("operations            {operations:>12}");
+    println!(
+        "spooled               {:>12.2} s   {} MB",
+        spooled.as_secs_f64(),
+        spool_bytes / 1_000_000
+    );
+    println!(
+        "written (spool + end) {:>12.2} s   {} MB",
+        written.as_secs_f64(),
+        bytes / 1_000_000
+    );
+    println!("summed up             {:>12.2} s", summed.as_secs_f64());
+    println!(
+        "peak memory           {peak_written:>12} MB written, {} MB in all",
+        peak_mb()
+    );
+}
+
+fn header() -> Header {
+    let uses = [("browsing", Config::browsing()), ("voip", Config::voip())];
+    let stations = (0..STATIONS).map(|number| Station {
+        workloads: uses
+            .iter()
+            .map(|(name, config)| StationWorkload {
+                name: (*name).into(),
+                config: config.clone(),
+            })
+            .collect(),
+        ..Station::new(&format!("station-{number}"))
+    });
+    let plan = Plan {
+        duration: Duration::from_secs(3600),
+        stations: stations.collect(),
+        ..Plan::new("bench")
+    };
+    Header {
+        seed: plan.seed,
+        plan,
+        ground: Ground::Simulate,
+        host: Host::here(),
+        version: "bench".into(),
+        started: None,
+    }
+}
+
+/// Operations of all stations in turn, with times as ragged as real ones, and the intervals between.
+fn spool(recorder: &mut Recorder, operations: u64) {
+    let mut chance = Seed(1).stream("bench", 0);
+    let mut place = [0_u64; STATIONS as usize * 2];
+    let step = 3_500_000_000_000 / operations.max(1);
+    for number in 0..operations {
+        let bits = chance.next_u64();
+        let station = (bits % u64::from(STATIONS)) as u16;
+        let workload = (bits >> 8 & 1) as u16;
+        let sequence = &mut place[usize::from(station) * 2 + usize::from(workload)];
+        let due = Instant::from_nanos((number * step) as i64);
+        let started = due + Duration::from_nanos(bits >> 16 & 0xffff);
+        let connected = started + Duration::from_nanos(bits >> 20 & 0xf_ffff);
+        let first_byte = connected + Duration::from_nanos(bits >> 24 & 0xff_ffff);
+        let finished = first_byte + Duration::from_nanos(bits >> 28 & 0x7ff_ffff);
+        let row = OperationRow {
+            station,
+            workload,
+            operation: Operation {
+                sequence: *sequence,
+                due,
+                started: Some(started),
+                connected: Some(connected),
+                first_byte: Some(first_byte),
+                finished: Some(finished),
+                bytes: 16_384,
+                outcome: Outcome::Finished,
+                far: None,
+            },
+        };
+        *sequence += 1;
+        recorder.put(&Row::Operation(row)).expect("room on the disk");
+        if number % 1000 == 0 {
+            let at = Instant::from_nanos(due.as_nanos() / 100_000_000 * 100_000_000);
+            let row = IntervalRow {
+                station,
+                workload,
+                at,
+                bytes_down: 16_384_000,
+                bytes_up: 0,
+            };
+            recorder.put(&Row::Interval(row)).expect("room on the disk");
+        }
+        if number % 10_000 == 0 {
+            recorder.sync_if_due(due).expect("room on the disk");
+        }
+    }
+}
+
+/// The most memory that was resident so far, in MB (Linux; 0 elsewhere).
+fn peak_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) / 1000
+}

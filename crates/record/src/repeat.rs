@@ -1,0 +1,264 @@
+//! One scenario run several times: a folder of runs, `1`, `2` and so on, and one summary over all.
+
+use crate::document::Document;
+use crate::error::Error;
+use crate::gate::Checked;
+use crate::header::{Ending, Header};
+use crate::recorder::make_folder;
+use crate::run::Run;
+use crate::summary::Summary;
+use crate::summary::evidence::RunEvidence;
+use crate::summary::judged::{checked, reasons, summarise};
+use netburn_stats::bootstrap;
+use netburn_units::{Probability, Seed};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// The file that marks a folder of runs while they are made. Whoever makes them holds its lock.
+pub(crate) const MARK: &str = "repeats";
+
+/// The fewest runs that intervals are computed over.
+pub const RUNS_FOR_INTERVALS: usize = 3;
+
+/// How much of the figures an interval should hold.
+const LEVEL: Probability = Probability::from_ppb(950_000_000).unwrap();
+
+/// Resamples per interval.
+const DRAWS: u32 = 1000;
+
+/// The runs of one scenario while they are made.
+///
+/// **Call order:** [`create`](Self::create); for each run a [`Recorder`](crate::Recorder) at
+/// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). A folder whose
+/// controller was killed is finished by [`Run::open`], with the runs that there are.
+#[derive(Debug)]
+pub struct Repeats {
+    path: PathBuf,
+    runs: Vec<Run>,
+    /// Held until the pool is written.
+    lock: File,
+}
+
+impl Repeats {
+    /// Makes the folder of runs, by [`make_folder`].
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let path = make_folder(path)?;
+        let mark = path.join(MARK);
+        let lock = File::create_new(&mark).and_then(|file| {
+            file.try_lock()?;
+            Ok(file)
+        });
+        Ok(Repeats {
+            lock: lock.map_err(Error::io(mark))?,
+            path,
+            runs: Vec::new(),
+        })
+    }
+
+    /// The folder of runs.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the next run goes.
+    #[must_use]
+    pub fn next_path(&self) -> PathBuf {
+        self.path.join((self.runs.len() + 1).to_string())
+    }
+
+    /// Takes in the run that was recorded there.
+    pub fn add(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    /// Pools the runs and writes `run.json`.
+    ///
+    /// # Errors
+    /// When there are none, they are not of one scenario, or it can't be written.
+    pub fn finish(self) -> Result<Run, Error> {
+        let run = pool(&self.path, &self.runs)?;
+        // The pool is whole without this.
+        let _ = std::fs::remove_file(self.path.join(MARK));
+        drop(self.lock);
+        Ok(run)
+    }
+
+    /// Finishes a folder of runs that was left; `None` when it is none.
+    pub(crate) fn open(path: &Path) -> Result<Option<Run>, Error> {
+        let mark = path.join(MARK);
+        let Ok(lock) = File::open(&mark) else {
+            return Ok(None);
+        };
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Live(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(Error::io(mark)(error)),
+        }
+        let mut repeats = Repeats {
+            path: path.to_owned(),
+            runs: Vec::new(),
+            lock,
+        };
+        while repeats.next_path().is_dir() {
+            let next = repeats.next_path();
+            match Run::open(&next) {
+                Ok(run) => repeats.runs.push(run),
+                // The last one may have been killed before it had a header: nothing was recorded.
+                Err(Error::NotARun(_) | Error::Damaged { .. }) if is_last(path, repeats.runs.len() + 1) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if repeats.runs.is_empty() {
+            return Err(Error::NotARun(path.to_owned()));
+        }
+        repeats.finish().map(Some)
+    }
+}
+
+fn is_last(path: &Path, number: usize) -> bool {
+    !path.join((number + 1).to_string()).exists()
+}
+
+/// Pools runs of one scenario: the operations of all are judged together, each run is listed. Writes `run.json` into
+/// `folder`, which holds the runs' folders.
+///
+/// # Errors
+/// When there are none, they are not of one scenario, a run can't be read, or it can't be written.
+pub fn pool(folder: &Path, runs: &[Run]) -> Result<Run, Error> {
+    let document = pooled(folder, runs)?;
+    document.write(folder)?;
+    Ok(Run::of(folder.to_owned(), runs[0].header().clone(), document))
+}
+
+/// The document of a folder of runs.
+pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
+    let Some(first) = runs.first() else {
+        return Err(Error::Pool("there are none".to_owned()));
+    };
+    let header = first.header();
+    let mut evidence = RunEvidence::default();
+    let mut gate = Checked::default();
+    let mut why = Vec::new();
+    for (run, number) in runs.iter().zip(1..) {
+        same_scenario(header, run.header())?;
+        let mut one = run.evidence()?;
+        let said = |reason: &String| format!("run {number}: {reason}");
+        why.extend(reasons(run.header(), run.ending(), &one).iter().map(said));
+        add_gate(&mut gate, checked(run.header(), run.ending(), &one), said);
+        for station in &mut one.stations {
+            station.lost = station.lost.iter().map(said).collect();
+        }
+        match number {
+            1 => evidence = one,
+            _ => evidence.add(one),
+        }
+    }
+    let planned = header.plan.repeat as usize;
+    if runs.len() < planned {
+        why.push(format!("only {} of {planned} runs were made", runs.len()));
+    }
+    let ending = match runs.iter().find(|run| *run.ending() != Ending::Complete) {
+        Some(run) => run.ending().clone(),
+        None if runs.len() < planned => Ending::Interrupted,
+        None => Ending::Complete,
+    };
+    let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
+    let mut summary = summarise(header, &folder.to_string_lossy(), evidence, gate, why);
+    summary.repeats = runs.iter().map(|run| run.summary().clone()).collect();
+    summary.intervals = intervals(&summary.repeats, header.seed);
+    Ok(Document {
+        health,
+        clocks,
+        runs: runs.iter().map(|run| name_within(folder, run.path())).collect(),
+        ..Document::new(header, &ending, summary)
+    })
+}
+
+/// Two runs can be pooled when only chance tells them apart.
+fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
+    let seedless = |header: &Header| netburn_scenario::Plan {
+        seed: Seed(0),
+        ..header.plan.clone()
+    };
+    match one.ground == other.ground && seedless(one) == seedless(other) {
+        true => Ok(()),
+        false => Err(Error::Pool(format!(
+            "`{}` on {} and `{}` on {} are not the same scenario",
+            one.plan.name, one.ground, other.plan.name, other.ground
+        ))),
+    }
+}
+
+fn add_gate(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
+    let (lateness, worst) = (one.gate.timer_lateness_us, &mut all.gate.timer_lateness_us);
+    if lateness.p99 >= worst.p99 {
+        *worst = lateness;
+    }
+    all.gate.reasons.extend(one.gate.reasons.iter().map(&said));
+    all.gate.ok &= one.gate.ok;
+    for (station, reasons) in one.doubts {
+        all.doubts.entry(station).or_default().extend(reasons.iter().map(&said));
+    }
+}
+
+fn name_within(folder: &Path, run: &Path) -> String {
+    run.strip_prefix(folder).unwrap_or(run).to_string_lossy().into_owned()
+}
+
+/// For every figure that all runs have: the interval of its mean over the runs.
+fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
+    if runs.len() < RUNS_FOR_INTERVALS {
+        return BTreeMap::new();
+    }
+    let figures: Vec<BTreeMap<String, f64>> = runs.iter().map(figures).collect();
+    let in_all = |path: &str| {
+        figures
+            .iter()
+            .map(|run| run.get(path).copied())
+            .collect::<Option<Vec<f64>>>()
+    };
+    figures[0]
+        .keys()
+        .filter_map(|path| {
+            let interval = bootstrap::interval(&in_all(path)?, |values| bootstrap::mean(values), LEVEL, DRAWS, seed)?;
+            Some((path.clone(), [interval.low, interval.high]))
+        })
+        .collect()
+}
+
+/// The figures of a summary by path: stations and workloads by name, goals by number.
+fn figures(summary: &Summary) -> BTreeMap<String, f64> {
+    let mut figures = BTreeMap::new();
+    let whole = serde_json::to_value(summary).expect("a summary has only text for keys");
+    for part in ["totals", "stations"] {
+        walk(part.to_owned(), &whole[part], &mut figures);
+    }
+    figures
+}
+
+/// Collects the numbers below `value`.
+fn walk(path: String, value: &Value, into: &mut BTreeMap<String, f64>) {
+    match value {
+        Value::Number(number) => {
+            into.extend(number.as_f64().map(|number| (path, number)));
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                walk(format!("{path}.{name}"), value, into);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let name = item["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
+                walk(format!("{path}.{name}"), item, into);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,188 @@
+//! The run folders that there are, without reading more of each than its first lines.
+
+use crate::document::{FILE, Head, check_version, header_from_json};
+use crate::error::Error;
+use crate::finish::{SPOOL, open_spool};
+use crate::header::Ground;
+use crate::repeat::MARK;
+use crate::utc::UnixTime;
+use netburn_workload::Verdict;
+use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+/// A run folder in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its own name.
+    pub name: String,
+    /// When it was begun, where the record says so.
+    pub started: Option<UnixTime>,
+    /// The scenario's name; `None` where the folder can't be read.
+    pub scenario: Option<String>,
+    /// What was measured.
+    pub ground: Option<Ground>,
+    /// What became of it.
+    pub state: State,
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// It was finished, with this verdict.
+    Finished(Verdict),
+    /// It is being recorded now.
+    Live,
+    /// It was left behind by a controller that was killed; opening it finishes it.
+    Left,
+    /// It can't be read, and why.
+    Unreadable(String),
+}
+
+/// The run folders directly below `folder`, the oldest first; other folders are passed over, and so is a `folder` that
+/// doesn't exist.
+///
+/// # Errors
+/// When `folder` can't be read.
+pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io(folder)(error)),
+    };
+    let mut listed = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::io(folder))?.path();
+        listed.extend(look(&path));
+    }
+    // Names begin with the time, so that they order runs whose record doesn't tell.
+    listed.sort_by(|a, b| (a.started, &a.name).cmp(&(b.started, &b.name)));
+    Ok(listed)
+}
+
+/// One folder; `None` when it is no run.
+fn look(path: &Path) -> Option<Listed> {
+    let mut listed = Listed {
+        path: path.to_owned(),
+        name: path.file_name()?.to_string_lossy().into_owned(),
+        started: None,
+        scenario: None,
+        ground: None,
+        state: State::Left,
+    };
+    let document = path.join(FILE);
+    if document.exists() {
+        match head(&document) {
+            Ok(head) => {
+                listed.started = head.started;
+                listed.scenario = Some(head.scenario);
+                listed.ground = Some(head.ground);
+                listed.state = State::Finished(head.verdict);
+            }
+            Err(error) => listed.state = State::Unreadable(error.to_string()),
+        }
+        return Some(listed);
+    }
+    let mark = path.join(MARK);
+    let repeats = mark.exists();
+    let lock = File::open(if repeats { mark } else { path.join(SPOOL) }).ok()?;
+    if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+        listed.state = State::Live;
+    }
+    drop(lock);
+    // The first of several runs tells what all of them are.
+    let first = path.join("1");
+    let spool = if repeats { &first } else { path };
+    let header = match head(&spool.join(FILE)) {
+        Ok(head) => Ok((head.started, head.scenario, head.ground)),
+        Err(_) => open_spool(spool).and_then(|spool| {
+            let header = header_from_json(spool.header()).map_err(|why| Error::damaged(path, why))?;
+            Ok((header.started, header.plan.name, header.ground))
+        }),
+    };
+    match header {
+        Ok((started, scenario, ground)) => {
+            (listed.started, listed.scenario, listed.ground) = (started, Some(scenario), Some(ground));
+        }
+        Err(_) if repeats || listed.state == State::Live => {}
+        Err(error) => listed.state = State::Unreadable(error.to_string()),
+    }
+    Some(listed)
+}
+
+/// The first fields of a `run.json`; the rest is not read.
+fn head(path: &Path) -> Result<Head, Error> {
+    let file = File::open(path).map_err(Error::io(path))?;
+    let mut seen = Seen::default();
+    let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 12, file));
+    // The visitor stops the reading with an error once it has what it needs.
+    let stopped = reader.deserialize_map(HeadVisitor(&mut seen));
+    if let Some(schema) = &seen.schema {
+        check_version(path, schema)?;
+    }
+    match seen {
+        Seen {
+            schema: Some(_),
+            scenario: Some(scenario),
+            ground: Some(ground),
+            started: Some(started),
+            verdict: Some(Named(verdict)),
+        } => Ok(Head {
+            scenario,
+            ground,
+            started,
+            started_utc: started.map(UnixTime::rfc3339),
+            verdict,
+        }),
+        _ => Err(match stopped {
+            Err(error) if error.is_io() => Error::io(path)(error.into()),
+            Err(error) => Error::damaged(path, error),
+            Ok(()) => Error::damaged(path, "its first fields are missing"),
+        }),
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    schema: Option<String>,
+    scenario: Option<String>,
+    ground: Option<Ground>,
+    started: Option<Option<UnixTime>>,
+    verdict: Option<Named>,
+}
+
+#[derive(serde::Deserialize)]
+struct Named(#[serde(with = "crate::summary::verdict")] Verdict);
+
+struct HeadVisitor<'a>(&'a mut Seen);
+
+impl<'de> Visitor<'de> for HeadVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the document of a run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "schema" => self.0.schema = Some(map.next_value()?),
+                "scenario" => self.0.scenario = Some(map.next_value()?),
+                "ground" => self.0.ground = Some(map.next_value()?),
+                "started" => self.0.started = Some(map.next_value()?),
+                "verdict" => self.0.verdict = Some(map.next_value()?),
+                _ => {
+                    map.next_value::<serde::de::IgnoredAny>()?;
+                }
+            }
+            let seen = &self.0;
+            if seen.verdict.is_some() && seen.scenario.is_some() && seen.ground.is_some() && seen.started.is_some() {
+                return Err(A::Error::custom("that is enough"));
+            }
+        }
+        Ok(())
+    }
+}
