@@ -6,7 +6,7 @@ use netburn_medium::config::{Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
-use netburn_medium::queue::driver::Device;
+use netburn_medium::queue::driver::{Device, Order};
 use netburn_medium::queue::fifo::Fifo;
 use netburn_units::{Instant, Seed};
 
@@ -58,7 +58,7 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
         seed: Seed(1),
     };
     let queue = || -> Box<dyn netburn_medium::queue::TransmitQueue<()>> {
-        Box::new(Device::new(Fifo::new(QueueLimit::Packets(10)), 1))
+        Box::new(Device::new(Fifo::new(QueueLimit::Packets(10)), 1, Order::Arrival))
     };
     let queues = (0..=n).map(|_| queue()).collect();
     let mut air = Air::new(&config, queues).unwrap();

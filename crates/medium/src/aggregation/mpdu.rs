@@ -133,6 +133,8 @@ pub struct Aggregate<P> {
     pub length: u64,
     /// How long its PPDU lasts.
     pub duration: Duration,
+    /// The airtime that the queue was told the hardware had been given with it.
+    pub handed: Duration,
     /// When it was put together.
     pub since: Instant,
 }

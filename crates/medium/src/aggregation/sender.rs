@@ -4,7 +4,7 @@ use super::{Aggregate, Framing, Limits, Mpdu, mpdu};
 use crate::packet::Queued;
 use crate::phy::{Format, Modulation, TxVector};
 use crate::queue::Tin;
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Sequence numbers, window, and what waits to be sent again.
@@ -113,6 +113,7 @@ impl<P> Sender<P> {
             vector,
             length,
             duration: format.duration(length),
+            handed: Duration::ZERO,
             since: now,
             mpdus,
         })

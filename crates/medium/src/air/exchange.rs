@@ -272,9 +272,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             category,
             mut aggregate,
             arrived,
-            txop_end,
+            ..
         } = node.exchange.take().expect("an exchange to settle");
-        let (tin, to, duration) = (aggregate.tin, aggregate.tin.to, aggregate.duration);
+        let (tin, to, handed) = (aggregate.tin, aggregate.tin.to, aggregate.handed);
         let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let sender = &mut link.senders[usize::from(tin.tid)];
@@ -308,19 +308,16 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             };
         }
         node.categories[category].hardware.set_on_air(false);
-        node.queue.finished(tin, duration);
+        node.queue.finished(tin, handed);
         if !kept.is_empty() {
             if acknowledged {
                 sender.send_again(kept.drain(..));
                 node.queue.resend(now, tin, true);
             } else {
                 // Nothing was acknowledged: the hardware tries the same again.
-                let length = aggregate.length;
-                let whole = !given_up;
                 aggregate.mpdus.append(&mut kept);
-                if whole {
-                    aggregate.length = length;
-                    node.queue.handed(tin, duration);
+                if !given_up {
+                    node.queue.handed(tin, handed);
                     node.categories[category].hardware.push_again(aggregate);
                 } else {
                     sender.send_again(aggregate.mpdus.drain(..));
@@ -331,7 +328,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else {
             node.recycle(aggregate.mpdus);
         }
-        let _ = txop_end;
         if packets > 0 {
             self.outputs.push_back(Output::Sent {
                 at: now,

@@ -74,6 +74,15 @@ impl<P> Link<P> {
         self.success.1
     }
 
+    /// The airtime that a packet is reckoned to take before it is known what it will be sent with: its bits, and its part of what
+    /// comes with an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and later).
+    pub(super) fn estimate(&self, packet: u32) -> Duration {
+        let whole = self.format.duration(u64::from(packet));
+        let fixed = self.format.preamble + self.format.extension;
+        let share = if self.limits.ampdu { 16 } else { 1 };
+        whole.saturating_sub(fixed) + (fixed + self.block_ack) / share
+    }
+
     /// Whether the window of this TID lets anything be sent.
     pub(super) fn may_send(&self, tid: u8) -> bool {
         self.senders[usize::from(tid)].may_send(self.limits.frames)

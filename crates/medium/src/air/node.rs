@@ -118,7 +118,10 @@ impl<P> Node<P> {
                 let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
                     continue;
                 };
-                self.queue.handed(tin, Duration::ZERO);
+                let estimate = self
+                    .link(tin.to)
+                    .map_or(Duration::ZERO, |link| link.estimate(packet.packet.length));
+                self.queue.handed(tin, estimate);
                 self.categories[category].hardware.push_packet(tin, packet);
             } else if let Some(aggregate) = self.build(now, category, tin, false) {
                 self.categories[category].hardware.push(aggregate);
@@ -157,7 +160,7 @@ impl<P> Node<P> {
             limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
         }
         let sender = &mut link.senders[usize::from(tin.tid)];
-        let aggregate = sender.build(
+        let mut aggregate = sender.build(
             now,
             tin,
             link.vector,
@@ -171,8 +174,14 @@ impl<P> Node<P> {
             },
         );
         queue.resend(now, tin, sender.is_waiting());
-        if let Some(aggregate) = &aggregate {
-            queue.handed(tin, aggregate.duration);
+        if let Some(aggregate) = &mut aggregate {
+            if held {
+                let contents = aggregate.mpdus.iter().filter(|mpdu| mpdu.tries == 0);
+                aggregate.handed = contents.map(|mpdu| link.estimate(mpdu.content)).sum();
+            } else {
+                aggregate.handed = aggregate.duration;
+                queue.handed(tin, aggregate.handed);
+            }
         }
         aggregate
     }

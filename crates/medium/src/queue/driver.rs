@@ -1,6 +1,7 @@
 //! The driver's lists below a queueing discipline that knows no stations: one per station and TID, filled from the discipline
-//! in its order as long as there is room, served round robin.
+//! in its order as long as there is room.
 
+use super::turns::Turns;
 use super::{Drops, Tin, TransmitQueue};
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
@@ -22,31 +23,45 @@ pub trait Discipline<P>: std::fmt::Debug + Send {
     fn bytes(&self) -> u64;
 }
 
+/// Which list is served next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Order {
+    /// The one whose first packet came first: a device that is one queue and, for the station at its head, looks as far as the
+    /// lists hold for more to aggregate.
+    #[default]
+    Arrival,
+    /// In turn, as ath9k did before 4.11.
+    RoundRobin,
+}
+
 /// A discipline on the driver's lists.
 #[derive(Debug)]
 pub struct Device<P, D> {
     discipline: D,
     depth: usize,
+    order: Order,
+    arrivals: u64,
     held: usize,
     held_bytes: u64,
     lists: BTreeMap<Tin, List<P>>,
     /// Tins with something to send, in the order of their turn, by category.
-    turns: [VecDeque<Tin>; 4],
+    turns: [Turns; 4],
 }
 
 #[derive(Debug)]
 struct List<P> {
-    packets: VecDeque<Queued<P>>,
+    packets: VecDeque<(u64, Queued<P>)>,
     resend: bool,
-    listed: bool,
 }
 
 impl<P, D: Discipline<P>> Device<P, D> {
     /// `discipline` over lists that hold `depth` packets together (at least one).
-    pub fn new(discipline: D, depth: usize) -> Self {
+    pub fn new(discipline: D, depth: usize, order: Order) -> Self {
         Device {
             discipline,
             depth: depth.max(1),
+            order,
+            arrivals: 0,
             held: 0,
             held_bytes: 0,
             lists: BTreeMap::new(),
@@ -66,8 +81,9 @@ impl<P, D: Discipline<P>> Device<P, D> {
             self.held += 1;
             self.held_bytes += u64::from(packet.packet.length);
             let list = self.lists.entry(tin).or_insert_with(List::new);
-            list.packets.push_back(packet);
-            list.take_turn(tin, &mut self.turns);
+            self.arrivals += 1;
+            list.packets.push_back((self.arrivals, packet));
+            self.turns[tin.category().index()].join_last(tin);
         }
     }
 }
@@ -77,14 +93,6 @@ impl<P> List<P> {
         List {
             packets: VecDeque::new(),
             resend: false,
-            listed: false,
-        }
-    }
-
-    fn take_turn(&mut self, tin: Tin, turns: &mut [VecDeque<Tin>; 4]) {
-        if !self.listed {
-            self.listed = true;
-            turns[tin.category().index()].push_back(tin);
         }
     }
 }
@@ -97,23 +105,35 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
 
     fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
         let turns = &mut self.turns[category.index()];
+        let mut earliest: Option<(u64, Tin)> = None;
         for _ in 0..turns.len() {
-            let tin = turns.pop_front()?;
-            let list = self.lists.get_mut(&tin).expect("a listed tin has a list");
+            let tin = turns.first()?;
+            let list = &self.lists[&tin];
             if list.packets.is_empty() && !list.resend {
-                list.listed = false;
+                turns.leave();
                 continue;
             }
-            turns.push_back(tin);
-            if may(tin) {
+            turns.pass();
+            if !may(tin) {
+                continue;
+            }
+            // What is sent again came before all that waits.
+            let arrival = match list.packets.front() {
+                Some((arrival, _)) if !list.resend => *arrival,
+                _ => 0,
+            };
+            if self.order == Order::RoundRobin {
                 return Some(tin);
             }
+            if earliest.is_none_or(|(first, _)| arrival < first) {
+                earliest = Some((arrival, tin));
+            }
         }
-        None
+        earliest.map(|(_, tin)| tin)
     }
 
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
-        let packet = self.lists.get_mut(&tin)?.packets.pop_front()?;
+        let (_, packet) = self.lists.get_mut(&tin)?.packets.pop_front()?;
         self.held -= 1;
         self.held_bytes -= u64::from(packet.packet.length);
         self.refill(now, drops);
@@ -124,7 +144,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         let list = self.lists.entry(tin).or_insert_with(List::new);
         list.resend = pending;
         if pending {
-            list.take_turn(tin, &mut self.turns);
+            self.turns[tin.category().index()].join_last(tin);
         }
     }
 

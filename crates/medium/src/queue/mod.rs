@@ -1,10 +1,19 @@
 //! Transmit queues: what waits at an access point or a station, and who is served next.
 //!
 //! Every discipline is a type of its own behind [`TransmitQueue`]. Those that Linux keeps above the driver, and that don't
-//! know stations ([`fifo`], pfifo-fast, FQ-CoDel over the device), sit on the driver's own lists ([`driver`]).
+//! know stations ([`fifo`], [`pfifo_fast`], [`fq_codel`]), sit on the driver's own lists ([`driver`]); [`station_rr`], [`fq_mac`]
+//! and [`airtime`] keep a queue per station themselves. [`codel`] and [`fq`] are what they share.
 
+pub mod airtime;
+pub mod codel;
 pub mod driver;
 pub mod fifo;
+pub mod fq;
+pub mod fq_codel;
+pub mod fq_mac;
+pub mod pfifo_fast;
+pub mod station_rr;
+mod turns;
 
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};

@@ -1,0 +1,148 @@
+//! fq-mac scheduled by airtime (Linux 4.11, `ieee80211_next_txq`): a deficit per station of airtime sent and received,
+//! stations that just became active first, and airtime queue limits (5.5).
+
+use super::codel::CodelParameters;
+use super::fq::FqParameters;
+use super::fq_mac::FqMac;
+use super::{Drops, Tin, TransmitQueue};
+use crate::config::Aql;
+use crate::edca::AccessCategory;
+use crate::packet::{NodeId, Queued};
+use netburn_units::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// The weight of a station that none was given: microseconds of airtime added to a deficit at each turn
+/// (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
+pub const DEFAULT_WEIGHT: u32 = 256;
+
+/// Airtime fairness.
+#[derive(Debug)]
+pub struct Airtime<P> {
+    queue: FqMac<P>,
+    aql: Option<Aql>,
+    weights: BTreeMap<NodeId, u32>,
+    /// By station and category, in nanoseconds.
+    deficits: BTreeMap<(NodeId, AccessCategory), i64>,
+    /// Airtime that the hardware holds, by station and category.
+    pending: BTreeMap<(NodeId, AccessCategory), Duration>,
+    pending_total: Duration,
+}
+
+impl<P> Airtime<P> {
+    /// With these numbers; `aql`: limits on what the hardware is given, `None`: its own.
+    #[must_use]
+    pub fn new(parameters: FqParameters, codel: CodelParameters, aql: Option<Aql>) -> Self {
+        Airtime {
+            queue: FqMac::new(parameters, codel),
+            aql,
+            weights: BTreeMap::new(),
+            deficits: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            pending_total: Duration::ZERO,
+        }
+    }
+
+    /// A station's weight: its share of the air is in proportion to it. 1 to 65 535.
+    pub fn set_weight(&mut self, station: NodeId, weight: u32) {
+        self.weights.insert(station, weight.max(1));
+    }
+
+    /// The CoDel parameters of one station's tin from now on.
+    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        self.queue.set_codel(tin, codel);
+    }
+
+    /// Airtime that the hardware holds for a station, and for all.
+    #[must_use]
+    pub fn pending(&self, station: NodeId, category: AccessCategory) -> (Duration, Duration) {
+        let own = self.pending.get(&(station, category)).copied().unwrap_or_default();
+        (own, self.pending_total)
+    }
+
+    /// Whether the limits let the station's queue give the hardware more (`ieee80211_txq_airtime_check`).
+    fn below_limit(&self, tin: Tin) -> bool {
+        let Some(aql) = &self.aql else { return true };
+        let (own, total) = self.pending(tin.to, tin.category());
+        own < aql.low || (total < aql.total && own < aql.high)
+    }
+
+    fn weight(&self, station: NodeId) -> i64 {
+        i64::from(self.weights.get(&station).copied().unwrap_or(DEFAULT_WEIGHT)) * 1_000
+    }
+}
+
+impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
+    fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        let tin = self.queue.put(packet, drops);
+        // In front: it goes to the back only once its deficit is spent.
+        self.queue.turns[tin.category().index()].join_first(tin);
+    }
+
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+        let mut passed_over = 0;
+        loop {
+            let tin = self.queue.turns[category.index()].first()?;
+            if !self.queue.has_backlog(tin) {
+                self.queue.turns[category.index()].leave();
+                continue;
+            }
+            let weight = self.weight(tin.to);
+            let allowed = self.below_limit(tin) && may(tin);
+            let deficit = self.deficits.entry((tin.to, category)).or_insert(weight);
+            let spent = *deficit < 0;
+            if spent {
+                *deficit += weight;
+            }
+            if allowed && !spent {
+                return Some(tin);
+            }
+            // Once round without anyone who may be served, whatever their deficits: no one is.
+            passed_over = if allowed { 0 } else { passed_over + 1 };
+            let turns = &mut self.queue.turns[category.index()];
+            turns.pass();
+            if passed_over >= turns.len() {
+                return None;
+            }
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        self.queue.dequeue(now, tin, drops)
+    }
+
+    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
+        if pending {
+            self.queue.resend.insert(tin);
+            self.queue.turns[tin.category().index()].join_first(tin);
+        } else {
+            self.queue.resend.remove(&tin);
+        }
+    }
+
+    fn handed(&mut self, tin: Tin, airtime: Duration) {
+        *self.pending.entry((tin.to, tin.category())).or_default() += airtime;
+        self.pending_total += airtime;
+    }
+
+    fn finished(&mut self, tin: Tin, airtime: Duration) {
+        if let Some(pending) = self.pending.get_mut(&(tin.to, tin.category())) {
+            let airtime = airtime.min(*pending);
+            *pending = *pending - airtime;
+            self.pending_total = self.pending_total - airtime;
+        }
+    }
+
+    fn charge(&mut self, tin: Tin, airtime: Duration) {
+        let weight = self.weight(tin.to);
+        let deficit = self.deficits.entry((tin.to, tin.category())).or_insert(weight);
+        *deficit -= airtime.as_nanos() as i64;
+    }
+
+    fn packets(&self) -> usize {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

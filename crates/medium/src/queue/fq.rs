@@ -1,0 +1,293 @@
+//! Flow queueing by deficit round robin with new flows first (RFC 8290), in the form Linux shares between the `fq_codel` qdisc
+//! and mac80211 (`fq_impl.h`): a set of flows, hashed into, and *tins* that each serve their own among them.
+
+use super::codel::{Codel, CodelParameters, Source};
+use super::{Drops, Tin};
+use crate::packet::{DropReason, Queued};
+use netburn_units::Instant;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The numbers of a set of flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FqParameters {
+    /// Flows that packets are hashed into.
+    pub flows: u32,
+    /// Bytes a flow may send in its turn.
+    pub quantum: u32,
+    /// Packets held together.
+    pub packets: u32,
+    /// Memory held together, as the kernel counts it (truesize), in bytes.
+    pub memory: u64,
+    /// Packets dropped at once from the fattest flow when one too many came, at most and no more than half of it.
+    pub batch: u32,
+}
+
+impl FqParameters {
+    /// The `fq_codel` qdisc: 1024 flows, quantum 1514, 10 240 packets, 32 MiB, batches of 64.
+    pub const QDISC: FqParameters = FqParameters {
+        flows: 1_024,
+        quantum: 1_514,
+        packets: 10_240,
+        memory: 32 << 20,
+        batch: 64,
+    };
+    /// mac80211: 4096 flows, quantum 300, 8192 packets, 16 MiB (4 MiB without VHT), one at a time.
+    pub const MAC80211: FqParameters = FqParameters {
+        flows: 4_096,
+        quantum: 300,
+        packets: 8_192,
+        memory: 16 << 20,
+        batch: 1,
+    };
+}
+
+/// Flows and the tins that serve them.
+#[derive(Debug)]
+pub struct Fq<P> {
+    parameters: FqParameters,
+    flows: Vec<Flow<P>>,
+    tins: BTreeMap<Tin, TinState>,
+    /// Flows with packets in them.
+    busy: Vec<u32>,
+    packets: u32,
+    bytes: u64,
+    memory: u64,
+}
+
+#[derive(Debug)]
+struct Flow<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
+    deficit: i64,
+    codel: Codel,
+    /// The tin that serves it while it has packets or a place in a list.
+    tin: Option<Tin>,
+    /// Its place in `busy` and one more; 0: none.
+    busy: u32,
+}
+
+#[derive(Debug)]
+struct TinState {
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    /// The flow of packets whose own flow serves another tin.
+    fallback: u32,
+    packets: u32,
+    codel: CodelParameters,
+}
+
+impl<P> Flow<P> {
+    fn new() -> Self {
+        Flow {
+            packets: VecDeque::new(),
+            bytes: 0,
+            deficit: 0,
+            codel: Codel::default(),
+            tin: None,
+            busy: 0,
+        }
+    }
+}
+
+impl<P> Source<P> for Flow<P> {
+    fn pop(&mut self) -> Option<Queued<P>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.packet.length);
+        Some(packet)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<P> Fq<P> {
+    /// Empty flows.
+    #[must_use]
+    pub fn new(parameters: FqParameters) -> Self {
+        Fq {
+            parameters,
+            flows: (0..parameters.flows.max(1)).map(|_| Flow::new()).collect(),
+            tins: BTreeMap::new(),
+            busy: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            memory: 0,
+        }
+    }
+
+    /// The CoDel parameters of a tin from now on.
+    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        self.tin(tin, codel).codel = codel;
+    }
+
+    /// Takes a packet for `tin`, whose CoDel parameters are `codel` if it is new. Drops from the fattest flow when full.
+    pub fn enqueue(&mut self, tin: Tin, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
+        let hashed = packet.packet.flow % self.parameters.flows.max(1);
+        let fallback = self.tin(tin, codel).fallback;
+        let index = match self.flows[hashed as usize].tin {
+            Some(other) if other != tin => fallback,
+            _ => hashed,
+        };
+        let flow = &mut self.flows[index as usize];
+        let listed = flow.tin.is_some();
+        flow.tin = Some(tin);
+        flow.bytes += u64::from(packet.packet.length);
+        self.packets += 1;
+        self.bytes += u64::from(packet.packet.length);
+        self.memory += truesize(packet.packet.length);
+        flow.packets.push_back(packet);
+        if flow.busy == 0 {
+            self.busy.push(index);
+            flow.busy = self.busy.len() as u32;
+        }
+        let state = self.tins.get_mut(&tin).expect("made above");
+        state.packets += 1;
+        if !listed {
+            flow.deficit = i64::from(self.parameters.quantum);
+            state.new.push_back(index);
+        }
+        while self.packets > self.parameters.packets || self.memory > self.parameters.memory {
+            self.drop_from_fattest(drops);
+        }
+    }
+
+    /// The next packet of `tin`.
+    pub fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        loop {
+            let state = self.tins.get_mut(&tin)?;
+            let (index, is_new) = match (state.new.front(), state.old.front()) {
+                (Some(index), _) => (*index, true),
+                (None, Some(index)) => (*index, false),
+                (None, None) => return None,
+            };
+            let list = if is_new { &mut state.new } else { &mut state.old };
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.parameters.quantum);
+                list.pop_front();
+                state.old.push_back(index);
+                continue;
+            }
+            let (packets, dropped) = (flow.packets.len(), drops.len());
+            let mut codel = std::mem::take(&mut flow.codel);
+            let sent = codel.dequeue(now, &state.codel, flow, drops);
+            flow.codel = codel;
+            let left = flow.packets.len();
+            let gone = (packets - left) as u32;
+            state.packets -= gone;
+            self.packets -= gone;
+            for (packet, _) in drops[dropped..].iter() {
+                self.bytes -= u64::from(packet.packet.length);
+                self.memory -= truesize(packet.packet.length);
+            }
+            if left == 0 {
+                idle(&mut self.busy, &mut self.flows, index);
+            }
+            let flow = &mut self.flows[index as usize];
+            let state = self.tins.get_mut(&tin).expect("found above");
+            match sent {
+                Some(packet) => {
+                    flow.deficit -= i64::from(packet.packet.length);
+                    self.bytes -= u64::from(packet.packet.length);
+                    self.memory -= truesize(packet.packet.length);
+                    return Some(packet);
+                }
+                // An emptied new flow goes through the old ones once, so that it can't starve them (RFC 8290 section 4.2).
+                None if is_new && !state.old.is_empty() => {
+                    state.new.pop_front();
+                    state.old.push_back(index);
+                }
+                None => {
+                    if is_new {
+                        state.new.pop_front();
+                    } else {
+                        state.old.pop_front();
+                    }
+                    flow.tin = None;
+                }
+            }
+        }
+    }
+
+    /// Packets of a tin.
+    #[must_use]
+    pub fn tin_packets(&self, tin: Tin) -> u32 {
+        self.tins.get(&tin).map_or(0, |state| state.packets)
+    }
+
+    /// Packets in all.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        self.packets as usize
+    }
+
+    /// Bytes in all.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn tin(&mut self, tin: Tin, codel: CodelParameters) -> &mut TinState {
+        let flows = &mut self.flows;
+        self.tins.entry(tin).or_insert_with(|| {
+            flows.push(Flow::new());
+            TinState {
+                new: VecDeque::new(),
+                old: VecDeque::new(),
+                fallback: flows.len() as u32 - 1,
+                packets: 0,
+                codel,
+            }
+        })
+    }
+
+    /// Drops from the head of the flow with the most bytes.
+    fn drop_from_fattest(&mut self, drops: &mut Drops<P>) {
+        let fattest = self
+            .busy
+            .iter()
+            .copied()
+            .max_by_key(|index| self.flows[*index as usize].bytes);
+        let Some(index) = fattest else { return };
+        let flow = &mut self.flows[index as usize];
+        let enough = flow.bytes / 2;
+        let mut freed = 0;
+        for _ in 0..self.parameters.batch.max(1) {
+            let Some(packet) = flow.pop() else { break };
+            freed += u64::from(packet.packet.length);
+            self.packets -= 1;
+            self.bytes -= u64::from(packet.packet.length);
+            self.memory -= truesize(packet.packet.length);
+            if let Some(state) = flow.tin.and_then(|tin| self.tins.get_mut(&tin)) {
+                state.packets -= 1;
+            }
+            drops.push((packet, DropReason::QueueFull));
+            if freed >= enough {
+                break;
+            }
+        }
+        if self.flows[index as usize].packets.is_empty() {
+            idle(&mut self.busy, &mut self.flows, index);
+        }
+    }
+}
+
+/// A flow has no packets any more.
+fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
+    let place = flows[index as usize].busy;
+    if place == 0 {
+        return;
+    }
+    busy.swap_remove(place as usize - 1);
+    if let Some(moved) = busy.get(place as usize - 1) {
+        flows[*moved as usize].busy = place;
+    }
+    flows[index as usize].busy = 0;
+}
+
+/// What the kernel reckons a received packet of this length to take: a buffer of a power of two around its data, headroom and
+/// shared info, and the `sk_buff`.
+fn truesize(length: u32) -> u64 {
+    u64::from((length + 64 + 320).next_power_of_two()) + 256
+}

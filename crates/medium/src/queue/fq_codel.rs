@@ -1,0 +1,47 @@
+//! FQ-CoDel over the whole device (RFC 8290), above the driver's lists.
+
+use super::codel::CodelParameters;
+use super::driver::Discipline;
+use super::fq::{Fq, FqParameters};
+use super::{Drops, Tin};
+use crate::packet::{NodeId, Queued};
+use netburn_units::Instant;
+
+/// The one tin that serves all flows of the device.
+const DEVICE: Tin = Tin { to: NodeId(0), tid: 0 };
+
+/// The `fq_codel` qdisc.
+#[derive(Debug)]
+pub struct FqCodel<P> {
+    fq: Fq<P>,
+    codel: CodelParameters,
+}
+
+impl<P> FqCodel<P> {
+    /// With these numbers.
+    #[must_use]
+    pub fn new(parameters: FqParameters, codel: CodelParameters) -> Self {
+        FqCodel {
+            fq: Fq::new(parameters),
+            codel,
+        }
+    }
+}
+
+impl<P: std::fmt::Debug + Send> Discipline<P> for FqCodel<P> {
+    fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        self.fq.enqueue(DEVICE, self.codel, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        self.fq.dequeue(now, DEVICE, drops)
+    }
+
+    fn packets(&self) -> usize {
+        self.fq.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fq.bytes()
+    }
+}

@@ -1,0 +1,98 @@
+//! mac80211's FQ-CoDel per station and TID (Linux 4.9), served round robin, one aggregate a turn.
+
+use super::codel::CodelParameters;
+use super::fq::{Fq, FqParameters};
+use super::turns::Turns;
+use super::{Drops, Tin, TransmitQueue};
+use crate::edca::AccessCategory;
+use crate::packet::Queued;
+use netburn_units::{Duration, Instant};
+use std::collections::BTreeSet;
+
+/// FQ-CoDel per station: a set of flows shared by all tins, and turns.
+#[derive(Debug)]
+pub struct FqMac<P> {
+    pub(super) fq: Fq<P>,
+    pub(super) codel: CodelParameters,
+    pub(super) turns: [Turns; 4],
+    pub(super) resend: BTreeSet<Tin>,
+}
+
+impl<P> FqMac<P> {
+    /// With these numbers.
+    #[must_use]
+    pub fn new(parameters: FqParameters, codel: CodelParameters) -> Self {
+        FqMac {
+            fq: Fq::new(parameters),
+            codel,
+            turns: Default::default(),
+            resend: BTreeSet::new(),
+        }
+    }
+
+    /// The CoDel parameters of one station's tin from now on: the exception for slow stations that Linux made from 2016 to
+    /// 2025 ([`CodelParameters::MAC80211_SLOW`]).
+    pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        self.fq.set_codel(tin, codel);
+    }
+
+    pub(super) fn has_backlog(&self, tin: Tin) -> bool {
+        self.fq.tin_packets(tin) > 0 || self.resend.contains(&tin)
+    }
+
+    pub(super) fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) -> Tin {
+        let tin = Tin {
+            to: packet.to,
+            tid: packet.packet.tid,
+        };
+        self.fq.enqueue(tin, self.codel, packet, drops);
+        tin
+    }
+}
+
+impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
+    fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        let tin = self.put(packet, drops);
+        self.turns[tin.category().index()].join_last(tin);
+    }
+
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+        for _ in 0..self.turns[category.index()].len() {
+            let tin = self.turns[category.index()].first()?;
+            let backlog = self.has_backlog(tin);
+            let turns = &mut self.turns[category.index()];
+            if !backlog {
+                turns.leave();
+                continue;
+            }
+            turns.pass();
+            if may(tin) {
+                return Some(tin);
+            }
+        }
+        None
+    }
+
+    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        self.fq.dequeue(now, tin, drops)
+    }
+
+    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
+        if pending {
+            self.resend.insert(tin);
+            self.turns[tin.category().index()].join_last(tin);
+        } else {
+            self.resend.remove(&tin);
+        }
+    }
+
+    fn charge(&mut self, _tin: Tin, _airtime: Duration) {}
+
+    fn packets(&self) -> usize {
+        self.fq.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fq.bytes()
+    }
+}

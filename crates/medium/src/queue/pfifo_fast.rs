@@ -1,0 +1,51 @@
+//! Three queues by priority, the first that has something served first (Linux `pfifo_fast`).
+
+use super::Drops;
+use super::driver::Discipline;
+use super::fifo::Fifo;
+use crate::config::QueueLimit;
+use crate::packet::Queued;
+use netburn_units::Instant;
+
+/// Three bands: 0 for video and voice, 1 for best effort, 2 for background. Each holds the limit.
+#[derive(Debug)]
+pub struct PfifoFast<P> {
+    bands: [Fifo<P>; 3],
+}
+
+impl<P> PfifoFast<P> {
+    /// Three empty bands that hold `limit` each.
+    #[must_use]
+    pub fn new(limit: QueueLimit) -> Self {
+        PfifoFast {
+            bands: [(); 3].map(|()| Fifo::new(limit)),
+        }
+    }
+}
+
+/// The band of a TID.
+const fn band(tid: u8) -> usize {
+    match tid & 7 {
+        4..=7 => 0,
+        0 | 3 => 1,
+        _ => 2,
+    }
+}
+
+impl<P: std::fmt::Debug + Send> Discipline<P> for PfifoFast<P> {
+    fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        self.bands[band(packet.packet.tid)].enqueue(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        self.bands.iter_mut().find_map(|band| band.dequeue(now, drops))
+    }
+
+    fn packets(&self) -> usize {
+        self.bands.iter().map(Discipline::packets).sum()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bands.iter().map(Discipline::bytes).sum()
+    }
+}

@@ -1,0 +1,117 @@
+//! A queue per station and TID, served round robin, one aggregate a turn.
+
+use super::turns::Turns;
+use super::{Drops, Tin, TransmitQueue};
+use crate::config::QueueLimit;
+use crate::edca::AccessCategory;
+use crate::packet::{DropReason, Queued};
+use netburn_units::{Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Round robin. Each tin's queue holds the limit, new packets are dropped.
+#[derive(Debug)]
+pub struct StationRr<P> {
+    limit: QueueLimit,
+    tins: BTreeMap<Tin, State<P>>,
+    turns: [Turns; 4],
+    packets: usize,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct State<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
+    resend: bool,
+}
+
+impl<P> StationRr<P> {
+    /// No queues yet; each will hold `limit`.
+    #[must_use]
+    pub fn new(limit: QueueLimit) -> Self {
+        StationRr {
+            limit,
+            tins: BTreeMap::new(),
+            turns: Default::default(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    fn state(&mut self, tin: Tin) -> &mut State<P> {
+        self.tins.entry(tin).or_insert_with(|| State {
+            packets: VecDeque::new(),
+            bytes: 0,
+            resend: false,
+        })
+    }
+}
+
+impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
+    fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        let tin = Tin {
+            to: packet.to,
+            tid: packet.packet.tid,
+        };
+        let limit = self.limit;
+        let length = u64::from(packet.packet.length);
+        let state = self.state(tin);
+        let room = match limit {
+            QueueLimit::Packets(most) => state.packets.len() < most as usize,
+            QueueLimit::Bytes(most) => state.bytes + length <= most.as_bytes(),
+        };
+        if !room {
+            drops.push((packet, DropReason::QueueFull));
+            return;
+        }
+        state.packets.push_back(packet);
+        state.bytes += length;
+        self.packets += 1;
+        self.bytes += length;
+        self.turns[tin.category().index()].join_last(tin);
+    }
+
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+        let turns = &mut self.turns[category.index()];
+        for _ in 0..turns.len() {
+            let tin = turns.first()?;
+            let state = &self.tins[&tin];
+            if state.packets.is_empty() && !state.resend {
+                turns.leave();
+                continue;
+            }
+            turns.pass();
+            if may(tin) {
+                return Some(tin);
+            }
+        }
+        None
+    }
+
+    fn dequeue(&mut self, _now: Instant, tin: Tin, _drops: &mut Drops<P>) -> Option<Queued<P>> {
+        let state = self.tins.get_mut(&tin)?;
+        let packet = state.packets.pop_front()?;
+        let length = u64::from(packet.packet.length);
+        state.bytes -= length;
+        self.packets -= 1;
+        self.bytes -= length;
+        Some(packet)
+    }
+
+    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
+        self.state(tin).resend = pending;
+        if pending {
+            self.turns[tin.category().index()].join_last(tin);
+        }
+    }
+
+    fn charge(&mut self, _tin: Tin, _airtime: Duration) {}
+
+    fn packets(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,152 @@
+//! An access point and its stations on one channel, with packets offered as fast as they are taken or at a constant rate.
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(unreachable_pub, reason = "shared by several tests")]
+#![allow(clippy::allow_attributes, reason = "dead_code is not expected in every test")]
+
+use netburn_medium::aggregation::{Framing, Limits};
+use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
+use netburn_medium::config::{Guard, HardwareQueue, QueueLimit, Width};
+use netburn_medium::edca::EdcaParameters;
+use netburn_medium::packet::{Ecn, NodeId, Packet};
+use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
+use netburn_medium::queue::TransmitQueue;
+use netburn_medium::queue::driver::{Device, Order};
+use netburn_medium::queue::fifo::Fifo;
+use netburn_units::{Duration, Instant, Seed};
+
+pub type Queue = Box<dyn TransmitQueue<u64>>;
+
+/// HT on 20 MHz with the short guard interval: `mcs` 0 to 7 on `streams`.
+pub fn ht20(mcs: u8, streams: u8, guard: Guard) -> TxVector {
+    TxVector {
+        modulation: Modulation::Ht { mcs },
+        width: Width::Mhz20,
+        guard,
+        streams,
+        signal_extension: false,
+        short_preamble: false,
+    }
+}
+
+/// A-MPDUs of up to 64 frames and 65 535 bytes that last up to `time`.
+pub fn ampdu(time: Duration) -> Limits {
+    Limits {
+        ampdu: true,
+        frames: 64,
+        time,
+        bytes: 65_535,
+        amsdu: 0,
+        tries: 10,
+    }
+}
+
+pub fn fifo(packets: u32) -> Queue {
+    Box::new(Device::new(
+        Fifo::new(QueueLimit::Packets(packets)),
+        123,
+        Order::Arrival,
+    ))
+}
+
+/// An access point that sends to stations, which only acknowledge.
+pub struct Cell {
+    pub vectors: Vec<TxVector>,
+    pub limits: Limits,
+    pub hardware: HardwareQueue,
+    pub seed: u64,
+}
+
+impl Cell {
+    pub fn open(&self, queue: Queue) -> Air<u64> {
+        let node = |links| NodeConfig {
+            channel: 0,
+            edca: EdcaParameters::default_set(15),
+            hardware: self.hardware,
+            rts_threshold: None,
+            rts_rate: Modulation::Ofdm(Rate::M24),
+            framing: Framing::QOS,
+            links,
+        };
+        let link = |(index, vector): (usize, &TxVector)| LinkConfig {
+            to: index + 1,
+            vector: *vector,
+            snr_db: None,
+            limits: self.limits,
+        };
+        let mut nodes = vec![node(self.vectors.iter().enumerate().map(link).collect())];
+        let mut queues = vec![queue];
+        for vector in &self.vectors {
+            nodes.push(node(vec![LinkConfig {
+                to: 0,
+                vector: *vector,
+                snr_db: None,
+                limits: self.limits,
+            }]));
+            queues.push(fifo(1_000));
+        }
+        let config = AirConfig {
+            channels: vec![ChannelConfig::ofdm()],
+            nodes,
+            hidden: Vec::new(),
+            seed: Seed(self.seed),
+        };
+        Air::new(&config, queues).unwrap()
+    }
+}
+
+pub fn packet(length: u32, flow: u32, payload: u64) -> Packet<u64> {
+    Packet {
+        length,
+        flow,
+        tid: 0,
+        ecn: Ecn::NotEct,
+        payload,
+    }
+}
+
+/// Offers each station packets of 1500 bytes at `mbps` until `end`; goodput in Mbit/s of payload (1472 bytes a packet) by
+/// station, over the last nine tenths of the time.
+pub fn offer(air: &mut Air<u64>, stations: usize, mbps: u64, end: Instant) -> Vec<f64> {
+    let gap = Duration::from_nanos(1_500 * 8 * 1_000 / mbps);
+    let mut next = Instant::ZERO;
+    let (mut number, mut round) = (0, 0);
+    let mut bytes = vec![0_u64; stations + 1];
+    let from = Instant::from_nanos(end.as_nanos() / 10);
+    loop {
+        let due = air.poll_timeout().map(|(at, _)| at).filter(|at| *at <= next);
+        let now = due.unwrap_or(next);
+        if now > end {
+            break;
+        }
+        if due.is_some() {
+            air.handle_timeout(now);
+        } else {
+            // Who comes first must not decide whom the last free place goes to.
+            for turn in 0..stations {
+                number += 1;
+                let station = 1 + (turn + round) % stations;
+                air.handle_packet(
+                    now,
+                    NodeId(0),
+                    NodeId(station as u16),
+                    packet(1_500, station as u32, number),
+                );
+            }
+            round += 1;
+            next += gap;
+        }
+        while let Some(output) = air.poll_output() {
+            match output {
+                Output::Delivered { at, to, packet, .. } if at > from => {
+                    bytes[to.index()] += u64::from(packet.length - 28);
+                }
+                _ => {}
+            }
+        }
+    }
+    let seconds = end.since(from).as_secs_f64();
+    bytes[1..]
+        .iter()
+        .map(|bytes| *bytes as f64 * 8.0 / seconds / 1e6)
+        .collect()
+}
