@@ -106,6 +106,7 @@ impl Kind for Settings {
             "minProperties": 1,
             "patternProperties": patterns,
             "additionalProperties": false,
+            "x-value": "paths and values",
         })
     }
 }

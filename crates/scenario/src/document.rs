@@ -28,10 +28,6 @@ impl Document {
             text: text.into(),
             arguments: Vec::new(),
         };
-        let problems = crate::toml_text::too_deep(text);
-        if !problems.is_empty() {
-            return Err(ScenarioError::new(&source, problems));
-        }
         let (table, errors) = toml::de::DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             let problems = errors
@@ -230,9 +226,6 @@ fn below(shape: Shape, part: &str) -> Option<Shape> {
 fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Problem> {
     let place = |span: std::ops::Range<usize>| Place::Argument(index, span.start + offset..span.end + offset);
     let trimmed = value.trim();
-    if let Some(problem) = crate::toml_text::too_deep(value).into_iter().next() {
-        return Err(Problem::new(place(0..value.len()), "", problem.message, problem.help));
-    }
     match toml::de::DeValue::parse(value) {
         Ok(parsed) => {
             let mut node = Node::from_toml(&parsed, &place);

@@ -25,7 +25,7 @@ impl Kind for Goals {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
-        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }] })
+        json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, `no stall`, `none`, or a list" })
     }
 }
 
@@ -108,7 +108,7 @@ impl Kind for Rates {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let (one, own) = (Rate::schema(generator), LimitSection::schema(generator));
-        json_schema!({ "anyOf": [one, own] })
+        json_schema!({ "anyOf": [one, own], "x-value": "a rate, or `{ up, down }`" })
     }
 
     fn shape() -> Shape {

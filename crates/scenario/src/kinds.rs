@@ -20,7 +20,7 @@ macro_rules! quantity {
                 let value: $inner = quantity(node, cx, $unit)?;
                 if value < $low || value > $high {
                     let message = format!("{} is out of range", node.found());
-                    cx.problem(&node.place, message, ($range).to_owned());
+                    cx.problem(&node.place, message, concat!("this is ", $range).to_owned());
                     return None;
                 }
                 Some($name(value))
@@ -28,7 +28,7 @@ macro_rules! quantity {
 
             fn schema(_: &mut SchemaGenerator) -> Schema {
                 let pattern = concat!("^\\s*[-+\u{2212}]?\\s*[0-9._]+\\s*(", $units, ")\\s*$");
-                json_schema!({ "type": "string", "pattern": pattern, "x-range": $range })
+                json_schema!({ "type": "string", "pattern": pattern, "x-value": $range })
             }
         }
     };
@@ -42,57 +42,62 @@ const DAY: u64 = 86_400;
 quantity! {
     /// A span of time, possibly none.
     Span(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
-    Duration::ZERO, Duration::from_secs(30 * DAY), "a time is 0 s to 30 days (`\"720 h\"`)"
+    Duration::ZERO, Duration::from_secs(30 * DAY), "a time, 0 s to 30 days (720 h)"
 }
 quantity! {
     /// A span of time that is some.
     SomeTime(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
-    Duration::from_nanos(1), Duration::from_secs(30 * DAY), "this must be longer than nothing, up to 30 days (`\"720 h\"`)"
+    Duration::from_nanos(1), Duration::from_secs(30 * DAY), "a time longer than nothing, up to 30 days (720 h)"
+}
+quantity! {
+    /// A span of time before or after the load, possibly none.
+    ShortSpan(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
+    Duration::ZERO, Duration::from_secs(3600), "a time, 0 s to 1 h"
 }
 quantity! {
     /// A delay on a wire.
     Delay(Duration), unit "ms" => "s|sec|ms|us|µs|μs|ns|min|m|h",
-    Duration::ZERO, Duration::from_secs(60), "a delay is 0 s to 60 s"
+    Duration::ZERO, Duration::from_secs(60), "a time, 0 s to 60 s"
 }
 quantity! {
     /// A rate of data.
     Rate(BitRate), unit RATE => "Mbit/s|Mbps|Mb/s|Gbit/s|Gbps|Gb/s|kbit/s|kbps|kb/s|bit/s|bps|b/s",
-    BitRate::from_bps(1000), BitRate::from_mbps(1_000_000), "a rate is 1 kbit/s to 1000 Gbit/s"
+    BitRate::from_bps(1000), BitRate::from_mbps(1_000_000), "a rate, 1 kbit/s to 1000 Gbit/s"
 }
 quantity! {
     /// The size of an object.
     ObjectSize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
-    ByteSize::from_bytes(1), ByteSize::from_gib(16), "an object is 1 B to 16 GiB"
+    ByteSize::from_bytes(1), ByteSize::from_gib(16), "a size, 1 B to 16 GiB"
 }
 quantity! {
     /// The size of a queue.
     QueueBytes(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
-    ByteSize::from_bytes(1), ByteSize::from_gib(64), "a queue holds 1 B to 64 GiB"
+    ByteSize::from_bytes(1), ByteSize::from_gib(64), "a size, 1 B to 64 GiB"
 }
 quantity! {
     /// A size, possibly nothing.
     AnySize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
-    ByteSize::ZERO, ByteSize::from_gib(64), "a size is 0 B to 64 GiB"
+    ByteSize::ZERO, ByteSize::from_gib(64), "a size, 0 B to 64 GiB"
 }
 quantity! {
     /// The power of a signal where it is received.
     Signal(Dbm), unit "dBm" => "dBm",
-    Dbm::from_dbm(-110), Dbm::from_dbm(0), "a received signal is −110 to 0 dBm"
+    Dbm::from_dbm(-110), Dbm::from_dbm(0), "a received power, −110 to 0 dBm"
 }
 quantity! {
     /// The power a radio sends with.
     Power(Dbm), unit "dBm" => "dBm",
-    Dbm::from_dbm(-20), Dbm::from_dbm(36), "a transmit power is −20 to 36 dBm"
+    Dbm::from_dbm(-20), Dbm::from_dbm(36), "a power, −20 to 36 dBm"
 }
 quantity! {
     /// A share that leaves something over.
     Share(Probability), unit "%" => "%|ppm",
-    Probability::ZERO, NINETY_NINE, "this share is 0 to 99 %"
+    Probability::ZERO, NINETY_NINE, "a share, 0 to 99 %"
 }
 quantity! {
     /// How far something is.
     Range(Distance), unit "m" => "m|cm|mm|km|ft",
-    Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance is 1 cm to 100 km"
+    Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance, 1 cm to 100 km"
 }
 
 const NINETY_NINE: Probability = match Probability::from_ppb(990_000_000) {
@@ -213,7 +218,7 @@ impl Kind for Text {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "maxLength": LONGEST_TEXT })
+        json_schema!({ "type": "string", "maxLength": LONGEST_TEXT, "x-value": "a text" })
     }
 }
 
@@ -250,7 +255,7 @@ impl Kind for Name {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}$" })
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}$", "x-value": "a name" })
     }
 }
 

@@ -6,7 +6,11 @@
 //! would be right. [`Plan::to_json`] writes a plan as a scenario document again, [`Plan::from_json`] reads it.
 
 mod change;
+mod describe;
 mod document;
+mod estimate;
+#[doc(hidden)]
+pub mod fuzz;
 mod goals;
 mod ground;
 mod kinds;
@@ -15,6 +19,7 @@ pub mod plan;
 mod problem;
 mod reading;
 mod resolve;
+mod schema;
 mod sections;
 mod shipped;
 mod toml_text;
@@ -22,8 +27,10 @@ mod words;
 mod write;
 
 pub use document::Document;
+pub use estimate::Bytes;
 pub use ground::{Ground, NoGround};
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use resolve::{MOST_CHANGES, MOST_STATIONS, SCHEMA, built_in};
+pub use schema::{json_schema, manual};
 pub use shipped::{LARGEST_FILE, load, shipped};

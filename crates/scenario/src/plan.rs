@@ -66,7 +66,7 @@ pub struct Hop {
     pub delay: Duration,
     /// Share of packets lost.
     pub loss: Probability,
-    /// Bytes it can hold each way; `None`: not said.
+    /// Bytes it can hold each way; `None`: 100 ms at its rate, at least 64 KiB.
     pub queue: Option<ByteSize>,
 }
 
@@ -144,7 +144,7 @@ pub struct Wan {
     pub delay: Duration,
     /// Share of packets lost.
     pub loss: Probability,
-    /// Bytes it can hold each way; `None`: not said.
+    /// Bytes it can hold each way; `None`: 100 ms at its rate, at least 64 KiB.
     pub queue: Option<ByteSize>,
 }
 

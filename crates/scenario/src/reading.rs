@@ -298,7 +298,13 @@ impl<T: Section> JsonSchema for Described<T> {
             let mut schema = (key.schema)(generator);
             schema.insert("description".to_owned(), key.about.into());
             if let Some(default) = key.default {
-                let value = serde_json::from_str(default).unwrap_or_else(|_| default.into());
+                let is_text = schema.get("type").is_some_and(|sort| sort == "string");
+                let parsed = if is_text {
+                    None
+                } else {
+                    serde_json::from_str(default).ok()
+                };
+                let value = parsed.unwrap_or_else(|| default.into());
                 schema.insert("default".to_owned(), value);
             }
             if key.required {

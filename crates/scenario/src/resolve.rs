@@ -6,14 +6,15 @@ mod station;
 mod workload;
 
 pub use workload::built_in;
+pub(crate) use workload::{operation_size, preset};
 
-use crate::kinds::{Span, is_name};
+use crate::kinds::is_name;
 use crate::node::{Node, Place};
 use crate::plan::{Hop, Plan, Server};
 use crate::problem::Problem;
 use crate::reading::{At, Context};
 use crate::sections::{LinkSection, Scenario, ServerSection};
-use netburn_units::{Duration, Seed};
+use netburn_units::Seed;
 use std::collections::BTreeSet;
 
 /// The most stations that a scenario may have.
@@ -123,22 +124,15 @@ fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
 }
 
 fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {
-    let span = |key: &Option<At<Span>>, usual: Duration| key.as_ref().map_or(usual, |at| at.0);
     plan.duration = file.duration.as_ref().map_or(plan.duration, |at| at.0);
-    plan.warmup = span(&file.warmup, plan.warmup);
-    plan.baseline = span(&file.baseline, plan.baseline);
-    plan.drain = span(&file.drain, plan.drain);
+    plan.warmup = file.warmup.as_ref().map_or(plan.warmup, |at| at.0);
+    plan.baseline = file.baseline.as_ref().map_or(plan.baseline, |at| at.0);
+    plan.drain = file.drain.as_ref().map_or(plan.drain, |at| at.0);
     if let Some(warmup) = &file.warmup
         && plan.warmup >= plan.duration
     {
         let message = format!("nothing is left to judge: `duration` is {}", plan.duration);
         cx.wrong(warmup, message, "make `warmup` shorter than `duration`".to_owned());
-    }
-    let hour = Duration::from_secs(3600);
-    for key in [&file.baseline, &file.drain].into_iter().flatten() {
-        if key.0 > hour {
-            cx.wrong(key, format!("{} is too long", key.0), "this is at most 1 h".to_owned());
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 use crate::change::Settings;
 use crate::goals::{Goals, Rates};
 use crate::kinds::{
-    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SomeTime, Span, Text, Whole,
+    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, ShortSpan, Signal, SomeTime, Span, Text,
+    Whole,
 };
 use crate::plan::{Http, RadioRef};
 use crate::reading::{Key, Kind, List, Named, OneOrMany, Section, Shape, section};
@@ -33,9 +34,9 @@ section! {
         /// The beginning of the load that isn't judged; shorter than `duration`.
         warmup: Span = "0 s";
         /// How long idle latency is measured before the load.
-        baseline: Span = "3 s";
+        baseline: ShortSpan = "3 s";
         /// What is under way at the end has this long to finish.
-        drain: Span = "5 s";
+        drain: ShortSpan = "5 s";
         /// What all chance comes from. The same seed gives the same run on simulate.
         seed: Whole<0, { u64::MAX }> = "1";
         /// How many times it runs. The operations of all runs are judged together.
@@ -274,17 +275,12 @@ section! {
 pub(crate) struct Reserved;
 
 impl Kind for Reserved {
-    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
-        cx.problem(
-            &node.place,
-            "this key is reserved and does nothing yet",
-            "leave it out".to_owned(),
-        );
-        None
+    fn read(_: &crate::node::Node, _: &mut crate::reading::Context) -> Option<Self> {
+        Some(Reserved)
     }
 
     fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "not": {} })
+        schemars::json_schema!({ "not": {}, "x-value": "nothing yet" })
     }
 }
 
@@ -302,7 +298,7 @@ impl Kind for SizeOrOff {
 
     fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let size = ObjectSize::schema(generator);
-        schemars::json_schema!({ "anyOf": [size, { "const": "off" }] })
+        schemars::json_schema!({ "anyOf": [size, { "const": "off" }], "x-value": "a size, or `off`" })
     }
 }
 
@@ -321,14 +317,13 @@ impl Kind for JoinsText {
     }
 
     fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}(\\.(2g|5g|6g)(-[234])?)?$" })
+        schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}(\\.(2g|5g|6g)(-[234])?)?$", "x-value": "a network or a radio" })
     }
 }
 
 /// A section as it stands in a file: how its header is written, what it is about, its keys.
 pub(crate) struct Placed {
     pub(crate) header: &'static str,
-    pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) keys: fn() -> Vec<Key>,
 }
@@ -336,7 +331,6 @@ pub(crate) struct Placed {
 fn placed<T: Section>(header: &'static str) -> Placed {
     Placed {
         header,
-        name: T::NAME,
         about: T::ABOUT.trim_ascii_start(),
         keys: T::keys,
     }

@@ -12,7 +12,18 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: &[(&str, &str)] = shipped!["four-uses"];
+const SHIPPED: &[(&str, &str)] = shipped![
+    "anomaly",
+    "archer-c7-one-ssid",
+    "archer-c7-split",
+    "boost",
+    "four-uses",
+    "penalty-box",
+    "slow-neighbour",
+    "slow-neighbour-both",
+    "small-queues-pci",
+    "small-queues-usb",
+];
 
 /// The largest file that is read, in bytes: 1 MiB.
 pub const LARGEST_FILE: u64 = 1 << 20;

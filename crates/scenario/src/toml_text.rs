@@ -3,27 +3,6 @@
 use crate::node::Place;
 use crate::problem::Problem;
 
-/// The most dots that one line may have outside what it means: keys as deep as that are nobody's, and what is read
-/// is walked by recursion.
-const DEEPEST: usize = 64;
-
-/// A problem for each line whose key nests deeper than anything can mean.
-pub(crate) fn too_deep(text: &str) -> Vec<Problem> {
-    let mut start = 0;
-    let mut problems = Vec::new();
-    for line in text.split_inclusive('\n') {
-        let key = line.split(['=', '#']).next().unwrap_or(line);
-        if key.bytes().filter(|b| *b == b'.').count() > DEEPEST {
-            let place = Place::File(start..start + key.trim_end().len());
-            let message = format!("a key nests more than {DEEPEST} deep");
-            let help = "the deepest is `ap.NAME.radio.RADIO.KEY`".to_owned();
-            problems.push(Problem::new(place, "", message, Some(help)));
-        }
-        start += line.len();
-    }
-    problems
-}
-
 /// What the parser found, in our words where it is a usual mistake.
 pub(crate) fn problem(text: &str, error: &toml::de::Error) -> Problem {
     let span = error.span().unwrap_or(0..0);
@@ -32,6 +11,10 @@ pub(crate) fn problem(text: &str, error: &toml::de::Error) -> Problem {
         message if message.contains("duplicate key") => (
             format!("`{at}` is there twice"),
             Some("a name or key stands once in its section; give the second another name".to_owned()),
+        ),
+        message if message.contains("recurs") => (
+            "this nests too deep".to_owned(),
+            Some("the deepest there is is `ap.NAME.radio.RADIO.KEY`".to_owned()),
         ),
         message => (message.to_owned(), hint(text, span.start)),
     };

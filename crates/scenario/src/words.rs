@@ -83,7 +83,11 @@ impl Kind for Width {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*(20|40|80|160|320)\\s*MHz\\s*$" })
+        json_schema!({
+            "type": "string",
+            "pattern": "^\\s*(20|40|80|160|320)\\s*MHz\\s*$",
+            "x-value": "20, 40, 80, 160 or 320 MHz",
+        })
     }
 }
 
@@ -101,7 +105,9 @@ impl Kind for Guard {
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        Span::schema(generator)
+        let mut schema = Span::schema(generator);
+        schema.insert("x-value".to_owned(), "400, 800, 1600 or 3200 ns".into());
+        schema
     }
 }
 
@@ -112,7 +118,7 @@ impl Kind for Rating {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^([Nn]|[Aa][Cc]|[Aa][Xx]|[Bb][Ee])[0-9]{3,5}$" })
+        json_schema!({ "type": "string", "pattern": "^([Nn]|[Aa][Cc]|[Aa][Xx]|[Bb][Ee])[0-9]{3,5}$", "x-value": "a rating" })
     }
 }
 
@@ -124,7 +130,7 @@ impl Kind for CongestionControl {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[a-z0-9_-]{1,15}$", "examples": ["reno", "cubic", "bbr"] })
+        json_schema!({ "type": "string", "pattern": "^[a-z0-9_-]{1,15}$", "x-value": "`reno`, `cubic`, `bbr`, or a name" })
     }
 }
 
@@ -164,7 +170,7 @@ impl Kind for RadioRef {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?$" })
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?$", "x-value": "a radio" })
     }
 }
 
@@ -192,7 +198,7 @@ impl Kind for QueueLimit {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\s*[0-9._]+\\s*(packets?|[KMGT]iB|[kKMGT]?B|bytes)\\s*$" })
+        json_schema!({ "type": "string", "pattern": "^\\s*[0-9._]+\\s*(packets?|[KMGT]iB|[kKMGT]?B|bytes)\\s*$", "x-value": "packets or bytes" })
     }
 }
 
@@ -218,6 +224,7 @@ impl Kind for HardwareQueue {
         json_schema!({
             "type": "string",
             "pattern": "^\\s*(unlimited|[0-9]+\\s*(aggregates?|frames?)|[0-9._]+\\s*(s|sec|ms|us|µs|μs|ns|min|m))\\s*$",
+            "x-value": "aggregates, frames, a time, or `unlimited`",
         })
     }
 }
@@ -264,7 +271,7 @@ impl Kind for AqlChoice {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let own = AqlSection::schema(generator);
-        json_schema!({ "anyOf": [{ "type": "boolean" }, own] })
+        json_schema!({ "anyOf": [{ "type": "boolean" }, own], "x-value": "true, false, or `{ low, high, total }`" })
     }
 
     fn shape() -> Shape {
@@ -301,7 +308,7 @@ impl Kind for Shift {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 20 }, { "const": "none" }] })
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 20 }, { "const": "none" }], "x-value": "0 to 20, or `none`" })
     }
 }
 
@@ -345,7 +352,10 @@ impl Kind for Tsq {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let words: Vec<&str> = TSQ.iter().map(|(word, _)| *word).collect();
         let own = TsqSection::schema(generator);
-        json_schema!({ "anyOf": [{ "enum": words }, { "enum": [2012, 2013, 2014, 2015, 2018, 2019, 2025] }, own] })
+        json_schema!({
+            "anyOf": [{ "enum": words }, { "enum": [2012, 2013, 2014, 2015, 2018, 2019, 2025] }, own],
+            "x-value": "`2012`, `2013`, `2013-min`, `2014`, `2015`, `2018`, `2019`, `2025`, `off`, or `{ shift, minimum, cap }`",
+        })
     }
 
     fn shape() -> Shape {

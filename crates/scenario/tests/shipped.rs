@@ -17,3 +17,46 @@ fn every_shipped_scenario_is_valid_on_every_ground() {
         }
     }
 }
+
+#[test]
+fn every_file_in_scenarios_is_shipped() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut files: Vec<String> = std::fs::read_dir(directory)
+        .expect("scenarios/")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+                .replace(".toml", "")
+        })
+        .collect();
+    files.sort();
+    let names: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+    assert_eq!(files, names, "in the order of the alphabet");
+}
+
+#[test]
+fn what_comments_offer_to_set_can_be_set() {
+    for (name, key, value) in [
+        ("slow-neighbour", "ap.home.queue", "station-rr"),
+        ("slow-neighbour", "ap.home.hardware_queue", "8 frames"),
+        ("boost", "workload.film.priority", "best-effort"),
+        ("penalty-box", "station.slow-1.joins", "home.5g"),
+        (
+            "small-queues-usb",
+            "station.dongle.tsq",
+            "{ shift = 10, minimum = \"64 KiB\" }",
+        ),
+        ("small-queues-usb", "station.dongle.tsq", "2019"),
+        ("small-queues-usb", "station.dongle.cc", "bbr"),
+        ("small-queues-pci", "station.laptop.tsq", "{ shift = 8 }"),
+    ] {
+        let mut document = load(name).unwrap();
+        let before = document.resolve().unwrap();
+        document.set(key, value).unwrap_or_else(|error| panic!("{error}"));
+        let after = document.resolve().unwrap_or_else(|error| panic!("{error}"));
+        assert_ne!(before, after, "{name}: {key}={value}");
+    }
+}

@@ -206,6 +206,14 @@ pub(super) fn network(
     names: &Names,
     cx: &mut Context,
 ) -> Network {
+    let reserved = [&section.steering, &section.k, &section.v, &section.r, &section.backhaul];
+    for key in reserved.into_iter().flatten() {
+        cx.wrong(
+            key,
+            "this key is reserved and does nothing yet",
+            "leave it out".to_owned(),
+        );
+    }
     let mut radios: Vec<RadioRef> = Vec::new();
     if let Some(list) = &section.radios {
         if list.0.is_empty() && !cx.problems.iter().any(|problem| problem.path == list.path) {

@@ -1,0 +1,206 @@
+//! A plan in words, for people.
+
+use crate::ground::Ground;
+use crate::plan::{Ap, Joins, Plan, Station};
+use crate::schema::goal;
+use crate::write::setting_as_written;
+use netburn_medium::config::Quality;
+use netburn_units::ByteSize;
+use netburn_workload::{Config, Kind};
+
+impl Plan {
+    /// The plan as lines of text: what runs, on what, what counts as good, how much it will move on `ground`, and what
+    /// it takes for granted.
+    #[must_use]
+    pub fn describe(&self, ground: Ground) -> Vec<String> {
+        let mut lines = vec![match &self.title {
+            Some(title) => format!("{}: {title}", self.name),
+            None => self.name.clone(),
+        }];
+        lines.extend(
+            self.question
+                .iter()
+                .flat_map(|text| text.lines())
+                .map(|line| format!("  {line}")),
+        );
+        lines.push(String::new());
+        lines.push(self.times());
+        lines.push(self.server_line(ground));
+        if ground.models_air() {
+            lines.extend(self.aps.iter().flat_map(ap));
+            for network in &self.networks {
+                let radios: Vec<String> = network.radios.iter().map(ToString::to_string).collect();
+                lines.push(format!("network {}: {}", network.name, radios.join(", ")));
+            }
+        }
+        lines.push(String::new());
+        for shown in &self.stations {
+            lines.extend(station(shown, ground));
+        }
+        if ground.models_air() {
+            for change in &self.changes {
+                let settings: Vec<String> = change
+                    .settings
+                    .iter()
+                    .map(|setting| {
+                        let (path, value) = setting_as_written(setting);
+                        format!("{path} = {value}")
+                    })
+                    .collect();
+                lines.push(format!("after {}: {}", change.time, settings.join(", ")));
+            }
+        }
+        lines.push(String::new());
+        lines.push(self.bytes_line(ground));
+        lines.extend(self.assumptions.iter().map(|text| format!("assumed: {text}")));
+        lines.extend(self.notes_on(ground).iter().map(|text| format!("note: {text}")));
+        lines
+    }
+
+    fn times(&self) -> String {
+        let mut text = format!("{} of load", self.duration);
+        if !self.warmup.is_zero() {
+            text.push_str(&format!(", the first {} not judged", self.warmup));
+        }
+        text.push_str(&format!(
+            ", after {} of idle latency; then up to {} to finish",
+            self.baseline, self.drain
+        ));
+        match self.repeat {
+            1 => text.push_str(&format!("; seed {}", self.seed.0)),
+            times => text.push_str(&format!("; {times} times, seeds from {}", self.seed.0)),
+        }
+        text
+    }
+
+    fn server_line(&self, ground: Ground) -> String {
+        let mut text = format!("server: HTTP/{}", self.server.http.name());
+        text.push_str(if self.server.tls { " over TLS" } else { "" });
+        match (self.server.link.rate, ground) {
+            (Some(rate), _) => text.push_str(&format!(", {rate}")),
+            (None, Ground::Local) => text.push_str(", capped at 1 Gbit/s"),
+            (None, _) => {}
+        }
+        let link = &self.server.link;
+        if !link.delay.is_zero() {
+            text.push_str(&format!(", {} away", link.delay));
+        }
+        if link.loss.as_ppb() > 0 {
+            text.push_str(&format!(", {} lost", link.loss));
+        }
+        if let Some(cc) = &self.server.cc {
+            text.push_str(&format!(", {cc}"));
+        }
+        text
+    }
+
+    fn bytes_line(&self, ground: Ground) -> String {
+        let bytes = self.bytes_expected(ground);
+        let moves = if ground == Ground::Simulate {
+            "models moving"
+        } else {
+            "moves"
+        };
+        match bytes.most {
+            Some(most) if most == bytes.scheduled => format!("{moves} about {}", decimal(most)),
+            Some(most) => format!("{moves} {} to {}", decimal(bytes.scheduled), decimal(most)),
+            None => format!(
+                "{moves} {} and as much more as the network lets through",
+                decimal(bytes.scheduled)
+            ),
+        }
+    }
+}
+
+fn ap(ap: &Ap) -> Vec<String> {
+    let mut line = format!("access point {}:", ap.name);
+    if let Some(rating) = ap.rating {
+        line.push_str(&format!(" {rating} (radios from the rating),"));
+    }
+    line.push_str(&format!(" {} queue", ap.queue.name()));
+    if let Some(rate) = ap.forwarding {
+        line.push_str(&format!(", forwards up to {rate}"));
+    }
+    let mut lines = vec![line];
+    for radio in &ap.radios {
+        let known = [
+            radio.standard.map(|standard| standard.name().to_owned()),
+            Some(format!("channel {}", radio.channel)),
+            radio.width.map(|width| format!("{} MHz", width.as_mhz())),
+            radio.streams.map(|streams| format!("{streams} streams")),
+            (radio.busy.as_ppb() > 0).then(|| format!("{} taken by others", radio.busy)),
+        ];
+        let known: Vec<String> = known.into_iter().flatten().collect();
+        lines.push(format!("  radio {}: {}", radio.name, known.join(", ")));
+    }
+    lines
+}
+
+fn station(station: &Station, ground: Ground) -> Vec<String> {
+    let mut line = format!("station {}", station.name);
+    if ground.models_air() {
+        match &station.air.joins {
+            Some(Joins::Network(name)) => line.push_str(&format!(" on {name}")),
+            Some(Joins::Radio(radio)) => line.push_str(&format!(" on {radio}")),
+            None => {}
+        }
+        match station.air.quality {
+            Some(Quality::Signal(signal)) => line.push_str(&format!(" at {signal}")),
+            Some(Quality::Distance(distance)) => line.push_str(&format!(" at {distance}")),
+            Some(Quality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
+            None => {}
+        }
+    }
+    if !station.start.is_zero() {
+        line.push_str(&format!(", from {}", station.start));
+    }
+    if let Some(stop) = station.stop {
+        line.push_str(&format!(", until {stop}"));
+    }
+    let mut lines = vec![line];
+    for workload in &station.workloads {
+        lines.push(format!("  {}: {}", workload.name, uses(&workload.config)));
+    }
+    if station.workloads.is_empty() {
+        lines.push("  does nothing".to_owned());
+    }
+    lines
+}
+
+fn uses(config: &Config) -> String {
+    let what = match (config.kind, config.objects) {
+        (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
+        (_, 1) => format!("an object of {}", config.object_size),
+        (_, objects) => format!("{objects} objects of {}", config.object_size),
+    };
+    let when = match (config.kind, config.every) {
+        (Kind::Upload, _) | (_, None) => "one after another".to_owned(),
+        (_, Some(every)) if config.jitter.is_zero() => format!("every {every}"),
+        (_, Some(every)) => format!("every {every} ± {}", config.jitter),
+    };
+    let up = if config.kind == Kind::Upload {
+        ", away from the station"
+    } else {
+        ""
+    };
+    let goals: Vec<String> = config.goals.iter().map(goal).collect();
+    let good = if goals.is_empty() {
+        "no goal".to_owned()
+    } else {
+        format!("good: {}", goals.join(", "))
+    };
+    format!("{what} {when}{up}; {good}")
+}
+
+/// A size as a person reckons it, in powers of ten, with two or three digits.
+fn decimal(size: ByteSize) -> String {
+    let bytes = size.as_bytes();
+    let (unit, name) = match bytes {
+        0..10_000 => return format!("{bytes} B"),
+        10_000..10_000_000 => (1_000, "kB"),
+        10_000_000..10_000_000_000 => (1_000_000, "MB"),
+        10_000_000_000..10_000_000_000_000 => (1_000_000_000, "GB"),
+        _ => (1_000_000_000_000, "TB"),
+    };
+    format!("{} {name}", (bytes + unit / 2) / unit)
+}

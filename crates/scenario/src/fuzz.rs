@@ -1,0 +1,47 @@
+//! What a fuzzer calls: whatever the bytes are, nothing panics, and what is taken is taken again.
+
+use crate::{Document, Ground, Plan};
+
+/// Takes bytes as a scenario file and resolves it. If that works, the plan written as a document gives the same plan.
+/// A line that begins `#set ` and holds a `=` is also taken as a `--set` argument.
+///
+/// # Panics
+/// Something is wrong with this crate.
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let mut document = match Document::from_toml("fuzz.toml", text) {
+        Ok(document) => document,
+        Err(error) => {
+            assert!(!error.problems().is_empty());
+            let _ = (error.to_string(), error.render(false), error.render(true));
+            return;
+        }
+    };
+    for line in text.lines().filter_map(|line| line.strip_prefix("#set ")).take(8) {
+        if let Some((key, value)) = line.split_once('=')
+            && let Err(error) = document.set(key, value)
+        {
+            let _ = (error.to_string(), error.render(false));
+        }
+    }
+    match document.resolve() {
+        Err(error) => {
+            assert!(!error.problems().is_empty());
+            let _ = (error.to_string(), error.render(false), error.render(true));
+        }
+        Ok(plan) => {
+            let again = Plan::from_json(&plan.to_json());
+            assert_eq!(again.as_ref(), Ok(&plan), "a plan that is written is read again");
+            for ground in Ground::ALL {
+                let _ = (
+                    plan.check_for(ground),
+                    plan.bytes_expected(ground),
+                    plan.describe(ground),
+                );
+                let _ = document.resolve_for(ground);
+            }
+        }
+    }
+}
