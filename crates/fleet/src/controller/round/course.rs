@@ -1,6 +1,7 @@
 //! From one phase to the next.
 
-use super::{COLLECT, COLLECT_STOPPED, COMPARING, Connection, Course, EXCHANGES, LEAD, READY, Round, names};
+use super::people::names;
+use super::{COLLECT, COLLECT_STOPPED, COMPARING, Connection, Course, EXCHANGES, LEAD, READY, Round};
 use crate::clock::{self, Estimate, Stamp};
 use crate::controller::roster::{Participant, State};
 use crate::controller::session::Stage;
