@@ -13,8 +13,8 @@ pub const MAX_REFUSALS: u32 = 16;
 
 /// One connection's conversation.
 ///
-/// **Call order:** [`handle_message`](Self::handle_message) for what comes; the commands when the corresponding message
-/// goes out. A message that is refused changes nothing but the count of refusals.
+/// **Call order:** [`handle_message`](Self::handle_message) for what comes, [`refuse`](Self::refuse) when that is refused;
+/// the other commands when the corresponding message goes out. A message that is refused changes nothing.
 #[derive(Debug, Clone)]
 pub struct Session {
     stage: Stage,
@@ -205,7 +205,7 @@ impl Session {
         step
     }
 
-    /// What it said was found wrong later.
+    /// What it said was refused, here or for what it means elsewhere.
     pub fn refuse(&mut self) {
         self.refusals += 1;
     }

@@ -135,9 +135,7 @@ impl Round {
             return;
         };
         let participant = connection.participant;
-        if participant.is_none() {
-            connection.session.refuse();
-        }
+        connection.session.refuse();
         let over = connection.session.is_exhausted();
         let who = match participant {
             Some(index) => self.roster.participants[index].expected.name.clone(),
