@@ -7,13 +7,12 @@ use crate::participant::{Conversation, why};
 use crate::protocol::{Assign, HealthMessage, Ready, ToController, ToParticipant};
 use crate::transport::Channel;
 use netburn_linux::{Sampler, Watch};
-use netburn_record::row::BASELINE;
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{self, DriveReport, Load, Stopper};
+use netburn_traffic::drive::{self, DriveReport, Idle, Load, Stopper};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Config, Workload};
+use netburn_workload::Workload;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -56,6 +55,10 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
     let watch = Sampler::new().and_then(Watch::start);
     let (tell, mut rows) = mpsc::unbounded_channel();
     let (stopper, stop) = Stopper::new();
+    let idling = part.until().map(|until| {
+        let (tell, stop) = (tell.clone(), stop.clone());
+        tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
+    });
     let driving = tokio::spawn(drive::on_thread(part.loads(), clock, tell, stop));
     let attended = conversation.attend(&mut rows, clock, || stopper.stop()).await;
     if let Err(error) = attended {
@@ -63,6 +66,11 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
         let lost = conversation.waiting();
         tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
         return Err(error);
+    }
+    if let Some(idling) = idling
+        && let Ok(Err(error)) = idling.await
+    {
+        tracing::warn!(%error, "idle latency could not be measured");
     }
     match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
         Ok(report) => {
@@ -99,6 +107,7 @@ impl Part {
         let target = Target {
             http: plan.server.http,
             tls: trust,
+            datagram_port: Some(assign.target.datagram_port),
             ..Target::new(assign.target.address)
         };
         Ok(Part {
@@ -108,37 +117,48 @@ impl Part {
         })
     }
 
-    /// A state machine for each workload of each station, and for each station's baseline.
+    /// Until when idle latency is measured; `None` when it isn't.
+    fn until(&self) -> Option<Instant> {
+        let baseline = self.plan.baseline;
+        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET.min(baseline / 4))
+    }
+
+    /// Whose idle latency is measured.
+    fn idle(&self) -> Vec<Idle> {
+        let idle = self.stations.iter().map(|&station| Idle {
+            station,
+            target: self.target_of(station),
+            datagrams: true,
+        });
+        idle.collect()
+    }
+
+    fn target_of(&self, station: u16) -> Arc<Target> {
+        let cc = self.plan.stations[usize::from(station)].cc.as_ref();
+        Arc::new(Target {
+            cc: cc.map(|cc| cc.name().to_owned()),
+            ..self.target.clone()
+        })
+    }
+
+    /// A state machine for each workload of each station.
     fn loads(&self) -> Vec<Load> {
-        let Plan { duration, baseline, .. } = self.plan;
         let settle = Instant::ZERO + self.plan.settled();
         let mut loads = Vec::new();
         for &number in &self.stations {
             let station = &self.plan.stations[usize::from(number)];
-            let target = Arc::new(Target {
-                cc: station.cc.as_ref().map(|cc| cc.name().to_owned()),
-                ..self.target.clone()
-            });
-            let mut add = |workload: u16, config: Config, start: Instant, end: Instant, settle: Instant| {
-                // The number tells apart the workloads of one run, whichever agent drives them.
+            let target = self.target_of(number);
+            let start = Instant::ZERO + station.start;
+            let end = (Instant::ZERO + station.end(self.plan.duration)).max(start);
+            for (planned, workload) in station.workloads.iter().zip(0u16..) {
+                // Tells apart the workloads of one run, whichever agent drives them.
                 let index = u64::from(number) << 16 | u64::from(workload);
                 loads.push(Load {
                     station: number,
                     workload,
-                    machine: Workload::new(config, start, end, settle, self.plan.seed, index),
+                    machine: Workload::new(planned.config.clone(), start, end, settle, self.plan.seed, index),
                     target: Arc::clone(&target),
                 });
-            };
-            if !baseline.is_zero() {
-                let quiet = QUIET.min(baseline / 4);
-                let start = Instant::ZERO - baseline;
-                add(BASELINE, Config::probe(), start, Instant::ZERO - quiet, Instant::ZERO);
-            }
-            let start = Instant::ZERO + station.start;
-            let end = Instant::ZERO + station.end(duration);
-            for (workload, planned) in station.workloads.iter().enumerate() {
-                let workload = u16::try_from(workload).expect("a plan numbers workloads with 16 bits");
-                add(workload, planned.config.clone(), start, end.max(start), settle);
             }
         }
         loads

@@ -1,15 +1,9 @@
 //! A plan as a document, as it travels to the participants.
 
 use netburn_scenario::Plan;
-
-/// The plan as a document.
-pub(crate) fn write(plan: &Plan) -> serde_json::Value {
-    let _ = plan;
-    todo!()
-}
+use serde_json::Value;
 
 /// The plan of a document.
-pub(crate) fn read(document: &serde_json::Value) -> Result<Plan, String> {
-    let _ = document;
-    todo!()
+pub(crate) fn read(document: &Value) -> Result<Plan, String> {
+    Plan::from_json(document).map_err(|error| format!("the plan can't be read: {error}"))
 }

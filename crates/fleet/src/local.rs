@@ -1,7 +1,6 @@
 //! One round of a plan with all participants as processes on this machine.
 
 use crate::controller::{Around, Controller, Expected, Setup, Token};
-use crate::document;
 use crate::join::Join;
 use crate::launch::Launcher;
 use crate::own_clock::std;
@@ -171,7 +170,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
 
 /// The round of a plan on one machine: a server, and an agent per station under the station's name.
 fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
-    let document = document::write(plan);
+    let document = plan.to_json();
     let length = document.to_string().len();
     if length + 4096 > MAX_TO_PARTICIPANT {
         return Err(FleetError::Assignment(format!(

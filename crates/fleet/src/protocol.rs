@@ -156,9 +156,11 @@ pub struct Assign {
 /// Where a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerAddress {
-    /// Address and port of its HTTP, and of its datagram echo.
+    /// Address and port of its HTTP.
     #[schemars(with = "String")]
     pub address: SocketAddr,
+    /// The UDP port of its datagram echo, at the same address.
+    pub datagram_port: u16,
     /// SHA-256 of its certificate (DER), in hexadecimal; absent when it speaks no TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,

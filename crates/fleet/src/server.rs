@@ -1,14 +1,169 @@
 //! The server of one run, as a participant.
 
+use crate::clock::Stamp;
 use crate::join::Join;
 use crate::local::FleetError;
+use crate::own_clock::std;
+use crate::participant::{Conversation, why};
+use crate::protocol::{HealthMessage, Ready, Serve, ServerAddress, ToController, ToParticipant};
 use crate::transport::Channel;
+use netburn_record::{ConnectionRow, Row, Side};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
+use netburn_traffic::tls::Identity;
+use netburn_units::{BitRate, Duration, Instant};
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
-/// The server's whole part, over a channel to the controller.
+/// Its connections are looked at this often, as the stations look at theirs.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The server's whole part, over a channel to the controller: serves on this machine only, at a free port, capped as
+/// the assignment says, until it is told to stop.
 ///
 /// # Errors
 /// When it is refused, can't serve, or loses the controller.
 pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
-    let _ = (channel, join);
-    todo!()
+    let mut conversation = Conversation::begin(channel, join).await?;
+    let serve = loop {
+        match conversation.hear().await? {
+            ToParticipant::Serve(serve) => break serve,
+            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            _ => {}
+        }
+    };
+    let serving = match Serving::begin(&serve, &join.name).await {
+        Ok(serving) => serving,
+        Err(error) => return conversation.part(Some(error)).await,
+    };
+    let server = Some(serving.address.clone());
+    conversation.say(&ToController::Ready(Ready { server })).await?;
+    let start = loop {
+        match conversation.hear().await? {
+            ToParticipant::Start(start) => break start,
+            ToParticipant::Stop(_) => return conversation.part(None).await,
+            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            _ => {}
+        }
+    };
+    let Some(zero) = conversation.when(Stamp(start.at)) else {
+        return conversation
+            .part(Some("the start lies outside this clock's range".to_owned()))
+            .await;
+    };
+    let clock = RunClock::starting_at(zero);
+    let (tell, mut rows) = mpsc::unbounded_channel();
+    let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
+    // Aborted, it drops its end of the rows, and what is left of them goes out.
+    conversation.attend(&mut rows, clock, || looking.0.abort()).await?;
+    let health = serving.handle.health();
+    conversation
+        .say(&ToController::Health(HealthMessage { health }))
+        .await?;
+    conversation.part(None).await
+}
+
+/// A server that serves until this is dropped.
+struct Serving {
+    handle: ServerHandle,
+    address: ServerAddress,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Serving {
+    async fn begin(serve: &Serve, name: &str) -> Result<Serving, String> {
+        let plan = crate::document::read(&serve.plan)?;
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let identity = match plan.server.tls {
+            true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
+            false => None,
+        };
+        let fingerprint = identity.as_ref().map(Identity::fingerprint);
+        let config = ServerConfig {
+            name: name.to_owned(),
+            listen: vec![here],
+            listen_tls: if plan.server.tls { vec![here] } else { Vec::new() },
+            tls: identity,
+            rate: Some(BitRate::from_bps(serve.rate_bps)),
+            cc: plan.server.cc.as_ref().map(|cc| cc.name().to_owned()),
+            ..ServerConfig::default()
+        };
+        let server = Server::bind(config).await.map_err(|error| error.to_string())?;
+        let addresses = server.addresses();
+        let http = if plan.server.tls {
+            &addresses.https
+        } else {
+            &addresses.http
+        };
+        let (Some(http), Some(datagrams)) = (http.first(), addresses.datagrams.first()) else {
+            return Err("the server listens nowhere".to_owned());
+        };
+        let address = ServerAddress {
+            address: *http,
+            datagram_port: datagrams.port(),
+            fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        };
+        let handle = server.handle();
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            // Told, or nobody left to tell.
+            let shutdown = async { drop(stopped.await) };
+            if let Err(error) = server.run(shutdown).await {
+                tracing::error!(%error, "the server ended");
+            }
+        });
+        Ok(Serving {
+            handle,
+            address,
+            _stop: stop,
+        })
+    }
+}
+
+/// Looks at the connections once a second until nobody wants to know any more. What the server measured before the
+/// run's time zero is forgotten.
+async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
+    tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
+    handle.reset();
+    loop {
+        tokio::time::sleep(std(EVERY)).await;
+        let rows = handle
+            .connections()
+            .iter()
+            .map(|connection| row(connection, clock))
+            .collect();
+        if tell.send(rows).is_err() {
+            return;
+        }
+    }
+}
+
+/// A look at a connection, whose station the controller has to find.
+fn row(connection: &Connection, clock: RunClock) -> Row {
+    let micros = |span: Duration| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
+    let info = &connection.info;
+    Row::Connection(ConnectionRow {
+        station: u16::MAX,
+        workload: u16::MAX,
+        side: Side::Server,
+        port: connection.peer.port(),
+        at: clock.at(connection.at),
+        rtt_us: micros(info.rtt),
+        rtt_var_us: micros(info.rtt_var),
+        cwnd: info.cwnd,
+        retransmits: info.retransmits,
+        delivery_rate_bps: info.delivery_rate.map_or(0, BitRate::as_bps),
+        bytes_acked: info.bytes_acked.as_bytes(),
+        bytes_received: info.bytes_received.as_bytes(),
+    })
+}
+
+/// A task that ends with this.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

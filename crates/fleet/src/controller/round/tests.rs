@@ -41,6 +41,7 @@ fn hello(role: Role, name: &str) -> ToController {
 fn address() -> ServerAddress {
     ServerAddress {
         address: "127.0.0.1:4000".parse().unwrap(),
+        datagram_port: 4000,
         fingerprint: None,
     }
 }
@@ -418,10 +419,9 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
         }),
     );
     assert_eq!(rig.refused.last(), Some(&Refusal::NoPing));
-    assert_eq!(rig.closed, []);
     rig.say(LAPTOP, rows(2, 0));
     assert_eq!(rig.refused.len(), 5);
-    for _ in 5..16 {
+    while rig.refused.len() < 16 {
         assert_eq!(rig.closed, []);
         rig.round
             .handle_message(rig.now, LAPTOP, Err(Malformed::Unknown("x".to_owned())));
