@@ -64,7 +64,8 @@ impl Answer {
 
 /// Who is told while an answer comes.
 pub trait Watch {
-    /// The answer's head has come (`bytes` is 0), or `bytes` more of the content have come or been sent.
+    /// The answer's head has come (`bytes` is 0), or `bytes` more of the content have come, or been sent where the
+    /// request has content.
     fn bytes(&mut self, bytes: u64);
 
     /// Whether the content itself is wanted; else it may be dropped in the kernel.

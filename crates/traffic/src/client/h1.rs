@@ -65,6 +65,7 @@ pub async fn exchange<W: Watch>(
         stream,
         buffer: &mut buffer,
         watch,
+        tells: !uploads,
         came: 0,
         had_turn: false,
     };
@@ -133,6 +134,8 @@ struct Content<'a, W> {
     stream: &'a mut Stream,
     buffer: &'a mut Buffer,
     watch: &'a mut W,
+    /// Whether this is the content that counts: an upload's is the other one.
+    tells: bool,
     came: u64,
     /// Whether the last drop was as large as a turn may be.
     had_turn: bool,
@@ -168,7 +171,7 @@ impl<W: Watch> Content<'_, W> {
             while !self.buffer.is_empty() && !decoder.is_done() {
                 self.decode(&mut decoder)?;
             }
-            if self.came > before {
+            if self.came > before && self.tells {
                 self.watch.bytes(self.came - before);
             }
             if decoder.is_done() {
@@ -221,7 +224,9 @@ impl<W: Watch> Content<'_, W> {
 
     fn count(&mut self, count: u64) {
         self.came += count;
-        self.watch.bytes(count);
+        if self.tells {
+            self.watch.bytes(count);
+        }
     }
 
     /// Receives up to `limit` bytes that are content for certain; 0 is the end.

@@ -100,7 +100,8 @@ impl Session {
                 Method::Head => None,
                 _ => done.declared,
             };
-            done.content = receive(answer.into_body(), watch).await?;
+            let tells = !matches!(ask.method, Method::Post(_));
+            done.content = receive(answer.into_body(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
                 return Err(Broken::Answer("the content is not as long as the answer said".into()));
             }
@@ -122,7 +123,7 @@ fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
         .ok_or_else(|| Broken::Answer("the answer's Content-Length is no number".into()))
 }
 
-async fn receive<W: Watch>(mut body: RecvStream, watch: &mut W) -> Result<u64, Broken> {
+async fn receive<W: Watch>(mut body: RecvStream, tells: bool, watch: &mut W) -> Result<u64, Broken> {
     let mut content = 0;
     while let Some(piece) = body.data().await {
         let piece = piece.map_err(broken)?;
@@ -131,7 +132,9 @@ async fn receive<W: Watch>(mut body: RecvStream, watch: &mut W) -> Result<u64, B
             watch.content(&piece);
         }
         content += count as u64;
-        watch.bytes(count as u64);
+        if tells {
+            watch.bytes(count as u64);
+        }
         body.flow_control().release_capacity(count).map_err(broken)?;
     }
     Ok(content)
@@ -146,11 +149,20 @@ async fn send<W: Watch>(
 ) -> Result<(http::Response<RecvStream>, u64), Broken> {
     let content = Content::get()?;
     let mut left = length;
+    let mut early = None;
     while left > 0 {
         body.reserve_capacity(left.min(256 * 1024) as usize);
         let granted = tokio::select! {
             biased;
-            early = &mut answer => return Ok((early.map_err(broken)?, left)),
+            come = &mut answer, if early.is_none() => {
+                let come = come.map_err(broken)?;
+                // A server that doesn't look at the content may say so before it has gone.
+                if !come.status().is_success() {
+                    return Ok((come, left));
+                }
+                early = Some(come);
+                continue;
+            }
             granted = poll_fn(|cx| body.poll_capacity(cx)) => granted,
         };
         let granted = match granted {
@@ -164,7 +176,11 @@ async fn send<W: Watch>(
         body.send_data(piece, left == 0).map_err(broken)?;
         watch.bytes(count);
     }
-    Ok((answer.await.map_err(broken)?, 0))
+    let answer = match early {
+        Some(answer) => answer,
+        None => answer.await.map_err(broken)?,
+    };
+    Ok((answer, 0))
 }
 
 fn broken(error: h2::Error) -> Broken {

@@ -6,8 +6,9 @@ use crate::content::Content;
 use netburn_linux::tcp_info;
 use socket2::SockRef;
 use std::io;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::io::Interest;
+use tokio::io::{Interest, ReadBuf};
 use tokio::time::{Instant, sleep};
 
 /// As much is handed to the kernel before the rest of the program gets a turn.
@@ -27,8 +28,8 @@ pub(crate) fn limit_unsent(socket: &Socket) {
 }
 
 /// Sends `length` bytes after a head of `head` bytes that is on its way already, and tells how many have arrived:
-/// acknowledged, in clear; sent, over TLS. Ends early, without an error, when the server has something to say before
-/// all of it is sent.
+/// acknowledged, in clear; sent, over TLS. In clear it ends early, without an error, when the server has closed or
+/// answers something other than success before all of it is sent.
 pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
     match stream {
         Stream::Plain(socket) => send_plain(socket, acked, length, watch).await,
@@ -109,7 +110,7 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 turn = 0;
-                if answers(socket)? {
+                if refuses(socket)? {
                     break;
                 }
                 tokio::select! {
@@ -137,11 +138,29 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
 
 /// Whether the server has something to say, or has closed.
 pub(crate) fn answers(socket: &Socket) -> io::Result<bool> {
-    let tcp = socket.tcp();
-    let mut byte = [std::mem::MaybeUninit::uninit()];
-    match tcp.try_io(Interest::READABLE, || SockRef::from(tcp).peek(&mut byte)) {
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
-        Err(error) => Err(error),
+    Ok(peek(socket, &mut [0])?.is_some())
+}
+
+/// Whether the server has closed or given an answer that is no success. A success that comes before the content has
+/// gone is that of a server which doesn't look at it.
+fn refuses(socket: &Socket) -> io::Result<bool> {
+    // "HTTP/1.1 " and the status's first digit.
+    let mut beginning = [0; 10];
+    Ok(match peek(socket, &mut beginning)? {
+        None => false,
+        Some(10) => !matches!(beginning[9], b'1' | b'2'),
+        Some(count) => count == 0,
+    })
+}
+
+/// Looks at what has come without taking it; `None` when nothing has, 0 at the end.
+fn peek(socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
+    let mut into = ReadBuf::new(into);
+    match socket
+        .tcp()
+        .poll_peek(&mut Context::from_waker(Waker::noop()), &mut into)
+    {
+        Poll::Pending => Ok(None),
+        Poll::Ready(peeked) => peeked.map(Some),
     }
 }

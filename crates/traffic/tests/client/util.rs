@@ -1,0 +1,351 @@
+//! Servers for tests, and a way to drive one load to its end.
+
+use netburn_record::{ConnectionRow, EventRow, IntervalRow, Row};
+use netburn_traffic::client::Target;
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{DriveReport, Load, Stop, drive};
+use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_workload::{Config, Connections, Kind, Operation, Outcome, Workload};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+/// What a drive left.
+#[derive(Default)]
+pub(crate) struct Left {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) intervals: Vec<IntervalRow>,
+    pub(crate) connections: Vec<ConnectionRow>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) report: DriveReport,
+}
+
+impl Left {
+    pub(crate) fn count(&self, of: impl Fn(Outcome) -> bool) -> usize {
+        self.operations.iter().filter(|o| of(o.outcome)).count()
+    }
+
+    pub(crate) fn finished(&self) -> usize {
+        self.count(|outcome| outcome == Outcome::Finished)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.operations.iter().map(|o| o.bytes).sum()
+    }
+
+    pub(crate) fn put(&mut self, row: Row) {
+        match row {
+            Row::Operation(row) => self.operations.push(row.operation),
+            Row::Interval(row) => self.intervals.push(row),
+            Row::Connection(row) => self.connections.push(row),
+            Row::Event(row) => self.events.push(row),
+            Row::Link(_) => {}
+        }
+    }
+}
+
+/// Drives one load from run time zero to `millis` and then for as long as `drain` says.
+pub(crate) fn drive_one(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
+    drive_until(target, config, millis, drain, Stop::never())
+}
+
+pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: Stop) -> Left {
+    let end = Instant::from_millis(millis);
+    let load = Load {
+        station: 3,
+        workload: 1,
+        machine: Workload::new(
+            config,
+            Instant::ZERO,
+            end,
+            end + Duration::from_millis(drain),
+            Seed(5),
+            0,
+        ),
+        target: Arc::new(target.clone()),
+    };
+    let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let report = runtime().block_on(drive(vec![load], RunClock::starting_now(), rows, stop));
+    let mut left = Left {
+        report,
+        ..Left::default()
+    };
+    while let Ok(batch) = received.try_recv() {
+        batch.into_iter().for_each(|row| left.put(row));
+    }
+    left
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// Objects of `size` every `millis`, up to 8 at once, on kept connections.
+pub(crate) fn calls(size: u64, millis: u64) -> Config {
+    Config {
+        kind: Kind::Calls,
+        object_size: ByteSize::from_bytes(size),
+        every: Some(Duration::from_millis(millis)),
+        ..Config::voip()
+    }
+}
+
+/// The same on a new connection each.
+pub(crate) fn new_calls(size: u64, millis: u64) -> Config {
+    Config {
+        connections: Connections::New,
+        ..calls(size, millis)
+    }
+}
+
+/// A server that hands each connection to a function on a thread of its own. It ends when dropped, with all its
+/// connections.
+pub(crate) struct Scripted {
+    pub(crate) address: SocketAddr,
+    /// Connections accepted so far.
+    pub(crate) accepted: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Scripted {
+    /// `script` gets each connection and its number from 0; it returns when it is done with it.
+    pub(crate) fn start(script: impl Fn(&mut Talk, u64) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (accepted, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let script = Arc::new(script);
+        let (counted, ending) = (Arc::clone(&accepted), Arc::clone(&over));
+        let thread = std::thread::spawn(move || {
+            let mut threads: Vec<(TcpStream, JoinHandle<()>)> = Vec::new();
+            for stream in listener.incoming() {
+                if ending.load(Ordering::SeqCst) {
+                    break;
+                }
+                let stream = stream.unwrap();
+                let number = counted.fetch_add(1, Ordering::SeqCst);
+                let script = Arc::clone(&script);
+                let mut talk = Talk {
+                    stream: stream.try_clone().unwrap(),
+                    read: Vec::new(),
+                };
+                threads.push((
+                    stream,
+                    std::thread::spawn(move || {
+                        // Clients break off; that is part of the plan.
+                        let _ = script(&mut talk, number);
+                        let _ = talk.stream.shutdown(std::net::Shutdown::Both);
+                    }),
+                ));
+            }
+            for (stream, thread) in threads {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                thread.join().unwrap();
+            }
+        });
+        Scripted {
+            address,
+            accepted,
+            over,
+            thread: Some(thread),
+        }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        Target::new(self.address)
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// A scripted server's end of a connection.
+pub(crate) struct Talk {
+    pub(crate) stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Talk {
+    /// The next request's head; its content, of the declared length, is read and dropped. `None` at the end.
+    pub(crate) fn request(&mut self) -> std::io::Result<Option<String>> {
+        let end = loop {
+            if let Some(at) = self.read.windows(4).position(|w| w == b"\r\n\r\n") {
+                break at + 4;
+            }
+            let mut piece = [0; 4096];
+            match self.stream.read(&mut piece)? {
+                0 => return Ok(None),
+                count => self.read.extend(&piece[..count]),
+            }
+        };
+        let head = String::from_utf8(self.read.drain(..end).collect()).unwrap();
+        let declared = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+        let mut left = declared.map_or(0, |length| length.parse::<usize>().unwrap());
+        let here = left.min(self.read.len());
+        self.read.drain(..here);
+        left -= here;
+        let mut piece = vec![0; 64 * 1024];
+        while left > 0 {
+            let room = left.min(piece.len());
+            match self.stream.read(&mut piece[..room])? {
+                0 => return Ok(None),
+                count => left -= count,
+            }
+        }
+        Ok(Some(head))
+    }
+
+    pub(crate) fn say(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+
+    /// A whole answer of so many bytes.
+    pub(crate) fn answer(&mut self, size: usize) -> std::io::Result<()> {
+        let mut bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n").into_bytes();
+        bytes.resize(bytes.len() + size, b'x');
+        self.say(&bytes)
+    }
+}
+
+/// The size that a request for `/bytes/SIZE` asks for.
+pub(crate) fn asked(head: &str) -> usize {
+    head.split(' ')
+        .nth(1)
+        .and_then(|path| path.strip_prefix("/bytes/"))
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+/// A child process that is ended with the test.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Process {
+    /// Debian's nginx in the foreground, serving `folder/www` and logging every request.
+    pub(crate) fn nginx() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, address) = (folder.path().display().to_string(), free_address());
+        std::fs::create_dir(folder.path().join("www")).unwrap();
+        let temp: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .iter()
+            .map(|kind| format!("{kind}_temp_path {path}/{kind};"))
+            .collect();
+        let config = format!(
+            "daemon off; worker_processes 1; pid {path}/pid; error_log {path}/error.log;
+             events {{ worker_connections 1024; }}
+             http {{
+               {temp}
+               log_format plain '$request_method $uri $status $body_bytes_sent';
+               access_log {path}/access.log plain;
+               sendfile on; keepalive_requests 1000000;
+               server {{
+                 listen {address};
+                 root {path}/www;
+                 location = /old {{ return 302 /new/place; }}
+                 location = /new/place {{ return 301 ../object; }}
+                 location = /round {{ return 302 /round; }}
+                 location = /taken {{ client_max_body_size 1g; return 200 'thanks'; }}
+               }}
+             }}"
+        );
+        std::fs::write(folder.path().join("nginx.conf"), config).unwrap();
+        let binary = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
+            .into_iter()
+            .find(|path| std::path::Path::new(path).exists())
+            .expect("nginx is installed (scripts/test does it)");
+        let child = Command::new(binary)
+            .args(["-c", &format!("{path}/nginx.conf"), "-e", &format!("{path}/error.log")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self::ready(child, address, folder)
+    }
+
+    /// `python3 -m http.server`, serving `folder/www`.
+    pub(crate) fn python() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = free_address();
+        std::fs::create_dir(folder.path().join("www")).unwrap();
+        let child = Command::new("python3")
+            .args(["-m", "http.server", "--bind", "127.0.0.1", &address.port().to_string()])
+            .current_dir(folder.path().join("www"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 is installed (scripts/test does it)");
+        Self::ready(child, address, folder)
+    }
+
+    /// Waits until somebody accepts there.
+    fn ready(mut child: Child, address: SocketAddr, folder: tempfile::TempDir) -> Self {
+        for _ in 0..2000 {
+            if TcpStream::connect(address).is_ok() {
+                return Process { child, address, folder };
+            }
+            if let Some(status) = child.try_wait().unwrap() {
+                let said = std::fs::read_to_string(folder.path().join("error.log")).unwrap_or_default();
+                panic!("the server ended with {status}: {said}");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        child.kill().unwrap();
+        panic!("the server does not accept connections");
+    }
+
+    /// Puts a file in place.
+    pub(crate) fn object(&self, name: &str, size: usize) {
+        let path = self.folder.path().join("www").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, vec![7; size]).unwrap();
+    }
+
+    /// Ends it, and gives what it logged: method, path, status, bytes of content sent.
+    pub(crate) fn log(mut self) -> Vec<(String, String, u16, u64)> {
+        self.end();
+        let text = std::fs::read_to_string(self.folder.path().join("access.log")).unwrap();
+        let parse = |line: &str| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let number = |at: usize| fields[at].parse::<u64>().unwrap();
+            (fields[0].to_owned(), fields[1].to_owned(), number(2) as u16, number(3))
+        };
+        text.lines().map(parse).collect()
+    }
+
+    fn end(&mut self) {
+        // TERM, so that nginx ends its worker too.
+        let pid = self.child.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            self.end();
+        }
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
