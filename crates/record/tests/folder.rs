@@ -241,7 +241,7 @@ fn same(one: &Summary, other: &Summary) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// Rows of any kind come back as they were put, and the summary of the columns is that of the rows.
     #[test]

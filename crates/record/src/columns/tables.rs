@@ -270,3 +270,35 @@ fn outcome(name: &[u8]) -> Option<Outcome> {
         .into_iter()
         .find(|known| outcome_name(*known).as_bytes() == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names in the first cells of the Markdown table below a heading.
+    fn described(document: &str, table: &str) -> Vec<String> {
+        let heading = format!("\n## `{table}.parquet`");
+        let (_, section) = document
+            .split_once(&heading)
+            .unwrap_or_else(|| panic!("{table} is described"));
+        let section = section.split("\n## ").next().unwrap_or_default();
+        section
+            .lines()
+            .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn every_column_is_described() {
+        let document = include_str!("../../../../docs/RECORD.md");
+        fn check<T: Table>(document: &str) {
+            let names: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
+            assert_eq!(described(document, T::NAME), names, "{}", T::NAME);
+        }
+        check::<OperationRow>(document);
+        check::<IntervalRow>(document);
+        check::<ConnectionRow>(document);
+        check::<LinkRow>(document);
+        check::<EventRow>(document);
+    }
+}

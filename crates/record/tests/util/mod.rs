@@ -169,7 +169,7 @@ pub fn good_rows() -> Vec<Row> {
 /// Any row that the types allow.
 pub fn any_row() -> impl Strategy<Value = Row> {
     let number = || prop_oneof![4 => 0_u16..3, 1 => any::<u16>()];
-    let at = || prop_oneof![3 => (-5_000_000_000_i64..70_000_000_000), 1 => any::<i64>()].prop_map(Instant::from_nanos);
+    let at = || prop_oneof![3 => -5_000_000_000_i64..70_000_000_000, 1 => any::<i64>()].prop_map(Instant::from_nanos);
     let operation = (
         (number(), number(), any::<u64>(), at()),
         [

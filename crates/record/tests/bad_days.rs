@@ -1,0 +1,186 @@
+//! A controller that is killed, and a disk that is full: real processes, real files.
+//!
+//! The test binary runs itself again as the process that has the bad day. A full disk is made with the limit on file
+//! sizes (`ulimit -f`), which any user may set and which fails writes in the same place.
+
+#![cfg(unix)]
+
+mod util;
+
+use netburn_record::{Ending, Error, Header, Recorder, Row, Run, Sink};
+use netburn_scenario::Plan;
+use netburn_units::Duration;
+use netburn_workload::{Config, Outcome, Verdict};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use util::{header, ms, operation, plan, station};
+
+/// What the process with the bad day does; in an ordinary run of the tests, nothing.
+#[test]
+fn child() {
+    let (Ok(job), Ok(folder)) = (std::env::var("NETBURN_BAD_DAY"), std::env::var("NETBURN_FOLDER")) else {
+        return;
+    };
+    let path = PathBuf::from(folder);
+    match job.as_str() {
+        "record until killed" => record_until_killed(&path),
+        "record until full" => record_until_full(&path),
+        "finish on a full disk" => finish_on_a_full_disk(&path),
+        other => panic!("no job `{other}`"),
+    }
+}
+
+/// Starts the process, with files limited to `blocks` of 512 bytes (of 1024 where the shell counts so).
+fn start(job: &str, folder: &Path, blocks: Option<u32>) -> Child {
+    let program = std::env::current_exe().unwrap();
+    let limit = blocks.map_or(String::new(), |blocks| format!("trap '' XFSZ; ulimit -f {blocks}; "));
+    Command::new("sh")
+        .args(["-c", &format!("{limit}exec \"$0\" --exact child --nocapture")])
+        .arg(program)
+        .env("NETBURN_BAD_DAY", job)
+        .env("NETBURN_FOLDER", folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The lines that the process wrote about itself.
+fn said(child: &mut Child) -> impl Iterator<Item = String> {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines
+        .map_while(Result::ok)
+        .filter_map(|line| Some(line.split_once("SAID ")?.1.to_owned()))
+}
+
+fn numbered(number: u64) -> Row {
+    operation(
+        0,
+        0,
+        number,
+        ms(number as i64),
+        Outcome::Finished,
+        Duration::from_millis(20),
+    )
+}
+
+/// The rows of a record, which must be the first that were put.
+fn rows_kept(run: &Run) -> u64 {
+    let mut kept = 0;
+    run.rows(&mut |row| {
+        assert_eq!(row, numbered(kept));
+        kept += 1;
+    })
+    .unwrap();
+    kept
+}
+
+fn record_until_killed(path: &Path) {
+    let mut recorder = Recorder::create(path, header(plan())).unwrap();
+    for number in 0.. {
+        recorder.put(&numbered(number)).unwrap();
+        if number % 1000 == 999 {
+            recorder.sync_if_due(ms(number as i64)).unwrap();
+            println!("\nSAID {}", number + 1);
+        }
+    }
+}
+
+#[test]
+fn every_synced_row_survives_a_kill() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut child = start("record until killed", &path, None);
+    let synced: u64 = said(&mut child).nth(5).unwrap().parse().unwrap();
+    assert!(matches!(Run::open(&path), Err(Error::Live(_))));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = Run::open(&path).unwrap();
+    let kept = rows_kept(&run);
+    assert!(kept >= synced, "{synced} rows were synced, {kept} recovered");
+    let summary = run.summary();
+    assert_eq!(summary.verdict, Verdict::Inconclusive);
+    assert!(
+        summary.reasons[0].starts_with("the controller was killed"),
+        "{:?}",
+        summary.reasons
+    );
+    assert_eq!(summary.stations[0].workloads[0].operations, kept.min(60_000));
+}
+
+fn record_until_full(path: &Path) {
+    let mut recorder = Recorder::create(path, header(plan())).unwrap();
+    let mut errors = 0;
+    for number in 0..20_000 {
+        errors += u32::from(recorder.put(&numbered(number)).is_err());
+        errors += u32::from(recorder.sync_if_due(ms(number as i64)).is_err());
+    }
+    println!("\nSAID {errors}");
+    let run = recorder.finish(&Ending::Complete).unwrap();
+    println!("\nSAID {}", run.summary().reasons[0]);
+}
+
+#[test]
+fn a_full_disk_is_said_once_and_what_fitted_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut child = start("record until full", &path, Some(256));
+    let said: Vec<String> = said(&mut child).collect();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(said[0], "1", "errors");
+    assert!(said[1].starts_with("the record could not be kept: "), "{}", said[1]);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.summary().verdict, Verdict::Inconclusive);
+    let kept = rows_kept(&run);
+    assert!(kept > 1000 && kept < 20_000, "{kept}");
+}
+
+/// So many stations that their summary is longer than what may be written, and their plan isn't.
+fn crowd() -> Header {
+    let stations = (0..150).map(|n| station(&format!("s{n}"), &[("voip", Config::voip())]));
+    header(Plan {
+        stations: stations.collect(),
+        ..plan()
+    })
+}
+
+fn finish_on_a_full_disk(path: &Path) {
+    let mut recorder = match Recorder::create(path, crowd()) {
+        Ok(recorder) => recorder,
+        Err(error) => return println!("\nSAID {error}"),
+    };
+    for number in 0..10 {
+        recorder.put(&numbered(number)).unwrap();
+    }
+    println!("\nSAID {}", recorder.finish(&Ending::Complete).unwrap_err());
+}
+
+#[test]
+fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut child = start("finish on a full disk", &path, Some(256));
+    let said: Vec<String> = said(&mut child).collect();
+    assert!(child.wait().unwrap().success());
+    assert!(said[0].contains("run.json: "), "{}", said[0]);
+    let left: Vec<_> = std::fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["spool"]);
+    // There is room again.
+    let run = Run::open(&path).unwrap();
+    assert_eq!(rows_kept(&run), 10);
+    assert_eq!(run.header(), &crowd());
+}
+
+#[test]
+fn a_folder_that_can_not_be_begun_is_not_left_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut child = start("finish on a full disk", &path, Some(1));
+    let said: Vec<String> = said(&mut child).collect();
+    assert!(child.wait().unwrap().success());
+    assert!(said.len() == 1 && said[0].contains("spool: "), "{said:?}");
+    assert!(!path.exists());
+}

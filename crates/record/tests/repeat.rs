@@ -1,0 +1,229 @@
+//! Several runs of one scenario, and lists of runs.
+
+mod util;
+
+use netburn_record::runs::{State, list};
+use netburn_record::{Ending, Error, Ground, Header, Recorder, Repeats, Role, Row, Run, Sink, make_folder, pool};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Seed};
+use netburn_workload::{Config, Outcome, Verdict};
+use std::path::Path;
+use util::{header, health, interval, ms, operation, station};
+
+fn plan(repeat: u32) -> Plan {
+    Plan {
+        duration: Duration::from_secs(10),
+        repeat,
+        stations: vec![station("laptop", &[("browsing", Config::browsing())])],
+        ..Plan::new("again")
+    }
+}
+
+/// A run of 100 pages, each loaded in `taken` ms, and `taken` × 10 kB in every tenth of a second.
+fn record(path: &Path, header: Header, taken: u64, ending: &Ending) -> Run {
+    let mut recorder = Recorder::create(path, header).unwrap();
+    for n in 0..100 {
+        let row = operation(
+            0,
+            0,
+            n,
+            ms(100 * n as i64),
+            Outcome::Finished,
+            Duration::from_millis(taken),
+        );
+        recorder.put(&row).unwrap();
+        recorder.put(&interval(0, 0, 100 * n as i64, taken * 10_000)).unwrap();
+    }
+    recorder.put(&health("agent", Role::Agent, &["laptop"])).unwrap();
+    recorder.put(&health("server", Role::Server, &[])).unwrap();
+    recorder.finish(ending).unwrap()
+}
+
+fn repeat(path: &Path, planned: u32, taken: &[u64]) -> Run {
+    let mut repeats = Repeats::create(path).unwrap();
+    for (taken, round) in taken.iter().zip(0..) {
+        let header = util::seeded(header(plan(planned)), Seed(1).repeat(round).0);
+        let run = record(&repeats.next_path(), header, *taken, &Ending::Complete);
+        repeats.add(run);
+    }
+    repeats.finish().unwrap()
+}
+
+#[test]
+fn runs_are_pooled_and_each_is_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("runs");
+    let run = repeat(&path, 3, &[100, 200, 300]);
+    let summary = run.summary();
+    assert_eq!(
+        (summary.verdict, summary.provisional),
+        (Verdict::Pass, false),
+        "300 samples in all"
+    );
+    let workload = &summary.stations[0].workloads[0];
+    assert_eq!((workload.operations, workload.latency_ms.p50), (300, Some(200.0)));
+    assert_eq!(
+        (workload.latency_ms.min, workload.latency_ms.max),
+        (Some(100.0), Some(300.0))
+    );
+    // 1, 2 and 3 MB in tenths of a second: 80, 160, 240 Mbit/s.
+    assert_eq!(summary.totals.throughput_mbps, 160.0);
+    assert_eq!(summary.repeats.len(), 3);
+    assert_eq!(summary.repeats[2].stations[0].throughput_mbps, 240.0);
+    assert!(
+        summary
+            .repeats
+            .iter()
+            .all(|run| run.verdict == Verdict::Pass && run.provisional)
+    );
+
+    let [low, high] = summary.intervals["stations.laptop.workloads.browsing.latency_ms.p50"];
+    assert!(
+        (100.0..200.0).contains(&low) && (200.0..=300.0).contains(&high),
+        "{low} {high}"
+    );
+    let [low, high] = summary.intervals["stations.laptop.throughput_mbps"];
+    assert!(
+        (80.0..160.0).contains(&low) && (160.0..=240.0).contains(&high),
+        "{low} {high}"
+    );
+    assert_eq!(
+        summary.intervals["stations.laptop.workloads.browsing.goals.0.met"],
+        [1.0, 1.0]
+    );
+    assert!(
+        !summary.intervals.contains_key("stations.laptop.airtime_share"),
+        "unknown in every run"
+    );
+
+    let again = Run::open(&path).unwrap();
+    assert_eq!(again.summary(), summary);
+    assert_eq!(again.summarise().unwrap(), *summary);
+    assert_eq!(again.repeats(), [path.join("1"), path.join("2"), path.join("3")]);
+    let mut operations = 0;
+    again
+        .rows(&mut |row| operations += u64::from(matches!(row, Row::Operation(_))))
+        .unwrap();
+    assert_eq!(operations, 300);
+}
+
+#[test]
+fn two_runs_have_no_intervals() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = repeat(&dir.path().join("runs"), 2, &[100, 200]);
+    assert!(run.summary().intervals.is_empty());
+}
+
+#[test]
+fn one_run_of_three_that_was_interrupted_leaves_the_whole_inconclusive() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut repeats = Repeats::create(&dir.path().join("runs")).unwrap();
+    repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &Ending::Complete));
+    repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &Ending::Interrupted));
+    let run = repeats.finish().unwrap();
+    assert_eq!(run.summary().verdict, Verdict::Inconclusive);
+    assert_eq!(
+        run.summary().reasons,
+        [
+            "run 2: the run was interrupted after 10 s of 10 s",
+            "only 2 of 3 runs were made"
+        ]
+    );
+}
+
+#[test]
+fn a_folder_of_runs_that_was_left_is_finished_by_opening_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("runs");
+    let mut repeats = Repeats::create(&path).unwrap();
+    repeats.add(record(&repeats.next_path(), header(plan(5)), 100, &Ending::Complete));
+    let mut second = Recorder::create(&repeats.next_path(), header(plan(5))).unwrap();
+    second
+        .put(&operation(
+            0,
+            0,
+            0,
+            ms(100),
+            Outcome::Finished,
+            Duration::from_millis(50),
+        ))
+        .unwrap();
+    second.sync_if_due(ms(0)).unwrap();
+    drop(second);
+    // The third was killed before it had written anything.
+    std::fs::create_dir(path.join("3")).unwrap();
+    assert!(
+        matches!(Run::open(&path), Err(Error::Live(_))),
+        "it is still being recorded"
+    );
+    drop(repeats);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.summary().stations[0].workloads[0].operations, 101);
+    assert_eq!(run.summary().verdict, Verdict::Inconclusive);
+    assert_eq!(run.summary().reasons.last().unwrap(), "only 2 of 5 runs were made");
+    assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
+}
+
+#[test]
+fn different_scenarios_are_not_pooled() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = record(&dir.path().join("1"), header(plan(2)), 100, &Ending::Complete);
+    let longer = Plan {
+        duration: Duration::from_secs(11),
+        ..plan(2)
+    };
+    let other = record(&dir.path().join("2"), header(longer), 100, &Ending::Complete);
+    let error = pool(dir.path(), &[one, other]).unwrap_err();
+    assert!(matches!(error, Error::Pool(_)), "{error}");
+    assert!(!dir.path().join("run.json").exists());
+    assert!(matches!(pool(dir.path(), &[]), Err(Error::Pool(_))));
+}
+
+#[test]
+fn run_folders_are_listed_with_what_became_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("runs");
+    assert_eq!(list(&runs).unwrap(), []);
+    let at = |hour: i64| Header {
+        started: Some(netburn_record::UnixTime(hour * 3_600_000_000_000)),
+        ground: Ground::Lab,
+        ..header(plan(1))
+    };
+    drop(record(&runs.join("c-first"), at(1), 100, &Ending::Complete));
+    drop(record(&runs.join("b-second"), at(2), 100, &Ending::Interrupted));
+    let live = Recorder::create(&runs.join("a-third"), at(3)).unwrap();
+    drop(Recorder::create(&runs.join("d-fourth"), at(4)).unwrap());
+    drop(record(&runs.join("e-fifth"), at(5), 100, &Ending::Complete));
+    std::fs::write(runs.join("e-fifth").join("run.json"), "{ \"schema\": 7").unwrap();
+    make_folder(&runs.join("nothing")).unwrap();
+    std::fs::write(runs.join("a-file"), "").unwrap();
+
+    let listed = list(&runs).unwrap();
+    let names: Vec<(&str, &str)> = listed
+        .iter()
+        .map(|run| {
+            let state = match &run.state {
+                State::Finished(Verdict::Pass) => "pass",
+                State::Finished(Verdict::Inconclusive) => "inconclusive",
+                State::Finished(_) => "another",
+                State::Live => "live",
+                State::Left => "left",
+                State::Unreadable(_) => "unreadable",
+            };
+            (run.name.as_str(), state)
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("e-fifth", "unreadable"),
+            ("c-first", "pass"),
+            ("b-second", "inconclusive"),
+            ("a-third", "live"),
+            ("d-fourth", "left")
+        ]
+    );
+    assert_eq!(listed[1].scenario.as_deref(), Some("again"));
+    assert_eq!(listed[4].ground, Some(Ground::Lab));
+    drop(live);
+}
