@@ -1,8 +1,12 @@
 //! The command line, typed.
 
+mod fetch;
+mod run;
 mod serve;
 
-pub(crate) use serve::ServeArgs;
+pub(crate) use fetch::{FetchArgs, Version};
+pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
+pub(crate) use serve::{LimitArgs, ServeArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -29,12 +33,20 @@ Data goes to standard output, everything else to standard error.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run a scenario and say who passed, and why
+    Run(RunArgs),
+    /// Show the resolved plan, the bytes it may move and what it assumes; runs nothing
+    Plan(PlanArgs),
     /// Serve the traffic that stations ask for
     Serve(Box<ServeArgs>),
+    /// Be one client against any HTTP server
+    Fetch(Box<FetchArgs>),
     /// Show a run again, also one that was cut short
     Report(ReportArgs),
     /// List the runs of a directory
     Runs(RunsArgs),
+    /// Print a JSON Schema
+    Schema(SchemaArgs),
     /// Drive one station for a controller
     #[command(hide = true)]
     Agent,
@@ -71,4 +83,22 @@ pub(crate) struct RunsArgs {
     /// How the list is written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+}
+
+/// Print a JSON Schema.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Of what
+    #[arg(value_enum, default_value_t)]
+    pub(crate) of: SchemaOf,
+}
+
+/// What has a JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// The scenario file
+    #[default]
+    Scenario,
+    /// The messages between controller and participants
+    Protocol,
 }

@@ -3,9 +3,15 @@
 //! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
 
 mod args;
+mod bytes;
 mod exit;
+mod fetch;
 mod join;
+mod plan;
 mod record;
+mod run;
+mod serve;
+mod signals;
 mod terminal;
 
 use args::{Cli, Command};
@@ -38,10 +44,13 @@ fn main() -> ExitCode {
 
 fn perform(command: Command) -> Result<Ended, Stop> {
     match command {
-        Command::Serve(args) if args.join => join::server(),
-        Command::Serve(_) => Err(Stop::Wrong("this build serves only its own runs".into())),
+        Command::Run(args) => run::run(&args),
+        Command::Plan(args) => plan::plan(&args),
+        Command::Serve(args) => serve::serve(&args),
+        Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),
         Command::Runs(args) => record::runs(&args),
+        Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }
 }

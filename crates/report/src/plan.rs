@@ -16,9 +16,10 @@ const COLUMNS: [Column; 6] = [
     left("WHEN"),
 ];
 
-/// `plan` as lines of at most `width` columns where words allow. `may_move` says how many bytes in words.
+/// `plan` as lines of at most `width` columns where words allow. `may_move` says how many bytes in words,
+/// `notes` what `local` takes no notice of.
 #[must_use]
-pub fn text(plan: &Plan, may_move: &str, width: usize, colour: bool) -> String {
+pub fn text(plan: &Plan, may_move: &str, notes: &[String], width: usize, colour: bool) -> String {
     let width = width.max(40);
     let mut lines = vec!["Nothing was run; this is what would be.".to_owned(), String::new()];
     let title = sanitise(plan.title.as_deref().unwrap_or(&plan.name));
@@ -55,18 +56,13 @@ pub fn text(plan: &Plan, may_move: &str, width: usize, colour: bool) -> String {
     lines.extend(render(&COLUMNS, &rows, 2, width, colour));
     lines.push(String::new());
     lines.push(format!("It may move up to {may_move}."));
-    if !plan.changes.is_empty() {
-        let times: Vec<String> = plan.changes.iter().map(|c| c.time.to_string()).collect();
-        let text = format!(
-            "What changes at {} is for simulate and lab; local leaves it out.",
-            times.join(", ")
-        );
-        lines.extend(wrap(&text, width, "  "));
-    }
-    if !plan.assumptions.is_empty() {
-        lines.extend([String::new(), "It takes for granted:".to_owned()]);
-        for assumption in &plan.assumptions {
-            lines.extend(wrap(&format!("- {}", sanitise(assumption)), width, "  "));
+    for (heading, list) in [("It takes for granted:", &plan.assumptions[..]), ("On local:", notes)] {
+        if !list.is_empty() {
+            lines.extend([String::new(), heading.to_owned()]);
+            let wrapped = list
+                .iter()
+                .map(|item| wrap(&format!("- {}", sanitise(item)), width, "  "));
+            lines.extend(wrapped.flatten());
         }
     }
     let mut text = lines.join("\n");
@@ -171,7 +167,7 @@ mod tests {
             },
             Station::new("idle"),
         ];
-        insta::assert_snapshot!(text(&plan, "8.1 GB", 120, false), @"
+        insta::assert_snapshot!(text(&plan, "8.1 GB", &["nothing changes by `[[at]]` on local".into()], 120, false), @"
         Nothing was run; this is what would be.
 
         house
@@ -190,6 +186,9 @@ mod tests {
 
         It takes for granted:
         - server.link.rate is not said: 1 Gbit/s
+
+        On local:
+        - nothing changes by `[[at]]` on local
         ");
     }
 }

@@ -84,7 +84,8 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// The lines of a table of `rows` (each as long as `columns`), two spaces between columns. Where that is wider than
 /// `limit`, the columns after the first `keys` go to further tables below, each beginning with the first `keys`
-/// again, where a column says [`Column::apart`] or where it must; rows that would hold nothing but keys there are left out.
+/// again, where a column says [`Column::apart`] or where it must. Columns that are empty in every row are left out, and
+/// so are rows that would hold nothing but keys in a further table.
 #[must_use]
 pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let widths: Vec<usize> = (0..columns.len())
@@ -94,7 +95,10 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize,
         })
         .collect();
     let mut lines = Vec::new();
-    for shown in split(columns, &widths, keys, limit) {
+    let filled: Vec<usize> = (0..columns.len())
+        .filter(|i| *i < keys || rows.iter().any(|row| !row[*i].text.is_empty()))
+        .collect();
+    for shown in split(columns, &widths, &filled, keys, limit) {
         if !lines.is_empty() {
             lines.push(String::new());
         }
@@ -112,11 +116,11 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize,
 }
 
 /// Which columns go to which table.
-fn split(columns: &[Column], widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
-    let whole = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2) <= limit;
+fn split(columns: &[Column], widths: &[usize], filled: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
+    let whole = filled.iter().map(|i| widths[*i] + 2).sum::<usize>().saturating_sub(2) <= limit;
     let mut tables = vec![Vec::new()];
     let mut used = 0;
-    for (i, w) in widths.iter().enumerate() {
+    for (i, w) in filled.iter().map(|i| (*i, widths[*i])) {
         let shown = tables.last_mut().expect("there is always a table");
         let full = used + w > limit || (columns[i].apart && !whole);
         if i > keys && full && shown.len() > keys {

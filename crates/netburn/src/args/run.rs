@@ -1,0 +1,91 @@
+//! `run` and `plan`.
+
+use super::Format;
+use clap::{Args, ValueEnum};
+use netburn_units::Duration;
+use std::path::PathBuf;
+
+/// Run a scenario and say who passed, and why.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Where it runs; this build has only local [default: local]
+    #[arg(long, value_enum, value_name = "GROUND")]
+    pub(crate) on: Option<GroundArg>,
+    /// Keep the run in this folder [default: runs/TIME-SCENARIO]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+    /// Exit with 1 when a goal failed; with `--check=marginal` also when one was only marginally met
+    #[arg(long, value_enum, value_name = "FROM", num_args = 0..=1, require_equals = true, default_missing_value = "fail")]
+    pub(crate) check: Option<Check>,
+    /// Don't ask before moving more than 10 GB over a network
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Show the resolved plan, the bytes it may move and what it assumes; runs nothing.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// How the plan is written; as JSON it is a scenario with every default filled in
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// A scenario, and what is different this time.
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// A file, or the name of a shipped scenario
+    pub(crate) scenario: String,
+    /// What all chance comes from, instead of the scenario's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many times it runs, instead of the scenario's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: Option<u32>,
+    /// How long the load runs, such as `60s` or `5min`, instead of the scenario's
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Duration>,
+    /// Any key of the scenario, such as `server.link.rate="15 Mbit/s"`; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// Where a scenario can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroundArg {
+    /// Everything modelled, in virtual time (not in this build)
+    Simulate,
+    /// Kernel TCP through a modelled access point (not in this build)
+    Lab,
+    /// Real traffic between processes of this machine
+    Local,
+    /// Real devices (not in this build)
+    Fleet,
+}
+
+impl GroundArg {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            GroundArg::Simulate => "simulate",
+            GroundArg::Lab => "lab",
+            GroundArg::Local => "local",
+            GroundArg::Fleet => "fleet",
+        }
+    }
+}
+
+/// From which verdict on `--check` objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Check {
+    /// A goal failed
+    Fail,
+    /// A goal was at best marginally met
+    Marginal,
+}

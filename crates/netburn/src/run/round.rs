@@ -1,0 +1,166 @@
+//! The rounds of a run: each a round of the fleet into a folder of its own.
+
+use super::screen::Screen;
+use crate::exit::Stop;
+use crate::signals::Signals;
+use crate::terminal::stderr_colour;
+use netburn_fleet::{FleetError, Options, Outcome, ThisMachine, run_local};
+use netburn_record::{Ending, Ground, Header, Host, Recorder, Run, Summary, UnixTime};
+use netburn_report::Live;
+use netburn_scenario::Plan;
+use std::path::{Path, PathBuf};
+use tokio::sync::watch;
+
+/// What came of all rounds.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// Where it is kept.
+    pub(super) folder: PathBuf,
+    /// Of all rounds together.
+    pub(super) summary: Summary,
+    /// Whether somebody stopped it.
+    pub(super) interrupted: bool,
+}
+
+/// Runs all rounds of `plan` into `folder`.
+pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
+    let done = runtime.block_on(rounds(plan, folder));
+    // What is still being written after an abort must not keep it from ending.
+    runtime.shutdown_background();
+    done
+}
+
+async fn rounds(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+    let mut signals = Signals::new().map_err(not_measured)?;
+    let program = std::env::current_exe().map_err(not_measured)?;
+    let mut runs = Vec::new();
+    let mut interrupted = false;
+    for round in 0..plan.repeat {
+        let folder = match plan.repeat {
+            1 => folder.to_owned(),
+            _ => folder.join((round + 1).to_string()),
+        };
+        let plan = Plan {
+            seed: plan.seed.repeat(u64::from(round)),
+            repeat: 1,
+            ..plan.clone()
+        };
+        let (run, ending) = one(&plan, &folder, &program, &mut signals).await?;
+        runs.push(run);
+        interrupted = ending == Ending::Interrupted;
+        if ending != Ending::Complete {
+            break;
+        }
+    }
+    let summary = runs.pop().map(|run| run.summary().clone());
+    Ok(Done {
+        folder: folder.to_owned(),
+        summary: summary.ok_or_else(|| Stop::NotMeasured("nothing was run".to_owned()))?,
+        interrupted,
+    })
+}
+
+/// One round into `folder`.
+async fn one(plan: &Plan, folder: &Path, program: &Path, signals: &mut Signals) -> Result<(Run, Ending), Stop> {
+    let header = Header {
+        plan: plan.clone(),
+        ground: Ground::Local,
+        seed: plan.seed,
+        host: Host::here(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: Some(UnixTime::now()),
+    };
+    let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
+    let folder = recorder.path().to_owned();
+    let screen = Screen::new(Live::new(plan, stderr_colour()));
+    let outcome = measured(plan, &mut recorder, program, &screen, signals)
+        .await
+        .map_err(|Aborted| aborted(&folder))?;
+    let ending = match outcome {
+        Ok(outcome) if outcome.interrupted => Ending::Interrupted,
+        Ok(_) => Ending::Complete,
+        Err(FleetError::Keep(error)) => {
+            screen.finish();
+            return Err(unkept(&folder, &error));
+        }
+        Err(error) => Ending::Failed(error.to_string()),
+    };
+    screen.writing();
+    let writing = tokio::task::spawn_blocking({
+        let ending = ending.clone();
+        move || recorder.finish(&ending)
+    });
+    let run = tokio::select! {
+        finished = writing => finished.expect("writing a record does not panic"),
+        () = signals.next() => return Err(aborted(&folder)),
+    };
+    screen.finish();
+    let run = run.map_err(|error| unkept(&folder, &error))?;
+    Ok((run, ending))
+}
+
+/// Somebody asked a second time.
+struct Aborted;
+
+async fn measured(
+    plan: &Plan,
+    recorder: &mut Recorder,
+    program: &Path,
+    screen: &Screen,
+    signals: &mut Signals,
+) -> Result<Result<Outcome, FleetError>, Aborted> {
+    let (stop, stopped) = watch::channel(false);
+    let mut launcher = ThisMachine {
+        program: program.to_owned(),
+    };
+    let (mut rows, mut watching) = (screen.clone(), screen.clone());
+    let options = Options {
+        launcher: &mut launcher,
+        sinks: vec![recorder, &mut rows],
+        watch: &mut watching,
+        stop: stopped,
+    };
+    let mut running = std::pin::pin!(run_local(plan, options));
+    loop {
+        tokio::select! {
+            outcome = &mut running => return Ok(outcome),
+            () = signals.next() => {
+                if stop.send_replace(true) {
+                    return Err(Aborted);
+                }
+                screen.say("stopping, and keeping what there is; once more aborts");
+            }
+        }
+    }
+}
+
+fn aborted(folder: &Path) -> Stop {
+    Stop::NotMeasured(format!(
+        "aborted; `netburn report {}` finishes what was kept",
+        folder.display()
+    ))
+}
+
+/// The one place that says that rows or results can't be kept.
+fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
+    Stop::NotMeasured(format!(
+        "the record can't be written: {error}; what was kept is in {path}, and `netburn report {path}` finishes it \
+         once there is room",
+        path = folder.display()
+    ))
+}
+
+/// A folder that can't be made is the wrong one, unless the disk is full.
+fn unmade(error: netburn_record::Error) -> Stop {
+    match &error {
+        netburn_record::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+            Stop::NotMeasured(error.to_string())
+        }
+        _ => Stop::Wrong(error.to_string()),
+    }
+}

@@ -1,0 +1,60 @@
+//! The live view, told by the round how far it is and by its rows what comes in.
+
+use netburn_fleet::{Phase, Watch};
+use netburn_record::{Row, Sink};
+use netburn_report::{Live, live};
+use netburn_units::{Duration, Instant};
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+/// One of several handles on the one live view.
+#[derive(Debug, Clone)]
+pub(super) struct Screen(Rc<RefCell<Live>>);
+
+impl Screen {
+    pub(super) fn new(live: Live) -> Self {
+        Screen(Rc::new(RefCell::new(live)))
+    }
+
+    /// Says something for good.
+    pub(super) fn say(&self, text: &str) {
+        self.0.borrow_mut().say(&netburn_report::plain::sanitise(text));
+    }
+
+    /// The record is being written.
+    pub(super) fn writing(&self) {
+        self.0.borrow_mut().phase(live::Phase::Writing);
+    }
+
+    /// Takes the view away.
+    pub(super) fn finish(&self) {
+        self.0.borrow_mut().finish();
+    }
+}
+
+impl Sink for Screen {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        self.0.borrow_mut().put(row)
+    }
+}
+
+impl Watch for Screen {
+    fn phase(&mut self, phase: Phase, _left: Duration) {
+        self.0.borrow_mut().phase(match phase {
+            Phase::Joining => live::Phase::Joining,
+            Phase::Clocks => live::Phase::Clocks,
+            Phase::Baseline => live::Phase::Baseline,
+            Phase::Running => live::Phase::Load,
+            Phase::Draining | Phase::Collecting => live::Phase::Drain,
+        });
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.0.borrow_mut().tick(now);
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.say(text);
+    }
+}

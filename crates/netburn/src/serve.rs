@@ -1,0 +1,136 @@
+//! `netburn serve`.
+
+use crate::args::{LimitArgs, ServeArgs};
+use crate::exit::{Ended, Stop};
+use crate::join;
+use crate::signals::Signals;
+use crate::terminal::{data, say};
+use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
+use netburn_traffic::tls::Identity;
+
+/// The least that `--head` may be.
+const LEAST_HEAD: u64 = 1024;
+
+/// Serves until it is interrupted.
+pub(crate) fn serve(args: &ServeArgs) -> Result<Ended, Stop> {
+    if args.join {
+        return join::server();
+    }
+    let config = config(args)?;
+    let fingerprint = config.tls.as_ref().map(Identity::fingerprint);
+    let consent = config.consent.clone();
+    // Where the system doesn't give more, it is served with what there is.
+    let _ = netburn_linux::process::raise_open_files();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Stop::NotMeasured(format!("can't start the server: {e}")))?;
+    runtime.block_on(async {
+        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let server = Server::bind(config).await.map_err(unbound)?;
+        match data(&urls(server.addresses())) {
+            Ok(()) | Err(Stop::Unread) => {}
+            Err(stop) => return Err(stop),
+        }
+        match consent.consents {
+            true => say(&format!("serving; burned with the consent of {}", consent.operator)),
+            false => say("serving; without consent to be burned"),
+        }
+        if let Some(fingerprint) = fingerprint {
+            say(&format!("certificate SHA-256 {}", hex(&fingerprint)));
+        }
+        let handle = server.handle();
+        server.run(async move { signals.next().await }).await.map_err(unbound)?;
+        let health = handle.health();
+        say(&format!(
+            "served {} requests, {} bytes down, {} bytes up",
+            health.operations, health.bytes_down, health.bytes_up
+        ));
+        Ok(Ended::Ran)
+    })
+}
+
+/// The server's settings as asked for.
+fn config(args: &ServeArgs) -> Result<ServerConfig, Stop> {
+    let mut config = ServerConfig {
+        rate: args.rate,
+        cc: args.cc.clone(),
+        datagrams: !args.no_datagrams,
+        threads: args.threads,
+        tls: identity(args)?,
+        limits: limits(&args.limits)?,
+        ..ServerConfig::default()
+    };
+    if !args.listen.is_empty() {
+        config.listen = args.listen.iter().map(|l| l.http()).collect();
+    }
+    if !args.listen_tls.is_empty() {
+        config.listen_tls = args.listen_tls.iter().map(|l| l.https()).collect();
+    }
+    config.consent = Terms {
+        consents: !args.no_consent,
+        operator: args.operator.clone().unwrap_or(config.consent.operator),
+    };
+    Ok(config)
+}
+
+fn identity(args: &ServeArgs) -> Result<Option<Identity>, Stop> {
+    let made = match (&args.cert, &args.key) {
+        (Some(cert), Some(key)) => Identity::from_pem_files(cert, key),
+        _ if args.tls || !args.tls_name.is_empty() || !args.listen_tls.is_empty() => {
+            let names = match args.tls_name.is_empty() {
+                true => ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
+                false => args.tls_name.clone(),
+            };
+            Identity::generate(&names)
+        }
+        _ => return Ok(None),
+    };
+    made.map(Some).map_err(|e| Stop::Wrong(e.to_string()))
+}
+
+fn limits(args: &LimitArgs) -> Result<Limits, Stop> {
+    let mut limits = Limits::default();
+    let set = |to: &mut usize, from: Option<usize>| *to = from.unwrap_or(*to);
+    set(&mut limits.connections, args.connections);
+    set(&mut limits.connections_per_client, args.connections_per_client);
+    limits.requests_per_client = args.requests_per_client.unwrap_or(limits.requests_per_client);
+    limits.rate_per_client = args.rate_per_client;
+    limits.object = args.object.unwrap_or(limits.object);
+    limits.head = args.head.unwrap_or(limits.head);
+    limits.head_time = args.head_time.unwrap_or(limits.head_time);
+    limits.idle_time = args.idle_time.unwrap_or(limits.idle_time);
+    limits.stall_time = args.stall_time.unwrap_or(limits.stall_time);
+    limits.streams = args.streams.unwrap_or(limits.streams);
+    limits.datagrams.probes = args.probes_per_client.unwrap_or(limits.datagrams.probes);
+    if limits.object > MAX_OBJECT {
+        return Err(Stop::Wrong(format!("--object {}: at most {MAX_OBJECT}", limits.object)));
+    }
+    if limits.head.as_bytes() < LEAST_HEAD {
+        return Err(Stop::Wrong(format!("--head {}: at least 1 KiB", limits.head)));
+    }
+    Ok(limits)
+}
+
+/// One address a line, as a client would write it.
+fn urls(addresses: &Addresses) -> String {
+    let mut urls = String::new();
+    for (scheme, list) in [("http", &addresses.http), ("https", &addresses.https)] {
+        for address in list {
+            urls.push_str(&format!("{scheme}://{address}/\n"));
+        }
+    }
+    urls
+}
+
+/// An address that can't be had is the wrong one; a machine that can't serve is no measurement.
+fn unbound(error: ServerError) -> Stop {
+    match error {
+        ServerError::Machine(_) => Stop::NotMeasured(error.to_string()),
+        _ => Stop::Wrong(error.to_string()),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
