@@ -1,6 +1,6 @@
 //! Renders summaries: as text for a terminal, and the live view while a run is under way.
 //!
-//! - [`text`]: a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
+//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
 //! - [`plan`]: what would run. [`runs`]: what has.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
