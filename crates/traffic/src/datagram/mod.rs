@@ -9,6 +9,8 @@
 //! - [`prober`]: the client's end.
 
 pub mod echo;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod prober;
 pub mod wire;
 

@@ -24,6 +24,8 @@ const STREAM_WINDOW: u32 = 512 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Content handed to the connection ahead of what it has sent, per stream; it is borrowed, not copied.
 const SEND_AHEAD: u64 = 256 << 10;
+/// Of a body that nobody wants so much is taken.
+const DROPPED_REST: usize = 4 << 20;
 /// After the last stream, the connection has so long to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -121,20 +123,37 @@ impl Stream {
             true => self.visit.worker.shared.site.route(&ask),
             false => Route::Answer(self.visit.too_many_requests()),
         };
+        let mut body = body;
         let done = match route {
             Route::Answer(answer) => self.send(&answer, &mut respond, asked).await,
-            Route::Sink => match self.take(&head.headers, body).await {
+            Route::Sink => match self.take(&head.headers, &mut body).await {
                 Ok(answer) => self.send(&answer, &mut respond, clock()).await,
                 Err(error) => Err(error),
             },
         };
-        if done.is_err() {
-            respond.send_reset(Reason::CANCEL);
+        match done {
+            Ok(()) => self.drop_rest(body).await,
+            Err(Broken) => respond.send_reset(Reason::CANCEL),
+        }
+    }
+
+    /// Takes what is left of a body that is answered already, if it isn't much: some clients take being told to stop
+    /// for a failure. Dropping the body tells them.
+    async fn drop_rest(&mut self, mut body: RecvStream) {
+        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+        let mut left = DROPPED_REST;
+        while let Ok(Some(Ok(piece))) = timeout(stall, body.data()).await {
+            self.moved();
+            self.up.pay(piece.len() as u64).await;
+            left = left.saturating_sub(piece.len());
+            if left == 0 || body.flow_control().release_capacity(piece.len()).is_err() {
+                return;
+            }
         }
     }
 
     /// Takes a body and says what to answer.
-    async fn take(&mut self, fields: &HeaderMap, mut body: RecvStream) -> Result<Answer, Broken> {
+    async fn take(&mut self, fields: &HeaderMap, body: &mut RecvStream) -> Result<Answer, Broken> {
         let most = self.visit.worker.shared.site.object;
         let too_large = || Answer::text(413, "that is more than this server takes");
         let said = fields

@@ -12,6 +12,8 @@ mod connection;
 mod date;
 mod echo;
 mod flow;
+#[doc(hidden)]
+pub mod fuzz;
 mod handle;
 mod http1;
 mod http2;

@@ -248,3 +248,148 @@ fn number(value: &[u8]) -> Result<u64, Refusal> {
     }
     text.parse().map_err(|_| Refusal(413, "nobody has so much to send"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(text: &str) -> Result<Head<'_>, Refusal> {
+        parse(text.as_bytes())
+    }
+
+    fn status(text: &str) -> u16 {
+        head(text).map_or_else(|refusal| refusal.0, |_| 200)
+    }
+
+    #[test]
+    fn a_head_is_read() {
+        let text = "POST /sink?x=1 HTTP/1.1\r\nHost: a:80\r\nContent-Length: 12\r\nExpect: 100-Continue\r\n\r\n";
+        let head = head(text).unwrap();
+        assert_eq!((head.ask.method, head.ask.path), (Method::Post, "/sink?x=1"));
+        assert_eq!(
+            (head.framing, head.after, head.expects_continue),
+            (Framing::Length(12), After::Keep, true)
+        );
+        let text =
+            "GET / HTTP/1.1\r\nhost:a\r\nRANGE:  bytes=1-2 \r\nif-range: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
+        let head = super::parse(text.as_bytes()).unwrap();
+        assert_eq!(head.ask.range, Some(&b"bytes=1-2"[..]));
+        assert!(head.ask.if_range && head.framing == Framing::Chunked);
+    }
+
+    #[test]
+    fn how_long_a_connection_is_kept() {
+        for (version, fields, after) in [
+            ("1.1", "", After::Keep),
+            ("1.1", "Connection: close\r\n", After::Close),
+            ("1.1", "Connection: foo , Close\r\n", After::Close),
+            ("1.1", "Connection: keep-alive\r\n", After::Keep),
+            (
+                "1.1",
+                "Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n",
+                After::Keep,
+            ),
+            ("1.0", "", After::Close),
+            ("1.0", "Connection: Keep-Alive\r\n", After::KeepAndSay),
+            ("1.0", "Connection: keep-alive\r\nConnection: close\r\n", After::Close),
+        ] {
+            let text = format!("GET / HTTP/{version}\r\nHost: a\r\n{fields}\r\n");
+            assert_eq!(head(&text).unwrap().after, after, "{text}");
+        }
+    }
+
+    #[test]
+    fn targets_in_each_form() {
+        let path = |target: &str| {
+            let text = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
+            head(&text)
+                .map(|head| head.ask.path.to_owned())
+                .map_err(|refusal| refusal.0)
+        };
+        assert_eq!(path("/bytes/5?a=/b"), Ok("/bytes/5?a=/b".to_owned()));
+        assert_eq!(path("http://a:80/bytes/5"), Ok("/bytes/5".to_owned()));
+        assert_eq!(path("HTTPS://a/bytes/5"), Ok("/bytes/5".to_owned()));
+        assert_eq!(path("http://a"), Ok("/".to_owned()));
+        assert_eq!(path("http://a?x=/y"), Ok("/".to_owned()));
+        assert_eq!(path("*"), Ok("*".to_owned()));
+        for target in ["http://", "ftp://a/", "a:80", "bytes/5", "http:/a/b"] {
+            assert_eq!(path(target), Err(400), "{target}");
+        }
+    }
+
+    /// The ways in which two readers of one request come to disagree about its end.
+    #[test]
+    fn what_could_be_read_in_two_ways_is_refused() {
+        for (fields, expected) in [
+            ("Content-Length: 5\r\nTransfer-Encoding: chunked", 400),
+            ("Transfer-Encoding: chunked\r\nContent-Length: 5", 400),
+            ("Content-Length: 5\r\nContent-Length: 5", 400),
+            ("Content-Length: 5\r\nContent-Length: 6", 400),
+            ("Content-Length: 5, 5", 400),
+            ("Content-Length: +5", 400),
+            ("Content-Length: -5", 400),
+            ("Content-Length: 0x5", 400),
+            ("Content-Length: 5 5", 400),
+            ("Content-Length:", 400),
+            ("Content-Length: 99999999999999999999", 413),
+            ("Content-Length : 5", 400),
+            (" Content-Length: 5", 400),
+            ("A: b\r\n Content-Length: 5", 400),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", 400),
+            ("Transfer-Encoding: chunked, chunked", 501),
+            ("Transfer-Encoding: gzip, chunked", 501),
+            ("Transfer-Encoding: identity", 501),
+            ("Transfer-Encoding: xchunked", 501),
+            ("Transfer-Encoding: \u{b}chunked", 400),
+            ("Transfer-Encoding:", 400),
+            ("Transfer\u{0}Encoding: chunked", 400),
+            ("A: b\rContent-Length: 5", 400),
+            ("Host: b", 400),
+            ("Expect: 200-ok", 417),
+        ] {
+            let text = format!("POST /sink HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
+            assert_eq!(status(&text), expected, "{fields}");
+        }
+        assert_eq!(status("POST /sink HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
+    }
+
+    #[test]
+    fn what_is_not_our_http() {
+        for (text, expected) in [
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.0\r\n\r\n", 200),
+            ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a,b\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: user@a\r\n\r\n", 400),
+            ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+            ("GET / HTTP/0.9\r\nHost: a\r\n\r\n", 505),
+            ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505),
+            ("GET / HTCPCP/1.0\r\nHost: a\r\n\r\n", 400),
+            ("GET /\r\n\r\n", 400),
+            ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("\u{16}\u{3}\u{1}\u{2}\r\n\r\n", 400),
+            ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ] {
+            assert_eq!(status(text), expected, "{text}");
+        }
+        let many = format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "A: b\r\n".repeat(100));
+        assert_eq!(status(&many), 431);
+    }
+
+    #[test]
+    fn where_a_head_ends() {
+        let find = |text: &str, limit| find_end(text.as_bytes(), &mut 0, limit);
+        let text = "GET / HTTP/1.1\r\nA: b\r\n\r\nbody";
+        assert_eq!(find(text, 100), Ok(Some(text.len() - 4)));
+        assert_eq!(find(text, text.len() - 4), Ok(Some(text.len() - 4)));
+        assert_eq!(find(text, text.len() - 5).unwrap_err().0, 431);
+        assert_eq!(find("GET /aaaaaaaaaaaaa", 18).unwrap_err().0, 414);
+        assert_eq!(find("GET / HTTP/1.1\r\nA: bbbb", 23).unwrap_err().0, 431);
+        assert_eq!(find("GET / HTTP/1.1\r\nA: b\r\n", 100), Ok(None));
+        assert_eq!(find("GET / HTTP/1.1\nA: b", 100).unwrap_err().0, 400);
+        assert_eq!(find("\n", 100).unwrap_err().0, 400);
+        assert_eq!(leading_line_ends(b"\r\n\r\nGET"), 4);
+        assert_eq!(leading_line_ends(b"\rGET"), 0);
+    }
+}

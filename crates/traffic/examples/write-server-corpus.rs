@@ -1,0 +1,150 @@
+//! Writes the server's fuzz corpus anew. To be run when what `server::fuzz` or `datagram::fuzz` read changes.
+
+use netburn_traffic::consent::Consent;
+use netburn_traffic::datagram::wire;
+use netburn_units::{ByteSize, Duration, Instant};
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    for (target, files) in [
+        ("request", requests()),
+        ("consent", consents()?),
+        ("datagram", datagrams()),
+        ("exchange", exchanges()),
+    ] {
+        let folder = corpus.join(target);
+        std::fs::create_dir_all(&folder)?;
+        for (name, bytes) in files {
+            std::fs::write(folder.join(name), bytes)?;
+        }
+    }
+    Ok(())
+}
+
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+fn requests() -> Files {
+    let text = |name, text: &str| (name, text.as_bytes().to_vec());
+    let long = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(2100));
+    let wide = format!("GET / HTTP/1.1\r\nHost: a\r\nA: {}\r\n\r\n", "b".repeat(2100));
+    vec![
+        text("get", "GET /bytes/128KiB HTTP/1.1\r\nHost: a\r\n\r\n"),
+        text(
+            "range",
+            "GET /bytes/1000 HTTP/1.1\r\nHost: a\r\nRange: bytes=0-18446744073709551615\r\n\r\n",
+        ),
+        text(
+            "suffix",
+            "GET /bytes/16GiB HTTP/1.1\r\nHost: a\r\nRange: bytes=-1\r\nIf-Range: x\r\n\r\n",
+        ),
+        text("head", "HEAD /bytes/1.5GB HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"),
+        text(
+            "post",
+            "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\nhello, world",
+        ),
+        text(
+            "chunked",
+            "POST /sink HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        ),
+        text(
+            "both",
+            "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ),
+        text(
+            "two-lengths",
+            "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
+        ),
+        text(
+            "folded",
+            "GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n Content-Length: 5\r\n\r\n",
+        ),
+        text("bare-lf", "GET / HTTP/1.1\nHost: a\n\n"),
+        text("absolute", "\r\nGET http://a/bytes/1?x HTTP/1.1\r\nHost: a\r\n\r\n"),
+        text("preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        text("long-target", &long),
+        text("wide-field", &wide),
+        (
+            "not-text",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(),
+        ),
+        ("empty", Vec::new()),
+    ]
+}
+
+fn consents() -> Result<Files, Box<dyn Error>> {
+    let mut full = Consent::new("somebody, somewhere", ByteSize::from_gib(16))?;
+    full.datagram_port = Some(4480);
+    full.rate_bps = Some(1_000_000_000);
+    full.per_client.rate_bps = Some(5);
+    let text = full.to_json();
+    let with = |from: &str, to: &str| text.replace(from, to).into_bytes();
+    Ok(vec![
+        ("full", text.clone().into_bytes()),
+        ("refusing", with("true", "false")),
+        ("later-schema", with("consent/1", "consent/2")),
+        ("escape", with("somebody", "\\u001b[2J")),
+        ("more-fields", with("\"version\"", "\"new\": {\"a\": [1]}, \"version\"")),
+        ("lacking", with("\"operator\"", "\"operators\"")),
+        ("wrong-type", with("17179869184", "\"many\"")),
+        ("negative", with("17179869184", "-1")),
+        ("port-too-large", with("4480", "65536")),
+        ("nested", b"[".repeat(2000)),
+        ("cut", text.as_bytes()[..text.len() / 2].to_vec()),
+        ("empty", Vec::new()),
+    ])
+}
+
+fn datagrams() -> Files {
+    let mut welcome = wire::hello(0);
+    wire::make_welcome(&mut welcome, [7; 16], Duration::from_secs(600));
+    let probe = wire::probe([7; 16], 5, 200);
+    let mut echo = probe.clone();
+    wire::make_echo(&mut echo, Instant::from_secs(9));
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = wire::hello(0);
+        bytes[at] = byte;
+        bytes
+    };
+    vec![
+        ("hello", wire::hello(0)),
+        ("other-token", wire::hello(u64::MAX)),
+        ("welcome", welcome),
+        ("probe", probe),
+        ("largest", wire::probe([0; 16], u64::MAX, 1400)),
+        ("too-large", [wire::probe([0; 16], 1, 1400), vec![0]].concat()),
+        ("echo", echo),
+        ("short", wire::hello(0)[..63].to_vec()),
+        ("next-version", changed(4, 2)),
+        ("unknown-kind", changed(5, 9)),
+        ("reserved", changed(6, 1)),
+        ("empty", Vec::new()),
+    ]
+}
+
+/// Steps as `check_exchange` reads them: what happens, and how.
+fn exchanges() -> Files {
+    let (shake, probe) = ([4, 0], [0, 8]);
+    let steps = |steps: &[[u8; 2]], times: usize| steps.concat().repeat(times);
+    vec![
+        ("plain", steps(&[shake, probe, [1, 3], probe], 20)),
+        ("long", steps(&[shake, probe, [2, 100]], 60)),
+        (
+            "restarted",
+            [steps(&[shake, probe], 3), steps(&[[3, 5], probe, [1, 60], shake], 40)].concat(),
+        ),
+        ("lost", steps(&[shake, probe, [5, 2], probe, [1, 200]], 40)),
+        ("damaged", steps(&[shake, probe, [5, 3], [5, 10], [5, 17], [5, 24]], 40)),
+        ("doubled", steps(&[shake, [5, 4], probe], 40)),
+        ("stranger", steps(&[[5, 1], shake, [5, 8], probe], 40)),
+        ("impatient", steps(&[probe], 200)),
+        ("silent", steps(&[shake], 200)),
+        (
+            "asleep",
+            steps(&[shake, probe, [2, 255], [2, 255], [2, 255], probe], 20),
+        ),
+        ("empty", Vec::new()),
+        ("half-a-step", vec![0]),
+    ]
+}

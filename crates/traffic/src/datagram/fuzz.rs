@@ -1,0 +1,118 @@
+//! What must hold for every run of the two ends, as decoded from bytes.
+
+use super::wire::{self, Datagram};
+use super::{Echo, EchoLimits, Event, Prober};
+use netburn_units::{ByteSize, Duration, Instant};
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// Reads `input` as a datagram, at both ends.
+///
+/// # Panics
+/// When something that must hold doesn't.
+pub fn check_datagram(input: &[u8]) {
+    let read = wire::read(input);
+    assert!(read.is_err() || (wire::MIN_SIZE..=wire::MAX_SIZE).contains(&input.len()));
+    let from = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    let mut echo = Echo::new(&[0; 32], EchoLimits::default());
+    let mut answer = input.to_vec();
+    let answered = echo.handle_datagram(Instant::ZERO, from, &mut answer);
+    // Only a hello is answered to one who was never welcomed, and with no more than it.
+    assert_eq!(answered, matches!(read, Ok(Datagram::Hello { .. })));
+    assert!(answer.len() == input.len());
+    let mut prober = Prober::new(Instant::ZERO, 0);
+    let event = prober.handle_datagram(Instant::ZERO, input);
+    assert!(event.is_none() || matches!(read, Ok(Datagram::Welcome { token: 0, .. })));
+}
+
+/// Runs a prober against a server as `input` says, two bytes a step: probes, datagrams lost, doubled, damaged or sent
+/// by somebody else, time passing, the server starting anew.
+///
+/// # Panics
+/// When something that must hold doesn't.
+pub fn check_exchange(input: &[u8]) {
+    let mut run = Run {
+        now: Instant::ZERO,
+        prober: Prober::new(Instant::ZERO, 1),
+        echo: Echo::new(&[0; 32], EchoLimits::default()),
+        probes: 0,
+        sent: 0,
+        answered: 0,
+        echoed: Vec::new(),
+    };
+    for step in input.chunks_exact(2) {
+        run.step(step[0], step[1]);
+    }
+    let counters = run.echo.counters();
+    assert!(run.answered <= run.sent, "no more bytes come back than went out");
+    assert!(counters.echoed <= run.probes);
+}
+
+struct Run {
+    now: Instant,
+    prober: Prober,
+    echo: Echo,
+    probes: u64,
+    sent: usize,
+    answered: usize,
+    echoed: Vec<u64>,
+}
+
+impl Run {
+    fn step(&mut self, what: u8, how: u8) {
+        match what % 6 {
+            0 => {
+                self.prober
+                    .probe(self.now, self.probes, ByteSize::from_bytes(u64::from(how) * 8));
+                self.probes += 1;
+            }
+            1 => self.now += Duration::from_millis(u64::from(how) * 17),
+            2 => self.now += Duration::from_secs(u64::from(how)),
+            3 if how < 8 => self.echo = Echo::new(&[how; 32], EchoLimits::default()),
+            4 => self.timeout(),
+            _ => {}
+        }
+        let stable = self.prober.poll_timeout();
+        assert_eq!(stable, self.prober.poll_timeout());
+        let fate = if what % 6 == 5 { how } else { 0 };
+        while let Some(bytes) = self.prober.poll_transmit() {
+            self.carry(bytes, fate);
+        }
+    }
+
+    /// The law of time-outs: handling one at its time brings something out or moves it later.
+    fn timeout(&mut self) {
+        let (at, _) = self.prober.poll_timeout();
+        self.now = self.now.max(at);
+        self.prober.handle_timeout(self.now);
+        let (next, _) = self.prober.poll_timeout();
+        match self.prober.poll_transmit() {
+            Some(bytes) => self.carry(bytes, 0),
+            None => assert!(next > at, "nothing came of a time-out"),
+        }
+    }
+
+    /// Carries a datagram to the server and its answer back; `fate` says what becomes of them.
+    fn carry(&mut self, mut bytes: Vec<u8>, fate: u8) {
+        let port = if fate % 7 == 1 { 2 } else { 1 };
+        let from = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if fate % 7 == 2 {
+            return;
+        }
+        if fate % 7 == 3 {
+            let at = usize::from(fate) % bytes.len();
+            bytes[at] ^= fate | 1;
+        }
+        for _ in 0..if fate % 7 == 4 { 2 } else { 1 } {
+            let mut answer = bytes.clone();
+            self.sent += bytes.len();
+            if !self.echo.handle_datagram(self.now, from, &mut answer) {
+                continue;
+            }
+            self.answered += answer.len();
+            if let Some(Event::Echo { id, .. }) = self.prober.handle_datagram(self.now, &answer) {
+                assert!(id < self.probes || fate % 7 == 3, "an echo of what was never sent");
+                self.echoed.push(id);
+            }
+        }
+    }
+}

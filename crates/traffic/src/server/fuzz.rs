@@ -1,0 +1,67 @@
+//! What must hold for every input of the server's parsers.
+
+use super::MAX_OBJECT;
+use super::answer::Body;
+use super::http1::head::{Framing, find_end, leading_line_ends, parse};
+use super::route::{Route, Site};
+use crate::consent::Consent;
+use bytes::Bytes;
+
+/// What a head may have in the check.
+const LIMIT: usize = 2048;
+
+/// Reads `input` as what a client sends in HTTP/1: whole, and byte by byte.
+///
+/// # Panics
+/// When something that must hold doesn't.
+pub fn check_request(input: &[u8]) {
+    let input = &input[leading_line_ends(input)..];
+    let whole = find_end(input, &mut 0, LIMIT);
+    let mut searched = 0;
+    let mut piecewise = Ok(None);
+    for length in 0..=input.len() {
+        piecewise = find_end(&input[..length], &mut searched, LIMIT);
+        if piecewise != Ok(None) {
+            break;
+        }
+    }
+    assert_eq!(whole, piecewise, "a head ends where it ends, however it comes");
+    let Ok(Some(end)) = whole else { return };
+    assert!(end <= LIMIT && input[..end].ends_with(b"\r\n\r\n"));
+    let Ok(head) = parse(&input[..end]) else { return };
+    assert_eq!(parse(&input[..end]), Ok(head), "it reads the same twice");
+    let text = String::from_utf8_lossy(&input[..end]).to_ascii_lowercase();
+    if text.contains("\ncontent-length:") && text.contains("\ntransfer-encoding:") {
+        panic!("two framings were taken: {text}");
+    }
+    if let Framing::Length(length) = head.framing {
+        assert!(text.contains(&length.to_string()), "a length from nowhere");
+    }
+    let site = Site {
+        consent: Bytes::from_static(b"{}"),
+        page: Bytes::from_static(b"page"),
+        object: MAX_OBJECT.as_bytes(),
+    };
+    if let Route::Answer(answer) = site.route(&head.ask) {
+        assert!((200..506).contains(&answer.status));
+        assert!(answer.sent_length() <= answer.length && answer.length <= MAX_OBJECT.as_bytes());
+        if let Body::Content(from) = answer.body {
+            assert!(
+                from + answer.length <= MAX_OBJECT.as_bytes(),
+                "nothing beyond the object"
+            );
+        }
+    }
+}
+
+/// Reads `input` as a consent.
+///
+/// # Panics
+/// When something that must hold doesn't.
+pub fn check_consent(input: &[u8]) {
+    if let Ok(consent) = Consent::parse(input) {
+        let again = Consent::parse(consent.to_json().as_bytes()).expect("what was read can be written");
+        assert_eq!(again, consent);
+        assert!(!consent.operator.chars().any(char::is_control));
+    }
+}

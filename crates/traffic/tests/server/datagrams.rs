@@ -1,0 +1,117 @@
+//! The datagram echo over real sockets.
+
+use crate::util::{PATIENCE, Served, config, serve};
+use netburn_linux::Monotonic;
+use netburn_traffic::datagram::{Event, Prober, wire};
+use netburn_traffic::server::ServerConfig;
+use netburn_units::{BitRate, ByteSize, Instant};
+use std::net::UdpSocket;
+
+fn now() -> Instant {
+    Instant::from_nanos(Monotonic::now().as_nanos())
+}
+
+struct Line {
+    socket: UdpSocket,
+    prober: Prober,
+}
+
+impl Line {
+    fn to(served: &Served) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(served.addresses.datagrams[0]).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self {
+            socket,
+            prober: Prober::new(now(), 4711),
+        }
+    }
+
+    fn flush(&mut self) {
+        while let Some(bytes) = self.prober.poll_transmit() {
+            self.socket.send(&bytes).unwrap();
+        }
+    }
+
+    fn next(&mut self) -> (Event, usize) {
+        let mut buffer = [0; 2000];
+        let length = self.socket.recv(&mut buffer).unwrap();
+        (
+            self.prober
+                .handle_datagram(now(), &buffer[..length])
+                .expect("something for us"),
+            length,
+        )
+    }
+
+    fn shake_hands(&mut self) {
+        self.prober.handle_timeout(now());
+        self.flush();
+        assert_eq!(self.next().0, Event::Ready);
+    }
+
+    fn probe(&mut self, id: u64, size: u64) -> usize {
+        let before = Monotonic::now().as_nanos();
+        self.prober.probe(now(), id, ByteSize::from_bytes(size));
+        self.flush();
+        let (event, length) = self.next();
+        let after = Monotonic::now().as_nanos();
+        match event {
+            // One machine has one monotonic clock: the server's times lie within ours.
+            Event::Echo { id: same, far } => {
+                assert_eq!(same, id);
+                assert!(before <= far.received && far.received <= far.sent && far.sent <= after);
+            }
+            other => panic!("{other:?}"),
+        }
+        length
+    }
+}
+
+#[test]
+fn probes_come_back_after_a_handshake() {
+    let served = serve(config());
+    let mut line = Line::to(&served);
+    line.shake_hands();
+    for (id, size) in [(0, 64), (1, 65), (2, 1000), (3, 1400)] {
+        assert_eq!(line.probe(id, size), size as usize);
+    }
+}
+
+#[test]
+fn with_a_rate_cap_too() {
+    let served = serve(ServerConfig {
+        rate: Some(BitRate::from_mbps(2)),
+        ..config()
+    });
+    let mut line = Line::to(&served);
+    line.shake_hands();
+    for id in 0..20 {
+        line.probe(id, 200);
+    }
+    assert!(served.handle.health().lateness_count > 0);
+}
+
+#[test]
+fn without_a_handshake_nothing_comes_back() {
+    let served = serve(config());
+    let mut line = Line::to(&served);
+    line.socket.send(&wire::probe([0; 16], 1, 64)).unwrap();
+    line.socket.send(b"what is this?").unwrap();
+    line.socket.send(&[0; 1500]).unwrap();
+    let mut welcome = wire::hello(1);
+    wire::make_welcome(&mut welcome, [0; 16], netburn_units::Duration::from_secs(1));
+    line.socket.send(&welcome).unwrap();
+    // Datagrams between two sockets of loopback keep their order: had any of these been answered, the answer would
+    // come before the welcome.
+    line.shake_hands();
+}
+
+#[test]
+fn a_server_may_do_without() {
+    let served = serve(ServerConfig {
+        datagrams: false,
+        ..config()
+    });
+    assert!(served.addresses.datagrams.is_empty());
+}

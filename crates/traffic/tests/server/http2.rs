@@ -1,0 +1,165 @@
+//! HTTP/2 with the `h2` crate's client.
+
+use crate::util::{Served, config, content, limited, serve};
+use bytes::Bytes;
+use h2::client::{self, SendRequest};
+use http::{Method, Request, Response, StatusCode};
+use netburn_traffic::server::Limits;
+use netburn_units::Duration;
+use std::future::Future;
+
+/// What HTTP/2 begins with (RFC 9113 §6.9.2).
+const NARROW: u32 = 65_535;
+/// Room for all that these tests leave unread.
+const WIDE: u32 = 1 << 30;
+
+/// Runs `work` with a connection to the server, on which `window` bytes may be under way.
+fn with_connection<F: Future<Output = ()>>(served: &Served, window: u32, work: impl FnOnce(SendRequest<Bytes>) -> F) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(served.http()).await.unwrap();
+        let client = client::Builder::new()
+            .initial_connection_window_size(window)
+            .handshake(stream);
+        let (send, connection) = client.await.unwrap();
+        tokio::select! {
+            _ = connection => panic!("the connection ended"),
+            done = tokio::time::timeout(crate::util::PATIENCE, work(send)) => done.expect("in time"),
+        }
+    });
+}
+
+async fn ask(send: &SendRequest<Bytes>, method: Method, path: &str) -> Response<h2::RecvStream> {
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("http://test{path}"))
+        .body(())
+        .unwrap();
+    let mut send = send.clone().ready().await.unwrap();
+    send.send_request(request, true).unwrap().0.await.unwrap()
+}
+
+async fn read(response: Response<h2::RecvStream>) -> Vec<u8> {
+    let mut body = response.into_body();
+    let mut all = Vec::new();
+    while let Some(piece) = body.data().await {
+        let piece = piece.unwrap();
+        body.flow_control().release_capacity(piece.len()).unwrap();
+        all.extend_from_slice(&piece);
+    }
+    all
+}
+
+#[test]
+fn streams_run_side_by_side() {
+    let served = serve(config());
+    with_connection(&served, WIDE, async |send| {
+        let mut answers = Vec::new();
+        for n in 0..50_u64 {
+            answers.push((
+                n * 10_000,
+                ask(&send, Method::GET, &format!("/bytes/{}", n * 10_000)).await,
+            ));
+        }
+        // The first is still unread when the last has been asked for.
+        for (size, answer) in answers {
+            assert_eq!(answer.headers()["content-length"], size.to_string().as_str());
+            assert!(read(answer).await == content(0, size));
+        }
+        let head = ask(&send, Method::HEAD, "/bytes/16GiB").await;
+        assert_eq!(head.headers()["content-length"], "17179869184");
+        assert!(read(head).await.is_empty());
+        assert_eq!(
+            ask(&send, Method::PUT, "/sink").await.status(),
+            StatusCode::METHOD_NOT_ALLOWED
+        );
+    });
+    assert_eq!(served.health_after(52).operations, 52);
+}
+
+#[test]
+fn a_stream_that_is_not_read_holds_up_no_other() {
+    let served = serve(config());
+    with_connection(&served, NARROW, async |send| {
+        let unread = ask(&send, Method::GET, "/bytes/1GiB").await;
+        for _ in 0..10 {
+            // Its window is full; the connection's (65,535 by default) is too until the unread one goes.
+            let abandoned = ask(&send, Method::GET, "/bytes/1GiB").await;
+            drop(abandoned);
+        }
+        drop(unread);
+        assert_eq!(read(ask(&send, Method::GET, "/bytes/1MiB").await).await.len(), 1 << 20);
+    });
+}
+
+#[test]
+fn uploads_are_counted_and_too_much_is_refused() {
+    let served = serve(config());
+    with_connection(&served, NARROW, async |send| {
+        let post = |length: Option<u64>| {
+            let mut request = Request::builder().method(Method::POST).uri("http://test/sink");
+            if let Some(length) = length {
+                request = request.header("content-length", length);
+            }
+            request.body(()).unwrap()
+        };
+        let (answer, mut body) = send
+            .clone()
+            .ready()
+            .await
+            .unwrap()
+            .send_request(post(None), false)
+            .unwrap();
+        let mut left = 5_000_000;
+        while left > 0 {
+            body.reserve_capacity(left);
+            let granted = std::future::poll_fn(|cx| body.poll_capacity(cx))
+                .await
+                .unwrap()
+                .unwrap();
+            left -= granted;
+            body.send_data(Bytes::from(vec![0; granted]), left == 0).unwrap();
+        }
+        assert_eq!(read(answer.await.unwrap()).await, b"5000000\n");
+        let (answer, _body) = send
+            .clone()
+            .ready()
+            .await
+            .unwrap()
+            .send_request(post(Some(17 << 30)), false)
+            .unwrap();
+        assert_eq!(answer.await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    });
+    assert_eq!(served.handle.health().bytes_up, 5_000_000);
+}
+
+#[test]
+fn a_connection_that_stands_still_is_ended() {
+    let limits = Limits {
+        stall_time: Duration::from_millis(100),
+        idle_time: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let served = serve(limited(limits));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(served.http()).await.unwrap();
+        let (send, connection) = client::handshake(stream).await.unwrap();
+        let stuck = async {
+            let _unread = ask(&send, Method::GET, "/bytes/1GiB").await;
+            std::future::pending::<()>().await;
+        };
+        let ended = async {
+            tokio::select! { _ = connection => {}, () = stuck => {} }
+        };
+        tokio::time::timeout(crate::util::PATIENCE, ended)
+            .await
+            .expect("the server ends it");
+    });
+}

@@ -1,0 +1,72 @@
+//! The rate cap over real sockets. How long it takes is the virtual link's affair, whose tests are in virtual time;
+//! here only what no slow machine can change: nothing comes before its time, and everything comes.
+
+use crate::util::{config, content, get, serve, with_tls};
+use netburn_linux::Monotonic;
+use netburn_traffic::server::ServerConfig;
+use netburn_units::{BitRate, Duration};
+use std::process::Command;
+
+#[test]
+fn a_download_and_an_upload_are_not_faster_than_the_cap() {
+    let served = serve(ServerConfig {
+        rate: Some(BitRate::from_mbps(80)),
+        ..config()
+    });
+    let mut client = served.connect();
+    let start = Monotonic::now();
+    let (_, body) = client.ask(get("/bytes/1MB"));
+    // 8 Mbit at 80 Mbit/s.
+    assert!(Monotonic::now().saturating_since(start) >= Duration::from_millis(100));
+    assert!(body == content(0, 1_000_000));
+    let start = Monotonic::now();
+    client.send("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+    client.send(&body);
+    assert_eq!(client.ask("").1, b"1000000\n");
+    assert!(Monotonic::now().saturating_since(start) >= Duration::from_millis(100));
+    let health = served.handle.health();
+    assert!(
+        health.lateness_count >= 200,
+        "a piece is 1 ms: {}",
+        health.lateness_count
+    );
+    assert!(health.lateness_us_p50 <= health.lateness_us_p99 && health.lateness_us_p99 <= health.lateness_us_max);
+}
+
+#[test]
+fn several_at_once_share_it() {
+    let served = serve(ServerConfig {
+        rate: Some(BitRate::from_mbps(200)),
+        ..config()
+    });
+    let start = Monotonic::now();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let mut client = served.connect();
+            scope.spawn(move || assert_eq!(client.ask(get(&format!("/bytes/{}", 300_000 + n))).1.len(), 300_000 + n));
+        }
+    });
+    // 8 × 0.3 MB at 200 Mbit/s.
+    assert!(Monotonic::now().saturating_since(start) >= Duration::from_millis(96));
+}
+
+#[test]
+fn whatever_is_spoken() {
+    let mut config = with_tls();
+    config.rate = Some(BitRate::from_mbps(80));
+    let served = serve(config);
+    for (option, base) in [
+        ("--http2-prior-knowledge", format!("http://{}", served.http())),
+        ("--http2", format!("https://{}", served.addresses.https[0])),
+        ("--http1.1", format!("https://{}", served.addresses.https[0])),
+    ] {
+        let url = format!("{base}/bytes/500kB");
+        let start = Monotonic::now();
+        let output = Command::new("curl")
+            .args(["-sk", "--noproxy", "*", option, &url])
+            .output()
+            .unwrap();
+        assert!(output.stdout == content(0, 500_000), "{option} {base}");
+        assert!(Monotonic::now().saturating_since(start) >= Duration::from_millis(50));
+    }
+}
