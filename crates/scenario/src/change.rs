@@ -4,7 +4,7 @@ use crate::goals::Rates;
 use crate::kinds::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::node::{Entry, Node, Place};
 use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
-use crate::reading::{At, Context, Kind, list, nearest};
+use crate::reading::{At, Context, Kind, list};
 use netburn_medium::config::{Quality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -119,11 +119,18 @@ fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
         report_unknown(path, &names, entry, cx);
         return None;
     };
+    let radio = (names.get(2) == Some(&"radio")).then(|| names.get(3)).flatten();
+    if let Some(radio) = radio.filter(|radio| crate::plan::RadioName::parse(radio).is_none()) {
+        let message = format!("{} is no radio's name", crate::reading::name_shown(radio));
+        let help = "radios are named `2g`, `5g` and `6g`; a second one in a band `5g-2`";
+        cx.problem(&entry.place, message, help.to_owned());
+        return None;
+    }
     let value = cx.within(path, |cx| (changeable.read)(&names, &entry.node, cx))?;
     Some(At {
         value,
         place: entry.place.clone(),
-        path: path.clone(),
+        path: format!("{}.{path}", cx.path.join(".")),
     })
 }
 
@@ -167,10 +174,48 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
         .map(|known| known.pattern)
         .filter(|pattern| pattern.split('.').next() == names.first().copied())
         .collect();
-    let help = match nearest(path, candidates.iter().map(String::as_str)) {
+    let help = match cx.nearest(path, candidates.iter().map(String::as_str)) {
         Some(near) if known.is_err() => format!("did you mean `{near}`?"),
         _ if !section.is_empty() => format!("these can: {}", list(section)),
         _ => format!("these can: {}", list(CHANGEABLE.iter().map(|known| known.pattern))),
     };
     cx.problem(place, message, help);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::setting_as_written;
+
+    #[test]
+    fn every_path_is_a_key_and_is_written_as_it_is_read() {
+        for changeable in CHANGEABLE {
+            let path = changeable.pattern.replace("radio.*", "radio.5g").replace('*', "c7");
+            assert_eq!(crate::document::walk(&path), Ok(()), "{path}");
+            let value = match path.rsplit('.').next().unwrap_or_default() {
+                "rate" | "forwarding" | "down" | "up" | "limit" => "5 Mbit/s".into(),
+                "delay" => "5 ms".into(),
+                "loss" | "busy" => "5 %".into(),
+                "signal" | "signal_up" => "-60 dBm".into(),
+                "power" => "5 dBm".into(),
+                "distance" => "5 m".into(),
+                "rate_control" => "ideal".into(),
+                "queue" if path.starts_with("server") => "5 KiB".into(),
+                "queue" => "airtime".into(),
+                "mcs" | "weight" => serde_json::Value::from(5),
+                other => panic!("a value for {other}"),
+            };
+            let read = |value: &serde_json::Value| {
+                let mut cx = Context::default();
+                let document = serde_json::json!({ path.as_str(): value });
+                let settings = Settings::read(&Node::from_json(&document), &mut cx);
+                assert_eq!(cx.problems, [], "{path}");
+                settings.expect("settings").0.remove(0).value
+            };
+            let setting = read(&value);
+            let (written_path, written) = setting_as_written(&setting);
+            assert_eq!(written_path, path);
+            assert_eq!(read(&written), setting);
+        }
+    }
 }

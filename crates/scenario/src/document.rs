@@ -78,15 +78,15 @@ impl Document {
         self.source.arguments.push(format!("{key}={value}"));
         let result = self.splice(index, key, value);
         result.map_err(|problem| {
-            let error = ScenarioError::new(&self.source, vec![problem]);
+            let error = ScenarioError::new(&self.source, vec![*problem]);
             self.source.arguments.pop();
             error
         })
     }
 
-    fn splice(&mut self, index: usize, key: &str, value: &str) -> Result<(), Problem> {
+    fn splice(&mut self, index: usize, key: &str, value: &str) -> Result<(), Box<Problem>> {
         let place = Place::Argument(index, 0..key.len());
-        let wrong = |message: String, help: String| Problem::new(place.clone(), "", message, Some(help));
+        let wrong = |message: String, help: String| Box::new(Problem::new(place.clone(), "", message, Some(help)));
         if let Err((message, help)) = walk(key) {
             return Err(wrong(message, help));
         }
@@ -223,7 +223,7 @@ fn below(shape: Shape, part: &str) -> Option<Shape> {
 }
 
 /// The value of a `--set` argument: TOML, or a text as it stands. `offset` is where it begins in the argument.
-fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Problem> {
+fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Box<Problem>> {
     let place = |span: std::ops::Range<usize>| Place::Argument(index, span.start + offset..span.end + offset);
     let trimmed = value.trim();
     match toml::de::DeValue::parse(value) {
@@ -238,7 +238,7 @@ fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Problem> {
             let span = error.span().unwrap_or(0..value.len());
             let (_, column) = position(value, span.start);
             let message = format!("the value is no TOML at character {column}: {}", error.message());
-            Err(Problem::new(place(span), "", message, None))
+            Err(Box::new(Problem::new(place(span), "", message, None)))
         }
         Err(_) => Ok(Node::new(Value::Text(trimmed.to_owned()), place(0..value.len()))),
     }

@@ -1,7 +1,7 @@
 //! What values look like: quantities with their units and ranges, whole numbers, texts, names.
 
 use crate::node::{Node, Place, Value};
-use crate::reading::{Context, Kind, list, name_shown, nearest};
+use crate::reading::{Context, Kind, list, name_shown};
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -268,7 +268,7 @@ pub(crate) fn word<T: Copy>(node: &Node, cx: &mut Context, words: &[(&str, T)]) 
     if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
         return Some(*value);
     }
-    let help = match nearest(text, known()) {
+    let help = match cx.nearest(text, known()) {
         Some(near) => format!("did you mean `{near}`? It is one of {}", list(known())),
         None => format!("it is one of {}", list(known())),
     };

@@ -96,6 +96,15 @@ impl Context {
         })
     }
 
+    /// The known name that `found` was probably meant to be, as long as few things are wrong: where all is, it would
+    /// take long and help nobody.
+    pub(crate) fn nearest<'a>(&self, found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        if self.problems.len() > 100 {
+            return None;
+        }
+        nearest(found, known)
+    }
+
     /// Goes below `key`.
     pub(crate) fn within<R>(&mut self, key: &str, body: impl FnOnce(&mut Self) -> R) -> R {
         self.path.push(key.to_owned());
@@ -110,14 +119,23 @@ impl Context {
             if known.contains(&key.as_str()) {
                 continue;
             }
-            let help = match nearest(key, known.iter().copied()) {
+            let help = match self.nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => match crate::sections::homes(key).as_slice() {
+                None => match self.homes(key).as_slice() {
                     [] => format!("known here: {}", list(known.iter().copied())),
                     homes => format!("it belongs under {}", list(homes.iter().map(String::as_str))),
                 },
             };
             self.problem(place, format!("unknown key {}", name_shown(key)), help);
+        }
+    }
+
+    /// Where a key that is unknown here belongs.
+    fn homes(&self, key: &str) -> Vec<String> {
+        if self.problems.len() > 100 {
+            Vec::new()
+        } else {
+            crate::sections::homes(key)
         }
     }
 
@@ -146,7 +164,7 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The known name that `found` was probably meant to be: at most a third of its letters (but two of a short one)
-/// inserted, left out, changed or swapped.
+/// inserted, left out, changed or swapped; else one that begins with it or holds it.
 pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Longer than any key or name there is; the distance takes the product of the lengths.
     if found.len() > 128 {
@@ -154,15 +172,23 @@ pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>)
     }
     let lower = found.to_lowercase().replace(['_', ' '], "-");
     let allowed = (lower.chars().count() / 3).max(2);
-    known
-        .into_iter()
-        .map(|name| {
-            let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase().replace('_', "-"));
-            (distance, name)
-        })
-        .filter(|(distance, name)| *distance <= allowed && *distance < name.chars().count().max(2))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    let plain = |name: &str| name.to_lowercase().replace('_', "-");
+    let mut best: Option<(usize, &str)> = None;
+    for name in known {
+        let letters = plain(name);
+        let close = strsim::damerau_levenshtein(&lower, &letters);
+        let part = (lower.len() >= 4 && letters.contains(&lower)) || (lower.len() >= 2 && letters.starts_with(&lower));
+        let distance = match close <= allowed && close < name.chars().count().max(2) {
+            true => close,
+            // Further than any that is close by its letters.
+            false if part => usize::MAX,
+            false => continue,
+        };
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
+        }
+    }
+    best.map(|(_, name)| name)
 }
 
 fn first_sentence(text: &str) -> String {

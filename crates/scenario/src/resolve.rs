@@ -12,13 +12,15 @@ use crate::kinds::is_name;
 use crate::node::{Node, Place};
 use crate::plan::{Hop, Plan, Server};
 use crate::problem::Problem;
-use crate::reading::{At, Context};
+use crate::reading::{At, Context, Named};
 use crate::sections::{LinkSection, Scenario, ServerSection};
 use netburn_units::Seed;
 use std::collections::BTreeSet;
 
 /// The most stations that a scenario may have.
 pub const MOST_STATIONS: usize = 4096;
+/// The most access points, networks and workloads of its own that a scenario may have, each.
+pub const MOST_OTHERS: usize = 256;
 /// The most `[[at]]` that a scenario may have.
 pub const MOST_CHANGES: usize = 10_000;
 /// The version of the form of scenario documents.
@@ -76,18 +78,26 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
     if let Some(section) = &file.server {
         plan.server = server(section);
     }
-    if let Some(aps) = &file.ap {
+    if let Some(aps) = &file.ap
+        && !too_many(aps, MOST_OTHERS, "access points", cx)
+    {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
     }
-    if let Some(networks) = &file.network {
+    if let Some(networks) = &file.network
+        && !too_many(networks, MOST_OTHERS, "networks", cx)
+    {
         let read = networks
             .0
             .iter()
             .map(|(name, network)| air::network(name, network, &plan.aps, &names, cx));
         plan.networks = read.collect();
     }
-    let own = workload::definitions(file.workload.as_ref(), cx);
-    if let Some(stations) = &file.station {
+    let defined = file.workload.as_ref();
+    let defined = defined.filter(|defined| !too_many(defined, MOST_OTHERS, "workloads", cx));
+    let own = workload::definitions(defined, cx);
+    if let Some(stations) = &file.station
+        && !too_many(stations, MOST_STATIONS, "stations", cx)
+    {
         let read = stations.0.iter();
         plan.stations = read
             .map(|(name, section)| station::station(name, section, &plan, &own, &names, cx))
@@ -113,14 +123,21 @@ fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
         let help = "give it at least one: `[station.laptop]` and below that `workload = \"browsing\"`";
         cx.problem(&Place::Whole, "there is no station", help.to_owned());
     }
-    if count > MOST_STATIONS {
-        let place = file.station.as_ref().map_or(Place::Whole, |at| {
-            at.0.get(MOST_STATIONS)
-                .map_or(Place::Whole, |(name, _)| name.place.clone())
-        });
-        let help = format!("a scenario has up to {MOST_STATIONS}");
-        cx.problem(&place, format!("there are {count} stations"), help);
-    }
+}
+
+/// Reports that there are too many of something.
+fn too_many<T>(named: &At<Named<T>>, most: usize, what: &str, cx: &mut Context) -> bool {
+    let Some((name, _)) = named.0.get(most) else {
+        return false;
+    };
+    let count = named.0.len();
+    cx.problems.push(Problem::new(
+        name.place.clone(),
+        &named.path,
+        format!("there are {count} {what}"),
+        Some(format!("a scenario has up to {most}")),
+    ));
+    true
 }
 
 fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {

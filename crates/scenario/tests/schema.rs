@@ -99,3 +99,80 @@ fn slot<'v>(document: &'v mut Value, path: &str) -> &'v mut Value {
         }
     })
 }
+
+/// The defaults that the schema states for a section.
+fn defaults(schema: &Value, section: &str) -> Value {
+    let properties = match section {
+        "" => &schema["properties"],
+        name => &schema["$defs"][name]["properties"],
+    };
+    let keys = properties.as_object().expect("a section").iter();
+    keys.filter_map(|(key, about)| Some((key.clone(), about.get("default")?.clone())))
+        .collect()
+}
+
+#[test]
+fn stating_every_default_changes_nothing() {
+    let schema = json_schema();
+    let of = |section| defaults(&schema, section);
+    let bare = json!({
+        "server": { "link": {} },
+        "ap": { "c7": { "wan": {}, "radio": { "5g": {} } } },
+        "station": { "tv": { "tsq": {}, "workload": "mine" } },
+        "workload": { "mine": { "kind": "stream", "player": {} } },
+    });
+    let mut stated = bare.clone();
+    for (path, section) in [
+        ("", ""),
+        ("/server", "ServerSection"),
+        ("/server/link", "LinkSection"),
+        ("/ap/c7", "ApSection"),
+        ("/ap/c7/wan", "WanSection"),
+        ("/ap/c7/radio/5g", "RadioSection"),
+        ("/station/tv", "StationSection"),
+        ("/station/tv/tsq", "TsqSection"),
+        ("/workload/mine", "WorkloadSection"),
+        ("/workload/mine/player", "PlayerSection"),
+    ] {
+        let Value::Object(keys) = of(section) else {
+            unreachable!()
+        };
+        assert!(!keys.is_empty(), "{section}");
+        let into = stated
+            .pointer_mut(path)
+            .expect("a section")
+            .as_object_mut()
+            .expect("a table");
+        into.extend(keys);
+    }
+    let resolve =
+        |document: &Value| netburn_scenario::Plan::from_json(document).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(resolve(&stated), resolve(&bare));
+    let aql = |value| {
+        let mut document = bare.clone();
+        document["ap"]["c7"]["aql"] = value;
+        resolve(&document)
+    };
+    assert_eq!(aql(of("AqlSection")), aql(json!(true)));
+}
+
+#[test]
+fn a_file_that_says_everything_is_right_and_says_everything() {
+    let text = include_str!("../corpus/scenario/everything.toml");
+    let document = netburn_scenario::Document::from_toml("everything.toml", text).unwrap();
+    if let Err(error) = document.resolve() {
+        panic!("{error}");
+    }
+    let schema = json_schema();
+    let sections = std::iter::once(&schema).chain(schema["$defs"].as_object().expect("sections").values());
+    let reserved = ["steering", "k", "v", "r", "backhaul"];
+    for key in sections.flat_map(|section| section["properties"].as_object().expect("keys").keys()) {
+        // Two ways to say the same, of which the file can use one at a time.
+        let said = text.contains(&format!("{key} = "))
+            || text.contains(&format!("{key}."))
+            || text.contains(&format!("[{key}"));
+        let other =
+            reserved.contains(&key.as_str()) || matches!(key.as_str(), "signal" | "objects" | "low" | "high" | "total");
+        assert!(said || other, "{key}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::plan::{Ap, Network, Radio, RadioName, RadioRef, Wan};
-use crate::reading::{At, Context, list, nearest};
+use crate::reading::{At, Context, list};
 use crate::sections::{ApSection, NetworkSection, RadioSection, SizeOrOff, WanSection};
 use netburn_medium::config::{Aggregation, Band, RadioConfig};
 use netburn_units::{ByteSize, Duration};
@@ -231,8 +231,9 @@ pub(super) fn network(
                     format!("`{}` is listed twice", at.value),
                     "leave one out".to_owned(),
                 );
+            } else {
+                radios.push(at.value.clone());
             }
-            radios.push(at.value.clone());
         }
     }
     Network {
@@ -245,7 +246,7 @@ pub(super) fn network(
 pub(super) fn check_radio<T>(at: &At<T>, radio: &RadioRef, aps: &[Ap], names: &Names, cx: &mut Context) {
     if !names.aps.contains(&radio.ap) {
         let help = match (
-            nearest(&radio.ap, names.aps.iter().map(String::as_str)),
+            cx.nearest(&radio.ap, names.aps.iter().map(String::as_str)),
             names.aps.is_empty(),
         ) {
             (Some(near), _) => format!("did you mean `{near}.{}`?", radio.radio),

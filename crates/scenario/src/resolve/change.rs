@@ -3,7 +3,7 @@
 use super::air::check_radio;
 use super::{MOST_CHANGES, Names};
 use crate::plan::{Change, Plan, Setting};
-use crate::reading::{At, Context, List, list, nearest};
+use crate::reading::{At, Context, List, list};
 use crate::sections::AtSection;
 
 pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
@@ -47,7 +47,7 @@ fn known(at: &At<Setting>, what: &str, name: &str, names: &std::collections::BTr
         return;
     }
     let all = || names.iter().map(String::as_str);
-    let help = match nearest(name, all()) {
+    let help = match cx.nearest(name, all()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => "there is none".to_owned(),
         None => format!("there are {}", list(all())),

@@ -4,7 +4,7 @@ use super::Names;
 use super::air::{check_radio, small, whole};
 use super::workload::Definitions;
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
-use crate::reading::{At, Context, list, nearest};
+use crate::reading::{At, Context, list};
 use crate::sections::StationSection;
 use netburn_medium::config::{Band, Quality, RateControl, Standard};
 
@@ -73,7 +73,7 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
                         .copied()
                         .chain(names.workloads.iter().map(String::as_str))
                 };
-                let help = match nearest(name, known()) {
+                let help = match cx.nearest(name, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("it is one of {}, or define it: `[workload.{name}]`", list(known())),
                 };
@@ -150,7 +150,7 @@ fn joins<T>(at: &At<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context
         .flat_map(|ap| ap.radios.iter().map(|radio| format!("{}.{}", ap.name, radio.name)))
         .collect();
     let known = || names.networks.iter().chain(&radios).map(String::as_str);
-    let help = match nearest(text, known()) {
+    let help = match cx.nearest(text, known()) {
         _ if names.aps.contains(text) => format!("`{text}` is an access point: name its radio too, `\"{text}.5g\"`"),
         Some(near) => format!("did you mean `{near}`?"),
         None if known().next().is_none() => format!("there is none; begin one with `[network.{text}]`"),
@@ -237,7 +237,7 @@ fn hidden_from(name: &At<String>, section: &StationSection, names: &Names, cx: &
         if *other == name.value {
             cx.wrong(at, "a station hears itself", "name another station".to_owned());
         } else if !names.stations.contains(other) {
-            let help = match nearest(other, names.stations.iter().map(String::as_str)) {
+            let help = match cx.nearest(other, names.stations.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", list(names.stations.iter().map(String::as_str))),
             };

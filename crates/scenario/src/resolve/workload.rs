@@ -232,8 +232,10 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             cx.wrong(goal, message, help.to_owned());
             continue;
         }
-        if let (Goal::Rate { at_least, .. }, Some(asked)) = (goal.value, asked)
-            && at_least > asked
+        // Compared as periods, which are rounded alike.
+        let size = operation_size(config);
+        if let (Goal::Rate { at_least, .. }, Some(every), Some(asked)) = (goal.value, config.every, asked)
+            && at_least.time_for(size).is_some_and(|needed| needed < every)
             && !cx.resolved
         {
             let message = format!("{at_least} can't be met: the workload asks for {asked}");

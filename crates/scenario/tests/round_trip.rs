@@ -1,0 +1,475 @@
+//! A plan writes itself as a scenario document, and reading that gives the same plan.
+
+use netburn_medium::config::{
+    Aggregation, Aql, Band, HardwareQueue, Limit, Quality, QueueKind, QueueLimit, RadioConfig, RateControl, Selects,
+    Standard, Width,
+};
+use netburn_scenario::plan::{
+    Ap, ApSetting, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server,
+    Setting, StationAir, StationSetting, Wan,
+};
+use netburn_scenario::{Plan, Station, StationWorkload, built_in, json_schema};
+use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, Seed};
+use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+fn span(low: u64, high: u64) -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        (low..=high).prop_map(Duration::from_nanos),
+        (low.div_ceil(1_000_000_000)..=high / 1_000_000_000).prop_map(Duration::from_secs),
+    ]
+}
+
+const MINUTE: u64 = 60_000_000_000;
+
+fn rate() -> impl Strategy<Value = BitRate> {
+    prop_oneof![
+        (1_000..=1_000_000_000_000_u64).prop_map(BitRate::from_bps),
+        (1..=1000_u64).prop_map(BitRate::from_mbps)
+    ]
+}
+
+fn size(low: u64, high: u64) -> impl Strategy<Value = ByteSize> {
+    (low..=high).prop_map(ByteSize::from_bytes)
+}
+
+fn share() -> impl Strategy<Value = Probability> {
+    (0..=990_000_000_u32).prop_map(|ppb| Probability::from_ppb(ppb).expect("at most one"))
+}
+
+fn signal() -> impl Strategy<Value = Dbm> {
+    (-11_000..=0).prop_map(Dbm::from_hundredths)
+}
+
+fn queue() -> impl Strategy<Value = QueueKind> {
+    select(&QueueKind::ALL[..])
+}
+
+fn hardware_queue() -> impl Strategy<Value = HardwareQueue> {
+    prop_oneof![
+        (1..=1_000_000_u32).prop_map(HardwareQueue::Aggregates),
+        (1..=1_000_000_u32).prop_map(HardwareQueue::Frames),
+        span(1, MINUTE).prop_map(HardwareQueue::Time),
+        Just(HardwareQueue::Unlimited),
+    ]
+}
+
+fn cc() -> impl Strategy<Value = Option<CongestionControl>> {
+    option::of("[a-z0-9_-]{1,15}".prop_map(|name| name.parse().expect("a name")))
+}
+
+fn tsq() -> impl Strategy<Value = Tsq> {
+    let custom = (
+        0..=20_u8,
+        0..=1_000_000_u64,
+        option::of(1_000_000..=5_000_000_u64),
+        any::<bool>(),
+    );
+    prop_oneof![
+        select(&TsqPreset::ALL[..]).prop_map(Tsq::Preset),
+        Just(Tsq::Off),
+        custom.prop_map(|(shift, minimum, cap, caps_paced)| {
+            Tsq::Custom(TsqSettings {
+                shift: (cap.is_none() || shift > 0).then_some(shift),
+                minimum: ByteSize::from_bytes(minimum),
+                cap: cap.map(ByteSize::from_bytes),
+                caps_paced,
+            })
+        }),
+    ]
+}
+
+fn server() -> impl Strategy<Value = Server> {
+    let hop = (
+        option::of(rate()),
+        span(0, MINUTE),
+        share(),
+        option::of(size(1, 64 << 30)),
+    );
+    (hop, any::<bool>(), any::<bool>(), cc()).prop_map(|((rate, delay, loss, queue), two, tls, cc)| Server {
+        link: Hop {
+            rate,
+            delay,
+            loss,
+            queue,
+        },
+        http: if two { Http::H2 } else { Http::H1 },
+        tls,
+        cc,
+    })
+}
+
+fn radio(band: Band) -> impl Strategy<Value = Radio> {
+    let standards: Vec<Standard> = Standard::ALL.into_iter().filter(|s| s.in_band(band)).collect();
+    let air = (
+        -2_000..=3_600_i32,
+        1..=5_484_000_u64,
+        option::of(1..=1024_u16),
+        option::of(1..=20_000_u64),
+    );
+    let rest = (option::of(size(1, 1 << 34)), share(), 1..=8_u8);
+    (select(standards), 0..5_usize, air, rest).prop_map(move |(standard, width, air, rest)| {
+        let usual = RadioConfig::of_standard(band, standard);
+        let (power, time, frames, amsdu) = air;
+        let (rts, busy, streams) = rest;
+        Radio {
+            name: RadioName { band, number: 1 },
+            standard: Some(standard),
+            channel: usual.channel,
+            width: Some(Width::ALL[width].min(standard.widest(band))),
+            streams: Some(streams.min(standard.most_streams())),
+            guard: Some(usual.guard),
+            power: Dbm::from_hundredths(power),
+            aggregation: Aggregation {
+                time: Duration::from_nanos(time),
+                frames: frames.map(|frames| frames.min(standard.block_ack_window())),
+                amsdu: standard
+                    .largest_amsdu()
+                    .and_then(|most| amsdu.map(|size| ByteSize::from_bytes(size.min(most.into())))),
+            },
+            rts,
+            busy,
+        }
+    })
+}
+
+fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
+    let limit = prop_oneof![
+        (1..=1_000_000_u32).prop_map(QueueLimit::Packets),
+        size(1, 64 << 30).prop_map(QueueLimit::Bytes)
+    ];
+    let aql = (1..=9_000_000_u64, 9_000_000..=20_000_000_u64, 1..=99_000_000_u64).prop_map(|(low, high, total)| Aql {
+        low: Duration::from_nanos(low),
+        high: Duration::from_nanos(high),
+        total: Duration::from_nanos(total),
+    });
+    let wan = (
+        option::of(rate()),
+        option::of(rate()),
+        span(0, MINUTE),
+        share(),
+        option::of(size(1, 64 << 30)),
+    );
+    let wan = wan.prop_map(|(down, up, delay, loss, queue)| Wan {
+        down,
+        up,
+        delay,
+        loss,
+        queue,
+    });
+    let own = (
+        queue(),
+        limit,
+        any::<bool>(),
+        hardware_queue(),
+        option::of(aql),
+        option::of(rate()),
+        option::of(wan),
+    );
+    (radio(Band::Ghz2_4), radio(Band::Ghz5), any::<bool>(), own).prop_map(move |(two, five, rated, own)| {
+        let (queue, queue_limit, ecn, hardware_queue, aql, forwarding, wan) = own;
+        Ap {
+            name: name.to_owned(),
+            rating: rated.then(|| "AX5400".parse().expect("a rating")),
+            radios: vec![two, five],
+            queue,
+            queue_limit,
+            ecn,
+            hardware_queue,
+            aql,
+            forwarding,
+            wan,
+        }
+    })
+}
+
+fn air() -> impl Strategy<Value = StationAir> {
+    let selects = select(vec![
+        Selects::HighestBand,
+        Selects::Strongest,
+        Selects::Band(Band::Ghz5),
+    ]);
+    let quality = prop_oneof![
+        signal().prop_map(Quality::Signal),
+        (10..=100_000_000_u64).prop_map(|mm| Quality::Distance(Distance::from_millimetres(mm))),
+    ];
+    let joins = prop_oneof![
+        Just(Joins::Network("home".to_owned())),
+        Just("c7".to_owned().map_radio(Band::Ghz2_4)),
+        Just("d8".to_owned().map_radio(Band::Ghz5)),
+    ];
+    let control = select(vec![RateControl::Fixed, RateControl::Ideal, RateControl::Minstrel]);
+    let limit = (option::of(rate()), option::of(rate())).prop_map(|(up, down)| Limit { up, down });
+    let radio = (
+        option::of(joins),
+        selects,
+        1..=8_u8,
+        option::of(quality),
+        option::of(signal()),
+    );
+    let rest = (
+        subsequence(vec!["b".to_owned(), "c".to_owned()], 0..=2),
+        control,
+        limit,
+        queue(),
+        hardware_queue(),
+        1..=65_535_u16,
+    );
+    (radio, rest).prop_map(|((joins, selects, streams, quality, signal_up), rest)| {
+        let (hidden_from, rate_control, limit, queue, hardware_queue, weight) = rest;
+        StationAir {
+            joins,
+            selects,
+            standard: None,
+            streams,
+            quality,
+            signal_up,
+            hidden_from,
+            rate_control,
+            limit,
+            queue,
+            hardware_queue,
+            weight,
+        }
+    })
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let kinds = select(vec!["browsing", "4kstream", "voip", "download", "upload", "probe"]);
+    let numbers = (
+        1..=1000_u32,
+        64..=1400_u64,
+        2..=MINUTE,
+        0..=1_000_000_000_u64,
+        1..=10_000_u32,
+    );
+    let rest = (any::<bool>(), 0..4_usize, span(1, MINUTE), rate(), any::<bool>());
+    (kinds, numbers, rest).prop_map(|(kind, (objects, size, every, jitter, outstanding), rest)| {
+        let (new, priority, timeout, rate, goal) = rest;
+        let mut config = built_in(kind).expect("one of the six");
+        let kind = config.kind;
+        config.object_size = ByteSize::from_bytes(size);
+        config.timeout = timeout;
+        config.priority = [
+            Priority::Background,
+            Priority::BestEffort,
+            Priority::Video,
+            Priority::Voice,
+        ][priority];
+        if kind == Kind::Pages {
+            config.objects = objects;
+        }
+        if config.every.is_some() {
+            config.every = Some(Duration::from_nanos(every));
+        }
+        if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) {
+            config.jitter = Duration::from_nanos(jitter.min(every / 2));
+        }
+        if matches!(kind, Kind::Calls | Kind::Probe) {
+            config.outstanding = outstanding;
+        }
+        if kind != Kind::Probe {
+            config.connections = if new { Connections::New } else { Connections::Keep };
+        }
+        if let Some(player) = &mut config.player {
+            *player = PlayerConfig {
+                start: timeout,
+                rate,
+                hold: timeout,
+            };
+        }
+        config.goals = match (kind, goal) {
+            (_, false) => vec![],
+            (Kind::Pages | Kind::Calls | Kind::Probe, _) => vec![Goal::Latency { limit: timeout }],
+            (Kind::Stream, _) => Config::stream_4k().goals,
+            (Kind::Download | Kind::Upload, _) => vec![Goal::Rate {
+                at_least: rate,
+                window: Duration::from_secs(2),
+                step: Duration::from_millis(100),
+            }],
+        };
+        config
+    })
+}
+
+fn change() -> impl Strategy<Value = Setting> {
+    let five = || RadioRef {
+        ap: "c7".to_owned(),
+        radio: RadioName {
+            band: Band::Ghz5,
+            number: 1,
+        },
+    };
+    prop_oneof![
+        rate().prop_map(|rate| Setting::Link(LinkSetting::Rate(rate))),
+        share().prop_map(|share| Setting::Link(LinkSetting::Loss(share))),
+        queue().prop_map(|queue| Setting::Ap("c7".to_owned(), ApSetting::Queue(queue))),
+        rate().prop_map(|rate| Setting::Ap("d8".to_owned(), ApSetting::WanUp(rate))),
+        share().prop_map(move |share| Setting::Radio(five(), RadioSetting::Busy(share))),
+        signal().prop_map(|signal| Setting::Station("a".to_owned(), StationSetting::Quality(Quality::Signal(signal)))),
+        (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(Quality::Mcs(mcs)))),
+        (1..=65_535_u16).prop_map(|weight| Setting::Station("b".to_owned(), StationSetting::Weight(weight))),
+        (rate(), option::of(rate())).prop_map(|(up, down)| {
+            Setting::Station("c".to_owned(), StationSetting::Limit(Limit { up: Some(up), down }))
+        }),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let texts = (
+        option::of("[ -~äé\n]{0,40}"),
+        option::of("\\PC{0,40}"),
+        proptest::collection::vec("\\PC{1,20}", 0..3),
+    );
+    let times = (
+        span(MINUTE, 10 * MINUTE),
+        span(0, MINUTE - 1),
+        span(0, MINUTE),
+        span(0, MINUTE),
+        any::<u64>(),
+        1..=10_000_u32,
+    );
+    let air = (server(), ap("c7"), ap("d8"));
+    let station = || (air_and_times(), proptest::collection::vec((0..4_usize, config()), 0..3));
+    // Names out of alphabetical order: order must survive.
+    let stations = (station(), station(), station());
+    let changes = proptest::collection::vec((span(0, MINUTE), change()), 0..4);
+    (texts, times, air, stations, changes).prop_map(|(texts, times, (server, c7, d8), stations, changes)| {
+        let mut plan = Plan::new("generated");
+        (plan.title, plan.question, plan.assumptions) = texts;
+        (plan.duration, plan.warmup, plan.baseline, plan.drain) = (times.0, times.1, times.2, times.3);
+        (plan.seed, plan.repeat) = (Seed(times.4), times.5);
+        plan.server = server;
+        plan.networks = vec![Network {
+            name: "home".to_owned(),
+            radios: vec![RadioRef {
+                ap: "d8".to_owned(),
+                radio: RadioName {
+                    band: Band::Ghz5,
+                    number: 1,
+                },
+            }],
+        }];
+        plan.aps = vec![d8, c7];
+        let (first, second, third) = stations;
+        let mut used = 0;
+        for (name, (mut station, workloads)) in [("c", first), ("a", second), ("b", third)] {
+            station.name = name.to_owned();
+            station.air.hidden_from.retain(|other| other != name);
+            for (_, config) in workloads {
+                used += 1;
+                station.workloads.push(StationWorkload {
+                    name: format!("w{used}"),
+                    config,
+                });
+            }
+            plan.stations.push(station);
+        }
+        let mut changes: Vec<Change> = changes
+            .into_iter()
+            .map(|(time, setting)| Change {
+                time,
+                settings: vec![setting],
+            })
+            .collect();
+        changes.sort_by_key(|change| change.time);
+        plan.changes = changes;
+        plan
+    })
+}
+
+fn air_and_times() -> impl Strategy<Value = Station> {
+    let tsq = option::of(tsq());
+    let times = (span(0, MINUTE / 2), option::of(span(MINUTE, 20 * MINUTE)));
+    (air(), times, cc(), tsq, option::of("[a-z]{1,9}"), any::<bool>()).prop_map(
+        |(air, (start, stop), cc, tsq, agent, as_label)| {
+            let mut station = Station::new("x");
+            station.air = air;
+            (station.start, station.stop, station.cc, station.tsq) = (start, stop, cc, tsq);
+            if as_label {
+                station.label = agent;
+            } else {
+                station.agent = agent;
+            }
+            station
+        },
+    )
+}
+
+/// A radio reference from an access point's name.
+trait MapRadio {
+    fn map_radio(self, band: Band) -> Joins;
+}
+
+impl MapRadio for String {
+    fn map_radio(self, band: Band) -> Joins {
+        Joins::Radio(RadioRef {
+            ap: self,
+            radio: RadioName { band, number: 1 },
+        })
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_that_is_written_is_read_again(plan in plan()) {
+        let document = plan.to_json();
+        let text = document.to_string();
+        let read = Plan::from_json(&serde_json::from_str(&text).expect("JSON"));
+        prop_assert_eq!(read.as_ref(), Ok(&plan));
+        // Written again, it is the same to the byte.
+        prop_assert_eq!(read.expect("read above").to_json().to_string(), text);
+    }
+}
+
+#[test]
+fn written_plans_fit_the_schema() {
+    use proptest::strategy::ValueTree;
+    let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for _ in 0..64 {
+        let plan = plan().new_tree(&mut runner).expect("a plan").current();
+        let document = plan.to_json();
+        let wrong: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_order_of_stations_survives() {
+    let mut plan = Plan::new("order");
+    plan.stations = ["zoe", "adam", "mia"].map(Station::new).to_vec();
+    let names: Vec<String> = Plan::from_json(&plan.to_json())
+        .expect("a plan")
+        .stations
+        .into_iter()
+        .map(|station| station.name)
+        .collect();
+    assert_eq!(names, ["zoe", "adam", "mia"]);
+}
+
+#[test]
+fn ready_made_workloads_are_spelt_out_and_read_back() {
+    let mut plan = Plan::new("p");
+    let mut station = Station::new("tv");
+    station.workloads = vec![StationWorkload {
+        name: "4kstream".to_owned(),
+        config: Config::stream_4k(),
+    }];
+    plan.stations.push(station);
+    let document = plan.to_json();
+    assert_eq!(document["workload"]["4kstream"]["every"], "335.54432 ms");
+    assert_eq!(
+        document["workload"]["4kstream"]["goal"],
+        serde_json::json!(["20 Mbit/s", "no stall"])
+    );
+    assert_eq!(Plan::from_json(&document), Ok(plan));
+}
