@@ -1,4 +1,4 @@
-//! Drives one kind of workload on many stations against a server and prints what the driver says of itself.
+//! Drives one kind of workload on many stations against a server and prints what came of it, a figure a line.
 //!
 //! `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is a use's name; with PATH that is fetched whatever its size.
 
@@ -70,19 +70,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .unwrap_or(0)
     };
     let span = end.as_secs_f64();
-    println!("{report:#?}");
-    println!("outcomes {outcomes:?}");
-    println!(
-        "latency µs p50 {} p99 {} max {}",
-        at(0.5),
-        at(0.99),
-        latencies.last().unwrap_or(&0)
-    );
-    println!("operations/s {:.0}", report.finished as f64 / span);
-    println!(
-        "Gbit/s down {:.2} up {:.2}",
-        report.bytes_down as f64 * 8e-9 / span,
-        report.bytes_up as f64 * 8e-9 / span
-    );
+    let rate = |bytes: u64| bytes as f64 * 8e-9 / span;
+    for (outcome, count) in outcomes {
+        println!("{:<24} {count}", format!("{outcome:?}").to_lowercase());
+    }
+    for (name, value) in [
+        ("operations_per_s", report.finished as f64 / span),
+        ("gbps_down", rate(report.bytes_down)),
+        ("gbps_up", rate(report.bytes_up)),
+        ("latency_us_p50", at(0.5) as f64),
+        ("latency_us_p99", at(0.99) as f64),
+        ("lateness_us_p50", report.lateness_us_p50),
+        ("lateness_us_p99", report.lateness_us_p99),
+        ("lateness_us_max", report.lateness_us_max),
+        ("missed_sends", report.missed_sends as f64),
+        ("cpu", report.cpu),
+    ] {
+        println!("{name:<24} {value:.3}");
+    }
     Ok(())
 }

@@ -97,7 +97,7 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     }
     let coded = values("transfer-encoding").next().is_some();
     let chunked = tokens("transfer-encoding")
-        .last()
+        .next_back()
         .is_some_and(|t| t.eq_ignore_ascii_case(b"chunked"));
     let body = match said {
         _ if to_head || status < 200 || status == 204 || status == 304 => Body::Length(0),

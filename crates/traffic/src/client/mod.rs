@@ -9,6 +9,8 @@
 //! Everything here stays on one thread.
 
 pub mod exchange;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod h1;
 pub mod h2;
 pub mod head;

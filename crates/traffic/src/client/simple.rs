@@ -65,6 +65,7 @@ pub async fn request(
         let mut beginning = Beginning {
             content: Vec::new(),
             limit,
+            more: false,
             full: &full,
         };
         let answer = {
@@ -78,12 +79,12 @@ pub async fn request(
                 }
             };
             tokio::select! {
+                biased;
                 answer = exchange => Some(answer?),
                 () = full.notified() => None,
             }
         };
-        let content = beginning.content;
-        let cut = answer.is_none();
+        let (content, cut) = (beginning.content, beginning.more);
         let answer = answer.unwrap_or(Answer {
             status: 200,
             location: None,
@@ -101,6 +102,7 @@ pub async fn request(
 struct Beginning<'a> {
     content: Vec<u8>,
     limit: usize,
+    more: bool,
     full: &'a Notify,
 }
 
@@ -115,6 +117,7 @@ impl Watch for Beginning<'_> {
         let room = self.limit - self.content.len();
         self.content.extend_from_slice(&piece[..piece.len().min(room)]);
         if piece.len() > room {
+            self.more = true;
             self.full.notify_one();
         }
     }

@@ -254,3 +254,108 @@ impl Core {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Target;
+    use netburn_units::{ByteSize, Seed};
+    use netburn_workload::Config;
+    use std::sync::Arc;
+
+    /// One load of calls every 100 ms, from 0 to 10 s, and when its first is due.
+    fn calls() -> (Core, Instant) {
+        let config = Config {
+            object_size: ByteSize::from_bytes(1000),
+            every: Some(Duration::from_millis(100)),
+            ..Config::voip()
+        };
+        let end = Instant::from_secs(10);
+        let machine = Workload::new(config, Instant::ZERO, end, end, Seed(1), 0);
+        let first = machine.first_due().unwrap();
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 4,
+            workload: 2,
+            machine,
+            target,
+        };
+        (Core::new(vec![load]), first)
+    }
+
+    fn begun(core: &mut Core) -> Vec<RequestId> {
+        let actions = std::iter::from_fn(|| core.poll_action());
+        let ids = actions.filter_map(|(_, action)| match action {
+            Action::Begin(request) => Some(request.id),
+            _ => None,
+        });
+        ids.collect()
+    }
+
+    #[test]
+    fn lateness_is_from_when_it_was_due_to_when_it_was_looked_at() {
+        let (mut core, first) = calls();
+        assert_eq!(core.poll_timeout(), Some(first));
+        core.handle_timeout(first + Duration::from_micros(300));
+        assert_eq!(begun(&mut core).len(), 1);
+        // The second is seen only when something else happens, 700 µs late.
+        let second = first + Duration::from_millis(100) + Duration::from_micros(700);
+        let id = RequestId {
+            operation: 0,
+            object: 0,
+        };
+        core.handle_bytes(0, second, id, Direction::Down, 1000);
+        core.handle(0, second, |machine| machine.handle_finished(second, id));
+        assert_eq!(begun(&mut core).len(), 1);
+        let rows = core.take_rows(second);
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if (row.station, row.workload) == (4, 2)),
+            "{rows:?}"
+        );
+        let (rows, report) = core.finish();
+        assert_eq!(report.lateness_count, 2);
+        // Three digits are kept.
+        assert!((report.lateness_us_p50 - 300.0).abs() < 1.0, "{report:?}");
+        assert!((report.lateness_us_max - 700.0).abs() < 1.0, "{report:?}");
+        assert_eq!((report.operations, report.finished, report.bytes_down), (1, 1, 1000));
+        assert!(
+            matches!(&rows[..], [Row::Interval(row)] if row.bytes_down == 1000),
+            "{rows:?}"
+        );
+    }
+
+    #[test]
+    fn what_the_driver_slept_through_is_its_own_fault() {
+        let (mut core, first) = calls();
+        // 12 have fallen due by then: eight may be outstanding, four are missed, all of them long ago.
+        core.handle_timeout(first + Duration::from_millis(1150));
+        assert_eq!(begun(&mut core).len(), 8);
+        // From here on the driver is in time, and what is missed is the network's doing.
+        for tenth in 12..20 {
+            core.handle_timeout(first + Duration::from_millis(tenth * 100));
+        }
+        assert_eq!(begun(&mut core).len(), 0);
+        let (_, report) = core.finish();
+        assert_eq!((report.missed_sends, report.operations), (4, 12));
+    }
+
+    #[test]
+    fn a_stop_settles_all_and_cancels_what_is_under_way() {
+        let (mut core, first) = calls();
+        core.handle_timeout(first);
+        assert_eq!(begun(&mut core).len(), 1);
+        assert!(!core.is_settled());
+        core.handle_stop(first + Duration::from_millis(5));
+        assert!(core.is_settled());
+        assert_eq!(
+            core.poll_action()
+                .map(|(_, action)| matches!(action, Action::Cancel(_))),
+            Some(true)
+        );
+        let (rows, _) = core.finish();
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if row.operation.outcome == Outcome::Cut),
+            "{rows:?}"
+        );
+    }
+}

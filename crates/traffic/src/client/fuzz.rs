@@ -1,0 +1,94 @@
+//! Bytes as what a server might say.
+
+use super::head::{self, MAX_HEAD};
+use crate::chunked::{ChunkedError, Decoder};
+use crate::fetch::Url;
+
+/// An answer's head: whatever comes and however it is cut, it is read alike. The first byte says whether the request was
+/// `HEAD` (its lowest bit) and how the rest is cut.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_answer(data: &[u8]) {
+    let Some((first, bytes)) = data.split_first() else {
+        return;
+    };
+    let (to_head, step) = (first & 1 == 1, usize::from(first >> 1) + 1);
+    let whole = head::parse(bytes, to_head);
+    for cut in (0..bytes.len()).step_by(step) {
+        match head::parse(&bytes[..cut], to_head) {
+            Ok(Some(head)) => {
+                assert!(head.length <= cut && cut <= MAX_HEAD.max(cut));
+                assert_eq!(
+                    whole.as_ref(),
+                    Ok(&Some(head)),
+                    "a head changed with what came after it"
+                );
+            }
+            Ok(None) => {}
+            Err(_) => assert!(whole.is_err(), "what was no head became one"),
+        }
+    }
+    if let Ok(Some(head)) = whole {
+        assert!((100..1000).contains(&head.status));
+        assert!(
+            !(to_head && head.body != head::Body::Length(0)),
+            "an answer to HEAD has no body"
+        );
+    }
+}
+
+/// The chunked coding: whatever comes and however it is cut, the same is taken, and content may be skipped unseen. The
+/// first byte says how it is cut.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_chunked(data: &[u8]) {
+    let Some((first, bytes)) = data.split_first() else {
+        return;
+    };
+    let whole = decode(bytes, bytes.len().max(1), false);
+    let step = usize::from(*first) + 1;
+    assert_eq!(decode(bytes, step, false), whole, "cut into {step}");
+    assert_eq!(decode(bytes, step, true), whole, "skipped in steps of {step}");
+    if let Ok((done, taken, content)) = whole {
+        assert!(content <= taken as u64 && taken <= bytes.len());
+        assert!(done || taken == bytes.len());
+    }
+}
+
+/// Whether it ended, what was taken, and how much of it was content.
+fn decode(bytes: &[u8], step: usize, skips: bool) -> Result<(bool, usize, u64), ChunkedError> {
+    let mut decoder = Decoder::new();
+    let (mut at, mut content) = (0, 0);
+    while at < bytes.len() && !decoder.is_done() {
+        let piece = &bytes[at..bytes.len().min(at + step)];
+        let ahead = decoder.ahead().min(piece.len() as u64);
+        if skips && ahead > 0 {
+            decoder.skip(ahead);
+            at += ahead as usize;
+            content += ahead;
+            continue;
+        }
+        let decoded = decoder.decode(piece)?;
+        at += decoded.taken;
+        content += decoded.content;
+    }
+    Ok((decoder.is_done(), at, content))
+}
+
+/// A URL and where its `Location` leads: what is read is written so that it reads the same again. The two are parted by
+/// the first line break.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_url(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (url, location) = text.split_once('\n').unwrap_or((&text, "../x?y"));
+    let Ok(url) = url.parse::<Url>() else { return };
+    assert_eq!(url.to_string().parse(), Ok(url.clone()), "{url}");
+    assert!(url.path.starts_with('/') && url.port > 0);
+    if let Ok(target) = url.join(location) {
+        assert_eq!(target.to_string().parse(), Ok(target.clone()), "{target}");
+    }
+}

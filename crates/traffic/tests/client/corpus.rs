@@ -1,0 +1,40 @@
+//! What servers might say: the committed inputs, then pseudo-random ones made from them.
+
+use netburn_traffic::client::fuzz::{check_answer, check_chunked, check_url};
+use netburn_units::Seed;
+use std::path::Path;
+
+type Check = fn(&[u8]);
+
+const TARGETS: [(&str, Check); 3] = [("answer", check_answer), ("chunked", check_chunked), ("url", check_url)];
+
+#[test]
+fn the_corpus_and_what_is_near_it_hold() {
+    for (target, check) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+        let mut files: Vec<_> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        files.sort();
+        assert!(files.len() >= 12, "the corpus of {target} is there");
+        let inputs: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+        inputs.iter().for_each(|input| check(input));
+        let mut stream = Seed(2026).stream(target, 0);
+        for _ in 0..3_000 {
+            // A committed input of moderate length with a few bytes changed, doubled or left out.
+            let mut input = inputs[stream.below(inputs.len() as u64) as usize].clone();
+            input.truncate(600);
+            for _ in 0..=stream.below(4) {
+                let at = stream.below(input.len() as u64 + 1) as usize;
+                match stream.below(3) {
+                    0 => input.insert(at, stream.next_u64() as u8),
+                    1 if at < input.len() => input[at] = stream.next_u64() as u8,
+                    _ if at < input.len() => drop(input.remove(at)),
+                    _ => input.extend_from_within(at / 2..),
+                }
+            }
+            check(&input);
+        }
+    }
+}
