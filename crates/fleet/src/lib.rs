@@ -13,6 +13,8 @@ pub mod agent;
 pub mod clock;
 pub mod controller;
 mod document;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod join;
 pub mod launch;
 pub mod local;

@@ -1,0 +1,52 @@
+//! Bytes as what a stranger sends over a byte stream.
+
+use crate::transport::{Channel, ChannelError};
+use tokio::io::AsyncWriteExt;
+
+/// The limit that is tried.
+const LIMIT: usize = 64;
+
+/// Whatever comes, it is cut into texts no longer than the limit, the same as a plain reading of the lengths finds,
+/// and then it ends.
+///
+/// # Panics
+/// When not.
+pub fn check(bytes: &[u8]) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let (mut stranger, ours) = tokio::io::duplex(1 << 16);
+        let sent = &bytes[..bytes.len().min(1 << 15)];
+        stranger.write_all(sent).await.expect("room enough");
+        drop(stranger);
+        let mut receiver = Channel::over(ours, LIMIT).receiver;
+        let mut rest = sent;
+        loop {
+            let plain = rest
+                .split_first_chunk::<4>()
+                .map(|(length, rest)| (u32::from_be_bytes(*length) as usize, rest));
+            match (receiver.text().await, plain) {
+                (Ok(text), Some((length, after))) => {
+                    assert!(length <= LIMIT);
+                    assert_eq!(text.as_bytes(), &after[..length]);
+                    rest = &after[length..];
+                }
+                (Err(ChannelError::TooLong { .. }), Some((length, _))) => {
+                    assert!(length > LIMIT);
+                    break;
+                }
+                (Err(ChannelError::Closed), None) => break,
+                (Err(ChannelError::Closed), Some((length, after))) => {
+                    assert!(after.len() < length);
+                    break;
+                }
+                (Err(ChannelError::Framing(_)), Some((length, after))) => {
+                    assert!(std::str::from_utf8(&after[..length]).is_err());
+                    break;
+                }
+                (got, plain) => panic!("{got:?} where {plain:?} was sent"),
+            }
+        }
+    });
+}

@@ -1,0 +1,25 @@
+//! Texts as messages.
+
+use crate::protocol::{Message, ToController, ToParticipant};
+
+/// A text that is a message says the same when it is written and read again; its rows are taken or refused.
+///
+/// # Panics
+/// When not.
+pub fn check(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(message) = ToParticipant::from_text(&text) {
+        let again = ToParticipant::from_text(&message.to_text());
+        assert_eq!(again.as_ref(), Ok(&message));
+    }
+    if let Ok(message) = ToController::from_text(&text) {
+        // Compared as texts: a number of a health report may be no number.
+        let written = message.to_text();
+        let again = ToController::from_text(&written).expect("what was written can be read");
+        assert_eq!(again.to_text(), written);
+        if let ToController::Rows(rows) = message {
+            let _ = rows.batch.clone().into_rows(|station| station < 4, false);
+            let _ = rows.batch.into_rows(|_| true, true);
+        }
+    }
+}

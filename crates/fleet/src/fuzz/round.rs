@@ -1,0 +1,247 @@
+//! Bytes as what participants, strangers and time do to a round.
+
+use crate::clock::Stamp;
+use crate::controller::round::Setup;
+use crate::controller::{ConnectionId, Expected, Output, Round, Token};
+use crate::protocol::{
+    self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Ready, Rows, ServerAddress, ToController,
+    ToParticipant,
+};
+use netburn_record::{EventKind, Health, IntervalRow, Role, Row};
+use netburn_units::{BitRate, Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most connections at once.
+const CONNECTIONS: u64 = 6;
+
+/// Whatever is done to it: nothing is said to a closed connection, none is closed twice, no row comes before the start
+/// is known or from one who isn't running, time-outs are handled or move on, and left alone it ends in its time.
+///
+/// # Panics
+/// When not.
+pub fn check(bytes: &[u8]) {
+    let mut world = World::new();
+    let mut bytes = bytes.iter().copied();
+    while let Some(operation) = bytes.next() {
+        let mut next = || bytes.next().unwrap_or(0);
+        world.act(operation, next(), &mut next);
+        world.drain();
+        let timeout = world.round.poll_timeout();
+        assert_eq!(timeout, world.round.poll_timeout(), "stable without input");
+    }
+    let began = world.now;
+    let mut steps = 0;
+    while let Some((at, wake)) = world.round.poll_timeout() {
+        world.now = world.now.max(at);
+        let before = world.outputs;
+        world.round.handle_timeout(world.now);
+        world.drain();
+        let moved = world.round.poll_timeout().is_none_or(|(later, _)| later > at);
+        assert!(
+            moved || world.outputs > before,
+            "{wake:?} at {at:?} is handled or moves on"
+        );
+        steps += 1;
+        assert!(steps < 1000, "it comes to an end");
+    }
+    // 10 s to join, 10 to get ready, 3 for clocks, 0.3 + 1 + 2 + 1 to run, 10 to collect, 3 to part.
+    let limit = began.after(Duration::from_secs(41));
+    assert!(world.now <= limit, "it ends in its time");
+    let _ = world.round.finish();
+}
+
+struct World {
+    round: Round,
+    now: Stamp,
+    open: BTreeSet<ConnectionId>,
+    closed: BTreeSet<ConnectionId>,
+    /// Connections by the number that the input gives them.
+    numbered: BTreeMap<u64, ConnectionId>,
+    pings: BTreeMap<ConnectionId, u64>,
+    started: BTreeSet<ConnectionId>,
+    next: u64,
+    outputs: usize,
+    start: bool,
+}
+
+impl World {
+    fn new() -> World {
+        let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
+            name: name.to_owned(),
+            role,
+            stations,
+        };
+        let setup = Setup {
+            stations: vec!["a".to_owned(), "b".to_owned()],
+            document: serde_json::Value::Null,
+            duration: Duration::from_secs(2),
+            baseline: Duration::from_secs(1),
+            drain: Duration::from_secs(1),
+            rate: BitRate::from_mbps(1),
+            expected: vec![
+                expected("s", Role::Server, vec![]),
+                expected("a", Role::Agent, vec![0]),
+                expected("b", Role::Agent, vec![1]),
+            ],
+            token: Token::known("t"),
+        };
+        World {
+            round: Round::new(Stamp(0), setup),
+            now: Stamp(0),
+            open: BTreeSet::new(),
+            closed: BTreeSet::new(),
+            numbered: BTreeMap::new(),
+            pings: BTreeMap::new(),
+            started: BTreeSet::new(),
+            next: 0,
+            outputs: 0,
+            start: false,
+        }
+    }
+
+    fn act(&mut self, operation: u8, argument: u8, next: &mut dyn FnMut() -> u8) {
+        let number = u64::from(argument) % CONNECTIONS;
+        let known = self.numbered.get(&number).copied();
+        match (operation % 16, known) {
+            (0, _) | (1, None) => {
+                let id = ConnectionId(self.next);
+                self.next += 1;
+                self.numbered.insert(number, id);
+                self.open.insert(id);
+                self.round.handle_connected(self.now, id);
+            }
+            (1..=10, Some(id)) => {
+                let message = self.message(id, operation % 16, next);
+                self.round.handle_message(self.now, id, message);
+            }
+            (11, Some(id)) => {
+                self.open.remove(&id);
+                self.closed.insert(id);
+                self.numbered.remove(&number);
+                self.round.handle_closed(self.now, id, "gone");
+            }
+            (12, _) => {
+                let span = Duration::from_millis(u64::from(argument).pow(2) / 8);
+                self.now = self.now.after(span);
+                self.round.handle_timeout(self.now);
+            }
+            (13, _) => self.round.handle_exit(self.now, usize::from(argument) % 3, "ended"),
+            (14, _) => match argument % 16 {
+                0 => self.round.handle_stop(self.now),
+                1 => self.round.handle_unkept(self.now),
+                _ => self.round.handle_pause(self.now),
+            },
+            _ => self.round.handle_synced(),
+        }
+    }
+
+    /// What connection `id` says.
+    fn message(&self, id: ConnectionId, kind: u8, next: &mut dyn FnMut() -> u8) -> Result<ToController, Malformed> {
+        let detail = next();
+        Ok(match kind {
+            1 | 2 => {
+                let (role, name) = [
+                    (Role::Server, "s"),
+                    (Role::Agent, "a"),
+                    (Role::Agent, "b"),
+                    (Role::Agent, "s"),
+                ][usize::from(detail) % 4];
+                ToController::Hello(Hello {
+                    protocol: protocol::VERSION + u32::from(detail >= 250),
+                    role,
+                    name: name.to_owned(),
+                    token: if detail >= 240 { "x" } else { "t" }.to_owned(),
+                    version: String::new(),
+                })
+            }
+            3 => {
+                let received = i64::from(detail) * 1_000_000 - 100_000_000;
+                let id = self.pings.get(&id).copied().unwrap_or(0) + u64::from(detail >= 250);
+                ToController::Pong(Pong {
+                    id,
+                    received,
+                    sent: received + if detail == 200 { 1 << 40 } else { 0 },
+                })
+            }
+            4 => {
+                let server = (detail % 2 == 0).then(|| ServerAddress {
+                    address: ([127, 0, 0, 1], 1).into(),
+                    datagram_port: 1,
+                    fingerprint: None,
+                });
+                ToController::Ready(Ready { server })
+            }
+            5 | 6 => {
+                let mut batch = Batch::default();
+                batch.push(&Row::Interval(IntervalRow {
+                    station: u16::from(detail % 3),
+                    workload: 0,
+                    at: Instant::ZERO,
+                    bytes_down: 1,
+                    bytes_up: 0,
+                }));
+                let sequence = u64::from(detail / 8);
+                ToController::Rows(Rows { sequence, batch })
+            }
+            7 => ToController::Progress(Progress { at: 0, waiting: 0 }),
+            8 => ToController::Health(HealthMessage {
+                health: health(f64::from(detail)),
+            }),
+            9 => ToController::Done(Done {
+                error: (detail >= 200).then(|| "broken".to_owned()),
+            }),
+            _ if detail < 128 => return Err(Malformed::Unknown("rubbish".to_owned())),
+            _ => ToController::Bye(Bye::default()),
+        })
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.round.poll_output() {
+            self.outputs += 1;
+            match output {
+                Output::Send(id, message) => {
+                    assert!(!self.closed.contains(&id), "{message:?} to {id:?}, which is closed");
+                    match message {
+                        ToParticipant::Ping(ping) => drop(self.pings.insert(id, ping.id)),
+                        ToParticipant::Start(_) => {
+                            self.start = true;
+                            assert!(self.started.insert(id), "{id:?} is started twice");
+                        }
+                        _ => {}
+                    }
+                }
+                Output::Close(id) => {
+                    assert!(self.closed.insert(id), "{id:?} is closed twice");
+                    self.open.remove(&id);
+                }
+                Output::Row(row) => {
+                    assert!(self.start, "{row:?} before the start is known");
+                    if let Row::Event(event) = &row {
+                        assert_ne!(event.kind, EventKind::Stall, "nobody said so");
+                    }
+                }
+                Output::Phase(..) | Output::Warn(_) | Output::Refused(..) => {}
+            }
+        }
+    }
+}
+
+fn health(figure: f64) -> Health {
+    Health {
+        name: String::new(),
+        role: Role::Agent,
+        stations: Vec::new(),
+        lateness_us_p50: figure,
+        lateness_us_p99: figure,
+        lateness_us_max: figure,
+        lateness_count: 0,
+        missed_sends: 0,
+        cpu: figure,
+        machine_busy: figure,
+        service_us_p99: figure,
+        refused: 0,
+        bytes_down: 0,
+        bytes_up: 0,
+        operations: 0,
+    }
+}

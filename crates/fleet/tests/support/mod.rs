@@ -1,0 +1,185 @@
+//! What the tests with real traffic share: plans, participants in threads, a sink and a watch that remember.
+
+use netburn_fleet::{
+    Child, FleetError, Join, Launcher, Options, Outcome, Phase, Watch, agent_main, run_local, server_main,
+};
+use netburn_record::{EventKind, EventRow, Health, OperationRow, Role, Row, Sink};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{Duration, Instant};
+use std::io;
+use std::thread::JoinHandle;
+use tokio::sync::watch;
+
+/// The plan of a scenario text.
+pub(crate) fn plan(text: &str) -> Plan {
+    let document = Document::from_toml("test.toml", text).unwrap();
+    document.resolve().unwrap()
+}
+
+/// Four people, four uses, `duration` long.
+pub(crate) fn four_uses(duration: &str) -> Plan {
+    plan(&format!(
+        r#"
+        duration = "{duration}"
+        baseline = "500 ms"
+        drain = "2 s"
+        warmup = "0 s"
+        [server]
+        link = {{ rate = "200 Mbit/s" }}
+        [station.laptop]
+        workload = "browsing"
+        [station.tv]
+        workload = "4kstream"
+        [station.phone]
+        workload = "voip"
+        [station.desktop]
+        workload = "download"
+        "#
+    ))
+}
+
+/// Participants in threads of this process.
+#[derive(Default)]
+pub(crate) struct Threads {
+    /// The joins that were asked for.
+    pub(crate) joins: Vec<Join>,
+}
+
+struct Thread(Option<JoinHandle<Result<(), FleetError>>>, Option<String>);
+
+impl Launcher for Threads {
+    fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
+        self.joins.push(join.clone());
+        let join = join.clone();
+        let thread = std::thread::spawn(move || match join.role {
+            Role::Agent => agent_main(&join),
+            Role::Server => server_main(&join),
+        });
+        Ok(Box::new(Thread(Some(thread), None)))
+    }
+}
+
+impl Child for Thread {
+    fn id(&self) -> Option<u32> {
+        None
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        if let Some(thread) = self.0.take_if(|thread| thread.is_finished()) {
+            self.1 = Some(match thread.join() {
+                Ok(Ok(())) => "well".to_owned(),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "panicked".to_owned(),
+            });
+        }
+        self.1.clone()
+    }
+
+    fn kill(&mut self) {}
+}
+
+/// A sink that remembers, and fails when it holds too much.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) syncs: usize,
+    pub(crate) full_at: Option<usize>,
+}
+
+impl Sink for Memory {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        if self.full_at.is_some_and(|full| self.rows.len() >= full) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.rows.push(row.clone());
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.syncs += 1;
+        Ok(())
+    }
+}
+
+impl Memory {
+    pub(crate) fn operations(&self, station: u16) -> impl Iterator<Item = &OperationRow> {
+        self.rows.iter().filter_map(move |row| match row {
+            Row::Operation(row) if row.station == station => Some(row),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn events(&self, kind: EventKind) -> Vec<&EventRow> {
+        let events = self.rows.iter().filter_map(|row| match row {
+            Row::Event(event) if event.kind == kind => Some(event),
+            _ => None,
+        });
+        events.collect()
+    }
+
+    pub(crate) fn health(&self) -> Vec<Health> {
+        let events = self.events(EventKind::Health);
+        events
+            .iter()
+            .map(|event| serde_json::from_str(&event.text).unwrap())
+            .collect()
+    }
+}
+
+/// Remembers what it was told, and does something at the first tick of the running phase.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) ticks: usize,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) when_running: Option<Box<dyn FnOnce()>>,
+    /// At which run time.
+    pub(crate) after: Option<Instant>,
+}
+
+impl Watch for Told {
+    fn phase(&mut self, phase: Phase, _: Duration) {
+        self.phases.push(phase);
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.ticks += 1;
+        if now >= self.after.unwrap_or(Instant::ZERO)
+            && let Some(act) = self.when_running.take()
+        {
+            act();
+        }
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.warnings.push(text.to_owned());
+    }
+}
+
+/// Runs a plan to its end.
+pub(crate) fn run(
+    plan: &Plan,
+    launcher: &mut dyn Launcher,
+    memory: &mut Memory,
+    told: &mut Told,
+    stop: watch::Receiver<bool>,
+) -> Result<Outcome, FleetError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(run_local(
+        plan,
+        Options {
+            launcher,
+            sinks: vec![memory],
+            watch: told,
+            stop,
+        },
+    ))
+}
+
+/// A stop that nobody pulls.
+pub(crate) fn never() -> watch::Receiver<bool> {
+    watch::channel(false).1
+}
