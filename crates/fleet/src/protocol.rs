@@ -23,6 +23,8 @@
 
 mod health;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_ROWS, WrongRow};
 
