@@ -1,13 +1,10 @@
-//! What the tests with real traffic share: plans, participants in threads, a sink and a watch that remember.
+//! What the tests with real traffic share: plans, a sink and a watch that remember.
 
-use netburn_fleet::{
-    Child, FleetError, Join, Launcher, Options, Outcome, Phase, Watch, agent_main, run_local, server_main,
-};
-use netburn_record::{EventKind, EventRow, Health, OperationRow, Role, Row, Sink};
+use netburn_fleet::{FleetError, Launcher, Options, Outcome, Phase, Watch, run_local};
+use netburn_record::{EventKind, EventRow, Health, OperationRow, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use std::io;
-use std::thread::JoinHandle;
 use tokio::sync::watch;
 
 /// The plan of a scenario text.
@@ -36,46 +33,6 @@ pub(crate) fn four_uses(duration: &str) -> Plan {
         workload = "download"
         "#
     ))
-}
-
-/// Participants in threads of this process.
-#[derive(Default)]
-pub(crate) struct Threads {
-    /// The joins that were asked for.
-    pub(crate) joins: Vec<Join>,
-}
-
-struct Thread(Option<JoinHandle<Result<(), FleetError>>>, Option<String>);
-
-impl Launcher for Threads {
-    fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
-        self.joins.push(join.clone());
-        let join = join.clone();
-        let thread = std::thread::spawn(move || match join.role {
-            Role::Agent => agent_main(&join),
-            Role::Server => server_main(&join),
-        });
-        Ok(Box::new(Thread(Some(thread), None)))
-    }
-}
-
-impl Child for Thread {
-    fn id(&self) -> Option<u32> {
-        None
-    }
-
-    fn ended(&mut self) -> Option<String> {
-        if let Some(thread) = self.0.take_if(|thread| thread.is_finished()) {
-            self.1 = Some(match thread.join() {
-                Ok(Ok(())) => "well".to_owned(),
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "panicked".to_owned(),
-            });
-        }
-        self.1.clone()
-    }
-
-    fn kill(&mut self) {}
 }
 
 /// A sink that remembers, and fails when it holds too much.

@@ -1,13 +1,17 @@
 //! Whole rounds with real traffic on loopback; the participants are threads of this process.
 
+mod strangers;
+#[path = "../support/mod.rs"]
 mod support;
+mod threads;
 
 use netburn_fleet::{FleetError, Phase};
 use netburn_record::row::BASELINE;
 use netburn_record::{Clock, EventKind, Role, Row, Side};
 use netburn_units::Instant;
 use netburn_workload::Outcome as Ended;
-use support::{Memory, Threads, Told, four_uses, never, run};
+use support::{Memory, Told, four_uses, never, run};
+use threads::Threads;
 
 #[test]
 fn four_uses_at_once_bring_home_their_operations() {
