@@ -152,7 +152,7 @@ fn row(number: u64, kind: u8) -> Row {
             station: kind.into(),
             workload: 0,
             at,
-            bytes_down: number << kind % 50,
+            bytes_down: number << (kind % 50),
             bytes_up: 0,
         }),
         _ => Row::Event(EventRow {

@@ -129,7 +129,10 @@ fn event(row: &EventRow, to: &mut Vec<u8>) {
     signed(row.at.as_nanos(), to);
     unsigned(row.length, to);
     // Two flags, a kind and four integers of ten bytes at most come before it.
-    let room = row.text.floor_char_boundary(LONGEST_ROW - 64);
+    let mut room = row.text.len().min(LONGEST_ROW - 64);
+    while !row.text.is_char_boundary(room) {
+        room -= 1;
+    }
     to.extend_from_slice(&row.text.as_bytes()[..room]);
 }
 
