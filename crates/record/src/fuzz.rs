@@ -62,7 +62,7 @@ pub fn check_spool(bytes: &[u8]) {
     assert_eq!(twice.end().expect("it came to its end").dropped, 0);
 }
 
-/// Reads bytes as what happens to a spool being written: rows, the passing of time, and a disk that is full at some
+/// Reads bytes as what happens to a spool being written: rows, writing, syncing, and a disk that is full at some
 /// point. What is on the disk must be a beginning of what was put, and a synced row must be on it.
 ///
 /// # Panics
@@ -82,7 +82,6 @@ pub fn check_writer(bytes: &[u8]) {
         return;
     };
     let (mut put, mut safe, mut errors) = (Vec::new(), 0, 0);
-    let mut now = Instant::ZERO;
     for step in steps {
         let result = match step {
             0..=199 => {
@@ -91,10 +90,7 @@ pub fn check_writer(bytes: &[u8]) {
                 put.push(row);
                 result
             }
-            200..=239 => {
-                now += Duration::from_millis(u64::from(*step) - 190);
-                spool.sync_if_due(now)
-            }
+            200..=239 => spool.write(),
             _ => {
                 let result = spool.sync();
                 if result.is_ok() && !spool.is_closed() {

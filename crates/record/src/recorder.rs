@@ -8,18 +8,17 @@ use crate::header::{Ending, Header};
 use crate::row::{Row, Sink};
 use crate::run::Run;
 use crate::spool::SpoolWriter;
-use netburn_units::Instant;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes a run folder: rows go to the spool while the run is under way, to Parquet columns when it ends.
 ///
-/// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with
-/// [`sync_if_due`](Self::sync_if_due) several times a second, then [`finish`](Self::finish). A recorder that is
-/// dropped, or whose process is killed, leaves a folder that [`Run::open`] finishes.
+/// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with [`sync`](Sink::sync) at least
+/// once a second, then [`finish`](Self::finish). A recorder that is dropped, or whose process is killed, leaves a folder
+/// that [`Run::open`] finishes, with all rows up to the last `sync` and perhaps more.
 ///
-/// An error of `put` or `sync_if_due` is returned once. After it, rows are let go; `finish` then keeps what reached
+/// An error of `put` or `sync` is returned once. After it, rows are let go; `finish` then keeps what reached
 /// the disk before, and the run has failed for that reason.
 #[derive(Debug)]
 pub struct Recorder {
@@ -77,16 +76,6 @@ impl Recorder {
         &self.header
     }
 
-    /// Hands what was put to the system, ten times a second, and to the disk, once a second. `now` is the run's own
-    /// time.
-    ///
-    /// # Errors
-    /// As [`put`](Sink::put).
-    pub fn sync_if_due(&mut self, now: Instant) -> io::Result<()> {
-        let result = self.spool.sync_if_due(now);
-        self.note(result)
-    }
-
     /// Turns the spool into columns, computes the summary and writes `run.json` last, in one rename.
     ///
     /// # Errors
@@ -120,6 +109,12 @@ impl Recorder {
 impl Sink for Recorder {
     fn put(&mut self, row: &Row) -> io::Result<()> {
         let result = self.spool.put(row);
+        self.note(result)
+    }
+
+    /// Returns when every row that was put is on the disk.
+    fn sync(&mut self) -> io::Result<()> {
+        let result = self.spool.sync();
         self.note(result)
     }
 }

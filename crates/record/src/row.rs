@@ -63,7 +63,7 @@ pub enum Side {
 /// A look at one TCP connection (`struct tcp_info`, linux/tcp.h).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionRow {
-    /// The station's number in the plan.
+    /// The station's number in the plan; [`u16::MAX`] when the server looked and can't tell.
     pub station: u16,
     /// The workload's number within the station; [`u16::MAX`] when the server looked and can't tell.
     pub workload: u16,

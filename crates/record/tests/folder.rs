@@ -67,7 +67,7 @@ fn leave(path: &Path, rows: &[Row], cut: usize) {
     for row in rows {
         recorder.put(row).unwrap();
     }
-    recorder.sync_if_due(ms(0)).unwrap();
+    recorder.sync().unwrap();
     drop(recorder);
     let spool = std::fs::File::options().write(true).open(path.join("spool")).unwrap();
     let length = spool.metadata().unwrap().len();

@@ -148,7 +148,7 @@ fn a_folder_of_runs_that_was_left_is_finished_by_opening_it() {
             Duration::from_millis(50),
         ))
         .unwrap();
-    second.sync_if_due(ms(0)).unwrap();
+    second.sync().unwrap();
     drop(second);
     // The third was killed before it had written anything.
     std::fs::create_dir(path.join("3")).unwrap();

@@ -117,7 +117,7 @@ impl Table for IntervalRow {
 impl Table for ConnectionRow {
     const NAME: &'static str = "connections";
     const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name),
+        Column::new("station", Name).optional(),
         Column::new("workload", Name).optional(),
         Column::new("side", Name),
         Column::new("port", Unsigned),
@@ -132,9 +132,9 @@ impl Table for ConnectionRow {
     ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
-        let known = (self.workload != u16::MAX).then_some(self.workload);
-        to.text(names.station(self.station));
-        to.maybe_text(known.map(|workload| names.workload(self.station, workload)));
+        let known = |number: u16| (number != u16::MAX).then_some(number);
+        to.maybe_text(known(self.station).map(|station| names.station(station)));
+        to.maybe_text(known(self.workload).map(|workload| names.workload(self.station, workload)));
         to.text(ByteArray::from(self.side.name()));
         to.unsigned(self.port.into());
         to.number(self.at.as_nanos());
@@ -148,7 +148,10 @@ impl Table for ConnectionRow {
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        let station = match from.maybe_text() {
+            Some(name) => names.station(name).ok_or(NO_STATION)?,
+            None => u16::MAX,
+        };
         let workload = match from.maybe_text() {
             Some(name) => names.workload(station, name).ok_or(NO_WORKLOAD)?,
             None => u16::MAX,

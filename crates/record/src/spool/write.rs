@@ -2,18 +2,11 @@
 
 use super::{HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
 use crate::row::{Row, Sink};
-use netburn_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Write};
 
 /// How much is gathered before it is handed to the system.
 const BUFFER: usize = 256 << 10;
-
-/// How long a row may wait before it is handed to the system: what a killed process loses.
-const WRITE_EVERY: Duration = Duration::from_millis(100);
-
-/// How long the system may hold it before it must be on the disk: what a power cut loses.
-const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// What a spool is written to.
 pub trait Disk: Write {
@@ -38,8 +31,6 @@ impl Disk for File {
 pub struct SpoolWriter<D> {
     disk: D,
     buffer: Vec<u8>,
-    written: Option<Instant>,
-    synced: Option<Instant>,
     /// Whether anything was handed to the system since the last sync.
     dirty: bool,
     closed: bool,
@@ -57,8 +48,6 @@ impl<D: Disk> SpoolWriter<D> {
         let mut spool = SpoolWriter {
             disk,
             buffer: Vec::with_capacity(BUFFER + LONGEST_ROW),
-            written: None,
-            synced: None,
             dirty: false,
             closed: false,
         };
@@ -75,38 +64,6 @@ impl<D: Disk> SpoolWriter<D> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
-    }
-
-    /// Hands everything to the system and on to the disk.
-    ///
-    /// # Errors
-    /// When that fails, once.
-    pub fn sync(&mut self) -> io::Result<()> {
-        self.write()?;
-        if std::mem::take(&mut self.dirty) {
-            let result = self.disk.sync();
-            self.close_on_error(result)?;
-        }
-        Ok(())
-    }
-
-    /// The same, when the time has come: every 100 ms to the system, every second to the disk.
-    ///
-    /// # Errors
-    /// When that fails, once.
-    pub fn sync_if_due(&mut self, now: Instant) -> io::Result<()> {
-        let due = |last: Option<Instant>, every| {
-            last.is_none_or(|last| now.checked_since(last).is_none_or(|since| since >= every))
-        };
-        if due(self.synced, SYNC_EVERY) {
-            (self.written, self.synced) = (Some(now), Some(now));
-            self.sync()
-        } else if due(self.written, WRITE_EVERY) {
-            self.written = Some(now);
-            self.write()
-        } else {
-            Ok(())
-        }
     }
 
     /// What it is written to.
@@ -149,6 +106,16 @@ impl<D: Disk> Sink for SpoolWriter<D> {
             true => self.write(),
             false => Ok(()),
         }
+    }
+
+    /// Returns when every row that was put is on the disk.
+    fn sync(&mut self) -> io::Result<()> {
+        self.write()?;
+        if std::mem::take(&mut self.dirty) {
+            let result = self.disk.sync();
+            self.close_on_error(result)?;
+        }
+        Ok(())
     }
 }
 
