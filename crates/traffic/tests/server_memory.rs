@@ -5,14 +5,23 @@
 #[expect(dead_code, reason = "only a part is of use here")]
 mod util;
 
-use netburn_traffic::server::Limits;
+use netburn_scenario::plan::Http;
+use netburn_traffic::client::{Trust, tls};
+use netburn_traffic::server::{Limits, ServerConfig};
+use rustls::{ClientConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use util::{get, limited, serve};
+use std::sync::Arc;
+use util::{get, serve, with_tls};
 
 /// What docs/SECURITY.md says for each connection, in bytes.
 const HTTP1: usize = 32 << 10;
-const HTTP2: usize = 96 << 10;
+const HTTP2: usize = 64 << 10;
+/// With TLS the client's end is in this process, too, and as large.
+const TLS: usize = 128 << 10;
+
+/// So many clients of each kind; the first few pay for what is made once.
+const FIRST: usize = 20;
 
 /// This process's resident memory in bytes.
 fn resident() -> usize {
@@ -22,24 +31,26 @@ fn resident() -> usize {
     kib << 10
 }
 
-/// `count` clients that send `request`, have the beginning of an answer, and read no more.
-fn crowd(address: SocketAddr, count: usize, request: &[u8]) -> Vec<TcpStream> {
-    let mut clients: Vec<TcpStream> = (0..count)
-        .map(|_| {
-            let stream = TcpStream::connect(address).unwrap();
-            stream.set_read_timeout(Some(util::PATIENCE)).unwrap();
-            (&stream).write_all(request).unwrap();
-            stream
-        })
-        .collect();
-    for client in &mut clients {
-        client.read_exact(&mut [0; 100]).unwrap();
-    }
-    // A second look at each, when all are there.
-    for client in &mut clients {
-        client.read_exact(&mut [0; 30_000]).unwrap();
-    }
-    clients
+/// A client's end of a connection that has had the beginning of an answer, and reads no more.
+fn begin<S: Read + Write>(mut stream: S, request: &[u8]) -> S {
+    stream.write_all(request).unwrap();
+    stream.read_exact(&mut [0; 30_000]).unwrap();
+    stream
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(util::PATIENCE)).unwrap();
+    stream
+}
+
+/// The memory taken by each of `count` clients that `connect` makes, and the clients.
+fn each<S>(count: usize, connect: impl Fn() -> S) -> (usize, Vec<S>) {
+    let mut clients: Vec<S> = (0..FIRST).map(|_| connect()).collect();
+    clients.reserve(count);
+    let before = resident();
+    clients.extend((0..count).map(|_| connect()));
+    (resident().saturating_sub(before) / count, clients)
 }
 
 /// An HTTP/2 client's beginning: preface, a window of 2³¹ − 1 for each stream, and GET /bytes/1GiB.
@@ -63,23 +74,29 @@ fn http2_request() -> Vec<u8> {
 
 #[test]
 fn memory_does_not_grow_with_the_object() {
-    let served = serve(limited(Limits {
+    let limits = Limits {
         connections: 10_000,
         ..Limits::default()
-    }));
+    };
+    let served = serve(ServerConfig { limits, ..with_tls() });
     let request = get("/bytes/1GiB");
     let http2 = http2_request();
-    for (count, request, bound) in [(2_000, request.as_bytes(), HTTP1), (500, &http2, HTTP2)] {
-        // What is made once is made by the first few.
-        drop(crowd(served.http(), 20, request));
-        let before = resident();
-        let clients = crowd(served.http(), count, request);
-        let each = resident().saturating_sub(before) / count;
-        println!("{each} bytes for each of {count}");
-        assert!(each <= bound, "{each} bytes for each of {count}");
-        assert!(served.handle.connections().len() >= count);
-        drop(clients);
-    }
-    let sent = served.handle.health().bytes_down;
-    assert!(sent > 2_000 * 30_000, "they were under way: {sent}");
+    // All stay open, so that none lives in what another has given back.
+    let (http2, _h2) = each(500, || begin(connect(served.http()), &http2));
+    let config = tls::config(&Trust::Any, Http::H1).unwrap();
+    let (tls, _tls) = each(100, || {
+        let name = tls::server_name("localhost").unwrap();
+        let session = ClientConnection::new(Arc::clone(&config), name).unwrap();
+        begin(
+            StreamOwned::new(session, connect(served.addresses.https[0])),
+            request.as_bytes(),
+        )
+    });
+    let (http1, _h1) = each(2_000, || begin(connect(served.http()), request.as_bytes()));
+    println!("bytes for each connection: HTTP/1.1 {http1}, HTTP/2 {http2}, TLS {tls}");
+    assert!(
+        http1 <= HTTP1 && http2 <= HTTP2 && tls <= TLS,
+        "HTTP/1.1 {http1}, HTTP/2 {http2}, TLS {tls}"
+    );
+    assert_eq!(served.handle.connections().len(), 2_600 + 3 * FIRST);
 }

@@ -20,6 +20,9 @@ use tokio::net::TcpStream;
 /// What HTTP/2 begins with on a cleartext connection (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// So much may be encrypted ahead of what the socket takes.
+const TLS_AHEAD: usize = 32 << 10;
+
 /// What a connection has to do with the rest of the server.
 pub(crate) struct Visit {
     pub(crate) worker: Rc<Worker>,
@@ -95,7 +98,8 @@ async fn serve_tls(visit: Visit, socket: Socket) -> io::Result<()> {
         return Ok(());
     };
     let head_time = super::socket::into_std(visit.worker.shared.limits.head_time);
-    let stream = tokio::time::timeout(head_time, acceptor.accept(socket)).await??;
+    let mut stream = tokio::time::timeout(head_time, acceptor.accept(socket)).await??;
+    stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
         return http2::serve(visit, stream).await;
     }

@@ -25,7 +25,7 @@ pub(crate) struct Wire {
 }
 
 /// TLS takes so much content at a time.
-const TLS_PIECE: u64 = 64 << 10;
+const TLS_PIECE: u64 = 32 << 10;
 /// What comes over TLS and is dropped goes through a buffer of so many bytes.
 const TLS_SCRATCH: usize = 16 << 10;
 

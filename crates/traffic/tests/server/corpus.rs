@@ -5,7 +5,9 @@ use netburn_traffic::server::fuzz::{check_consent, check_request};
 use netburn_units::Seed;
 use std::path::Path;
 
-const TARGETS: [(&str, fn(&[u8])); 4] = [
+type Check = fn(&[u8]);
+
+const TARGETS: [(&str, Check); 4] = [
     ("request", check_request),
     ("consent", check_consent),
     ("datagram", check_datagram),
