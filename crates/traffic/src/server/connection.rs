@@ -51,7 +51,8 @@ pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAdd
     let socket = Socket::new(stream);
     // A connection that breaks is the client's affair, and shows in its measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
-        Ok(place) if tls => serve_tls(visit(worker, place), socket).await,
+        // Boxed, so that the many of the other kind aren't made as large.
+        Ok(place) if tls => Box::pin(serve_tls(visit(worker, place), socket)).await,
         Ok(place) => serve_clear(visit(worker, place), socket).await,
         Err(denied) => turn_away(&worker, socket, denied, tls).await,
     };
@@ -85,7 +86,7 @@ async fn serve_clear(visit: Visit, mut socket: Socket) -> io::Result<()> {
         }
         if common == PREFACE.len() {
             socket.put_back(first);
-            return http2::serve(visit, socket).await;
+            return Box::pin(http2::serve(visit, socket)).await;
         }
         deadline.set(limits.head_time);
     }
@@ -101,7 +102,7 @@ async fn serve_tls(visit: Visit, socket: Socket) -> io::Result<()> {
     let mut stream = tokio::time::timeout(head_time, acceptor.accept(socket)).await??;
     stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-        return http2::serve(visit, stream).await;
+        return Box::pin(http2::serve(visit, stream)).await;
     }
     let wire = Wire::new(Io::Tls(Box::new(stream)), visit.worker.shared.limits.idle_time);
     Http1::new(visit, wire, Vec::new()).serve().await

@@ -6,6 +6,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
 
+/// So many connections are looked at in one go.
+const AT_ONCE: usize = 64;
+
 /// The open connections by number, in the order they came.
 #[derive(Debug, Default)]
 pub(crate) struct Registry(Mutex<State>);
@@ -29,18 +32,29 @@ impl Registry {
         self.lock().open.remove(&number);
     }
 
-    /// A look at each; those that the system says nothing about are left out.
+    /// A look at each; those that the system says nothing about are left out. Nobody waits for it for long: it takes
+    /// some at a time, and looks at them without the lock.
     pub(crate) fn look(&self) -> Vec<Connection> {
-        let state = self.lock();
-        let look = |(peer, stream): &(SocketAddr, Arc<TcpStream>)| {
-            let info = netburn_linux::tcp_info(&**stream).ok()?;
-            Some(Connection {
-                peer: *peer,
-                at: std::time::Instant::now(),
-                info,
-            })
-        };
-        state.open.values().filter_map(look).collect()
+        let mut looks = Vec::new();
+        let mut from = 0;
+        loop {
+            let some: Vec<_> = {
+                let state = self.lock();
+                let next = state.open.range(from..).take(AT_ONCE);
+                next.map(|(number, (peer, stream))| (*number, *peer, Arc::clone(stream)))
+                    .collect()
+            };
+            let Some((last, ..)) = some.last() else { return looks };
+            from = last + 1;
+            looks.extend(some.into_iter().filter_map(|(_, peer, stream)| {
+                let info = netburn_linux::tcp_info(&*stream).ok()?;
+                Some(Connection {
+                    peer,
+                    at: std::time::Instant::now(),
+                    info,
+                })
+            }));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
