@@ -42,7 +42,7 @@ pub async fn baseline(
     let work = move || async move {
         let mut loads = Vec::with_capacity(stations.len());
         let mut events = Vec::new();
-        for (index, (idle, echoes)) in echoing(stations).await.into_iter().enumerate() {
+        for (index, (idle, echoes)) in echoing(stations, stop.clone()).await.into_iter().enumerate() {
             let from = clock.now();
             let (config, target) = match echoes {
                 true => (Config::probe(), idle.target),
@@ -64,8 +64,8 @@ pub async fn baseline(
     own_thread(work).await
 }
 
-/// Which of the stations get their datagrams back. All are asked at once.
-async fn echoing(stations: Vec<Idle>) -> Vec<(Idle, bool)> {
+/// Which of the stations get their datagrams back. All are asked at once; a stop ends the asking.
+async fn echoing(stations: Vec<Idle>, mut stop: Stop) -> Vec<(Idle, bool)> {
     let mut echoes = vec![false; stations.len()];
     let local = LocalSet::new();
     let mut asked = JoinSet::new();
@@ -80,7 +80,10 @@ async fn echoing(stations: Vec<Idle>) -> Vec<(Idle, bool)> {
             }
         }
     });
-    answers.await;
+    tokio::select! {
+        () = answers => {}
+        () = stop.stopped() => {}
+    }
     stations.into_iter().zip(echoes).collect()
 }
 

@@ -40,6 +40,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// # Panics
 /// When no timer can be made (no more files can be opened).
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> DriveReport {
+    // Every connection is a file.
+    let _ = netburn_linux::raise_open_files();
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
     let busy = local.run_until(run(&shared, &rows, stop)).await;

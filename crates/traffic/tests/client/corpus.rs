@@ -1,7 +1,9 @@
 //! What servers might say: the committed inputs, then pseudo-random ones made from them.
 
+use crate::util::{Scripted, calls, drive_one, new_calls};
 use netburn_traffic::client::fuzz::{check_answer, check_chunked, check_url};
-use netburn_units::Seed;
+use netburn_units::{Duration, Seed};
+use netburn_workload::{Config, Outcome};
 use std::path::Path;
 
 type Check = fn(&[u8]);
@@ -36,5 +38,42 @@ fn the_corpus_and_what_is_near_it_hold() {
             }
             check(&input);
         }
+    }
+}
+
+#[test]
+fn whatever_a_server_says_each_request_ends() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/answer");
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let inputs: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    let server = Scripted::start(move |talk, number| {
+        let mut stream = Seed(number).stream("what a server says", 0);
+        while talk.request()?.is_some() {
+            let mut input = inputs[stream.below(inputs.len() as u64) as usize].clone();
+            for _ in 0..stream.below(3) {
+                let at = stream.below(input.len() as u64) as usize;
+                input[at] = stream.next_u64() as u8;
+            }
+            talk.say(&input[1..])?;
+            if stream.below(2) == 0 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    });
+    for config in [calls(5, 2), new_calls(5, 2)] {
+        let config = Config {
+            timeout: Duration::from_millis(300),
+            ..config
+        };
+        let left = drive_one(&server.target(), config, 500, 5000);
+        assert_eq!(left.operations.len(), 250);
+        let ended = |o| matches!(o, Outcome::Finished | Outcome::Failed(_) | Outcome::TimedOut);
+        assert_eq!(left.count(ended), 250);
+        assert!(left.finished() > 0 && left.finished() < 200, "{}", left.finished());
     }
 }

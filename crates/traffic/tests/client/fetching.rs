@@ -38,13 +38,15 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
         (site.size, site.permission),
         (ByteSize::from_bytes(100_000), Permission::ThisMachine)
     );
-    assert_eq!((report.pages, report.finished), (12, 12));
+    // A page that takes longer than its period puts off those after it.
+    assert!((4..=12).contains(&report.pages), "{}", report.pages);
+    assert_eq!(report.finished, report.pages);
     assert_eq!(report.page_mean, Some(200_000.0));
     assert_eq!(report.page_deviation, Some(0.0));
     assert_eq!(report.percent_ok(), Some(100.0));
     let log = nginx.log();
     let gets: Vec<_> = log.iter().filter(|line| line.0 == "GET").collect();
-    assert_eq!(gets.len(), 24);
+    assert_eq!(gets.len() as u64, report.pages * 2);
     assert_eq!(gets.iter().map(|line| line.3).sum::<u64>(), report.bytes);
     // The look at the URL, and idle latency.
     let heads = log.len() - gets.len();

@@ -46,11 +46,11 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
     nginx.object("bytes/131072", 131_072);
     let target = Target::new(nginx.address);
     let config = Config {
-        every: Some(Duration::from_millis(100)),
+        every: Some(Duration::from_millis(300)),
         jitter: Duration::ZERO,
         ..Config::browsing()
     };
-    let left = drive_one(&target, config, 500, 3000);
+    let left = drive_one(&target, config, 1500, 3000);
     assert_eq!(left.finished(), 5);
     assert!(
         left.operations
@@ -59,7 +59,7 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
     );
     assert_eq!(nginx.log().len(), 50);
     // At most ten looks at closing connections in a second.
-    assert!((1..=20).contains(&left.connections.len()), "{}", left.connections.len());
+    assert!((1..=30).contains(&left.connections.len()), "{}", left.connections.len());
 }
 
 #[test]
