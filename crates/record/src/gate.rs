@@ -59,6 +59,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
             checked.gate.reasons.push(reason);
         }
     };
+    let one_machine = matches!(evidence.ground, Ground::Local | Ground::Lab);
     let mut lateness = Lateness::default();
     for health in evidence.health {
         // A server that fails is in every station's figures.
@@ -76,9 +77,24 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         for reason in reasons(health) {
             doubt(stations, reason);
         }
+        if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
+            doubt(
+                stations,
+                busy(&format!("the machine of {}", called(health)), health.machine_busy),
+            );
+        }
+    }
+    let busiest = evidence
+        .health
+        .iter()
+        .map(|health| health.machine_busy)
+        .max_by(f64::total_cmp);
+    if let Some(share) = busiest.filter(|share| one_machine && at_least(*share, MACHINE_BUSY)) {
+        doubt(&all, busy("this machine", share));
     }
     for clock in evidence.clocks {
-        if clock.error_ns > CLOCK_ERROR_NS {
+        // Latency is measured by the stations' own clocks: the server's is in no verdict.
+        if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
             let reason = format!(
                 "the clock of {} is known only to {}; the limit is {}",
                 clock.name,
@@ -110,10 +126,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
 
 /// What is in doubt about one participant.
 fn reasons(health: &Health) -> Vec<String> {
-    let name = match health.role {
-        Role::Agent => format!("agent {}", health.name),
-        Role::Server => format!("server {}", health.name),
-    };
+    let name = called(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(format!(
@@ -138,13 +151,6 @@ fn reasons(health: &Health) -> Vec<String> {
             percent(CPU)
         ));
     }
-    if at_least(health.machine_busy, MACHINE_BUSY) {
-        reasons.push(format!(
-            "the machine of {name} was {} busy; the limit is {}",
-            percent(health.machine_busy),
-            percent(MACHINE_BUSY)
-        ));
-    }
     if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
         reasons.push(format!(
             "{name} took {} to begin its answers at the 99th percentile; the limit is {}",
@@ -159,6 +165,23 @@ fn reasons(health: &Health) -> Vec<String> {
         ));
     }
     reasons
+}
+
+/// What a participant is called in a sentence.
+fn called(health: &Health) -> String {
+    match health.role {
+        Role::Agent => format!("agent {}", health.name),
+        Role::Server if health.name == "server" => "the server".to_owned(),
+        Role::Server => format!("server {}", health.name),
+    }
+}
+
+fn busy(machine: &str, share: f64) -> String {
+    format!(
+        "{machine} was {} busy; the limit is {}",
+        percent(share),
+        percent(MACHINE_BUSY)
+    )
 }
 
 /// Whether `figure` is beyond `limit`; a figure that is no number is.
@@ -289,11 +312,30 @@ mod tests {
             };
             let (mut a, mut s) = (agent(), server());
             change(&mut a, &mut s);
-            let checked = check(Ground::Local, &[a, tv, s], &[], true);
+            let checked = check(Ground::Fleet, &[a, tv, s], &[], true);
             assert_eq!(checked.gate.ok, sentence.is_empty(), "{sentence}");
             assert_eq!(checked.gate.reasons.join("\n"), *sentence);
             assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), *doubted, "{sentence}");
         }
+    }
+
+    #[test]
+    fn one_machine_is_said_once() {
+        let busy = |share| Health {
+            machine_busy: share,
+            ..agent()
+        };
+        let tv = Health {
+            name: "server".into(),
+            machine_busy: 0.985,
+            ..server()
+        };
+        let checked = check(Ground::Local, &[busy(0.99), busy(0.999), tv], &[], false);
+        assert_eq!(
+            checked.gate.reasons,
+            ["this machine was 99.9 % busy; the limit is 98 %"]
+        );
+        assert_eq!(checked.doubts.len(), 2);
     }
 
     #[test]

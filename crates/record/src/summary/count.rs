@@ -116,8 +116,20 @@ impl Counter {
 
     pub(crate) fn event(&mut self, row: &EventRow) {
         match row.kind {
-            EventKind::Health => self.health.extend(serde_json::from_str::<Health>(&row.text)),
-            EventKind::Clock => self.clocks.extend(serde_json::from_str::<Clock>(&row.text)),
+            // What was said last counts: clocks are compared before the run and after.
+            EventKind::Health => {
+                if let Ok(health) = serde_json::from_str::<Health>(&row.text) {
+                    self.health
+                        .retain(|before| before.name != health.name || before.role != health.role);
+                    self.health.push(health);
+                }
+            }
+            EventKind::Clock => {
+                if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
+                    self.clocks.retain(|before| before.name != clock.name);
+                    self.clocks.push(clock);
+                }
+            }
             EventKind::Lost => match row.station {
                 Some(number) => {
                     if let Some(station) = self.stations.get_mut(usize::from(number)) {
