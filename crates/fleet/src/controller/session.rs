@@ -198,11 +198,7 @@ impl Session {
     /// # Errors
     /// When it has no place here, or is none. See [`is_exhausted`](Self::is_exhausted).
     pub fn handle_message(&mut self, at: Stamp, message: Result<ToController, Malformed>) -> Result<Step, Refusal> {
-        let step = message
-            .map_err(Refusal::from)
-            .and_then(|message| self.step(at, message));
-        self.refusals += u32::from(step.is_err());
-        step
+        self.step(at, message?)
     }
 
     /// What it said was refused, here or for what it means elsewhere.

@@ -164,7 +164,7 @@ impl World {
                 })
             }
             4 => {
-                let server = (detail % 2 == 0).then(|| ServerAddress {
+                let server = detail.is_multiple_of(2).then(|| ServerAddress {
                     address: ([127, 0, 0, 1], 1).into(),
                     datagram_port: 1,
                     fingerprint: None,

@@ -7,13 +7,16 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+/// What a participant does, from joining on.
+type Life = fn(&Join) -> Result<(), FleetError>;
+
 /// Starts them.
 #[derive(Default, Clone)]
 pub(crate) struct Threads {
     /// The joins that were asked for.
     pub(crate) joins: Arc<Mutex<Vec<Join>>>,
     /// The agent that is somebody else's, and who that is.
-    pub(crate) instead: Option<(&'static str, fn(&Join) -> Result<(), FleetError>)>,
+    pub(crate) instead: Option<(&'static str, Life)>,
 }
 
 struct Thread(Option<JoinHandle<Result<(), FleetError>>>, Option<String>);

@@ -42,7 +42,7 @@ pub async fn baseline(
     let work = move || async move {
         let mut loads = Vec::with_capacity(stations.len());
         let mut events = Vec::new();
-        for (index, (idle, echoes)) in echoing(stations, stop.clone()).await.into_iter().enumerate() {
+        for (idle, echoes) in echoing(stations, stop.clone()).await {
             let from = clock.now();
             let (config, target) = match echoes {
                 true => (Config::probe(), idle.target),
@@ -51,10 +51,12 @@ pub async fn baseline(
                     (request_every_50_ms(), Arc::new(tiny(&idle.target)))
                 }
             };
+            // Told apart by station: agents that drive one each would all probe in step.
+            let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
             loads.push(Load {
                 station: idle.station,
                 workload: BASELINE,
-                machine: Workload::new(config, from, until, until, seed, index as u64),
+                machine: Workload::new(config, from, until, until, seed, index),
                 target,
             });
         }
