@@ -3,7 +3,6 @@
 //! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
 
 mod args;
-mod bytes;
 mod exit;
 mod fetch;
 mod join;

@@ -1,31 +1,40 @@
 //! From a scenario's name to a resolved plan: `plan` and `schema`, and the beginning of `run`.
 
 use crate::args::{Changes, Format, PlanArgs, SchemaArgs, SchemaOf};
-use crate::bytes;
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
+use netburn_report::plain::{sanitise, wrap};
 use netburn_scenario::{Ground, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
-    let (plan, notes) = resolved(&args.changes)?;
+    let (plan, _) = resolved(&args.changes)?;
     let text = match args.format {
         Format::Json => document(&plan.to_json()),
-        Format::Text => {
-            let look = Look::of_stdout();
-            let bytes = bytes::spoken(bytes::at_most(&plan));
-            netburn_report::plan::text(&plan, &bytes, &notes, look.width, look.colour)
-        }
+        Format::Text => described(&plan, Look::of_stdout().width),
     };
     data(&text)?;
     Ok(Ended::Ran)
 }
 
+/// The plan in words.
+fn described(plan: &Plan, width: usize) -> String {
+    let mut text = "Nothing was run. On local, this would be:\n\n".to_owned();
+    for line in plan.describe(Ground::Local) {
+        let line = sanitise(&line);
+        let indent = &line[..line.len() - line.trim_start().len()];
+        for wrapped in wrap(&line, width, &format!("{indent}  ")) {
+            text.push_str(&format!("{wrapped}\n"));
+        }
+    }
+    text
+}
+
 /// `netburn schema`.
 pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
     let schema = match args.of {
-        SchemaOf::Scenario => document(&netburn_fleet::protocol::schema()),
+        SchemaOf::Scenario => document(&netburn_scenario::json_schema()),
         SchemaOf::Protocol => document(&netburn_fleet::protocol::schema()),
     };
     data(&schema)?;

@@ -4,27 +4,30 @@ mod round;
 mod screen;
 
 use crate::args::{GroundArg, RunArgs};
-use crate::bytes;
 use crate::exit::{self, Ended, Stop};
 use crate::plan;
 use crate::record::written;
 use crate::terminal::{data, say};
 use netburn_record::UnixTime;
 use netburn_report::plain::sanitise;
-use netburn_scenario::Plan;
+use netburn_scenario::{Ground, Plan};
+use netburn_units::ByteSize;
 use std::path::PathBuf;
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     ground(args.on)?;
     let (plan, notes) = plan::resolved(&args.changes)?;
+    if args.on.is_none() {
+        say("no --on: running on local, the only ground of this build");
+    }
     for note in notes {
         say(&format!("note: {}", sanitise(&note)));
     }
     say(&format!(
         "{}: may move up to {}, all of it within this machine",
         plan.name,
-        bytes::spoken(bytes::at_most(&plan))
+        most(&plan)
     ));
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let done = round::all(&plan, &folder)?;
@@ -37,14 +40,27 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
 }
 
+/// The most bytes that it moves, as people say it.
+fn most(plan: &Plan) -> String {
+    let most = plan.bytes_expected(Ground::Local).most;
+    most.map_or_else(|| "whatever goes through".to_owned(), decimal)
+}
+
+/// `size` in powers of ten: `8.1 GB`.
+fn decimal(size: ByteSize) -> String {
+    let bytes = size.as_bytes() as f64;
+    match bytes {
+        1e12.. => format!("{:.1} TB", bytes / 1e12),
+        1e9.. => format!("{:.1} GB", bytes / 1e9),
+        1e6.. => format!("{:.0} MB", bytes / 1e6),
+        _ => format!("{:.0} kB", (bytes / 1e3).ceil()),
+    }
+}
+
 /// Whether this build has the ground that was asked for.
 fn ground(on: Option<GroundArg>) -> Result<(), Stop> {
     match on {
-        Some(GroundArg::Local) => Ok(()),
-        None => {
-            say("no --on: running on local, the only ground of this build");
-            Ok(())
-        }
+        None | Some(GroundArg::Local) => Ok(()),
         Some(other) => Err(Stop::Wrong(format!(
             "--on {}: this build has only `local`, which runs everything on this machine",
             other.name()
@@ -54,4 +70,21 @@ fn ground(on: Option<GroundArg>) -> Result<(), Stop> {
 
 fn default_folder(plan: &Plan) -> PathBuf {
     PathBuf::from("runs").join(format!("{}-{}", UnixTime::now().for_file_name(), plan.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_in_powers_of_ten() {
+        for (bytes, text) in [
+            (1, "1 kB"),
+            (52_400_000, "52 MB"),
+            (8_125_000_000, "8.1 GB"),
+            (20_000_000_000_000, "20.0 TB"),
+        ] {
+            assert_eq!(decimal(ByteSize::from_bytes(bytes)), text);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
-//! - [`plan`]: what would run. [`runs`]: what has.
+//! - [`runs`]: a list of runs.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
@@ -10,7 +10,6 @@ pub mod ground;
 pub mod live;
 pub mod paint;
 pub mod plain;
-pub mod plan;
 pub mod runs;
 pub mod table;
 pub mod text;

@@ -39,13 +39,14 @@ pub fn truncate(text: &str, columns: usize) -> String {
 }
 
 /// `text`, which may be painted, as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
-/// than a line stays whole: addresses and paths are there to be copied.
+/// than a line stays whole: addresses and paths are there to be copied. Spaces in front of the first stay.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let front = &text[..text.len() - text.trim_start_matches(' ').len()];
+    let mut lines = vec![front.to_owned()];
     for word in text.split(' ').filter(|w| !w.is_empty()) {
         let line = lines.last_mut().expect("there is always a line");
-        let empty = line.is_empty() || line.as_str() == indent;
+        let empty = line.bytes().all(|b| b == b' ');
         if !empty && painted_width(line) + 1 + painted_width(word) > columns {
             lines.push(format!("{indent}{word}"));
             continue;
@@ -86,6 +87,7 @@ mod tests {
             ["http://far.example/long", "x"]
         );
         assert_eq!(wrap("", 5, ""), [""]);
+        assert_eq!(wrap("  one two", 6, "    "), ["  one", "    two"]);
     }
 
     #[test]

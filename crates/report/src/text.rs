@@ -16,6 +16,9 @@ use netburn_workload::Verdict;
 /// The narrowest text: below it lines are longer than asked for rather than unreadable.
 const NARROWEST: usize = 40;
 
+/// The most reasons of the gate that are listed.
+const REASONS: usize = 10;
+
 /// The most intervals that are listed.
 const INTERVALS: usize = 40;
 

@@ -3,9 +3,9 @@
 use super::screen::Screen;
 use crate::exit::Stop;
 use crate::signals::Signals;
-use crate::terminal::stderr_colour;
+use crate::terminal::{say, stderr_colour};
 use netburn_fleet::{FleetError, Options, Outcome, ThisMachine, run_local};
-use netburn_record::{Ending, Ground, Header, Host, Recorder, Run, Summary, UnixTime};
+use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, Summary, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
@@ -38,31 +38,36 @@ async fn rounds(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
-    let mut runs = Vec::new();
-    let mut interrupted = false;
+    if plan.repeat == 1 {
+        let (run, ending) = one(plan, folder, &program, &mut signals).await?;
+        return Ok(done(&run, &ending));
+    }
+    let mut repeats = Repeats::create(folder).map_err(unmade)?;
+    let mut last = Ending::Complete;
     for round in 0..plan.repeat {
-        let folder = match plan.repeat {
-            1 => folder.to_owned(),
-            _ => folder.join((round + 1).to_string()),
-        };
         let plan = Plan {
             seed: plan.seed.repeat(u64::from(round)),
-            repeat: 1,
             ..plan.clone()
         };
-        let (run, ending) = one(&plan, &folder, &program, &mut signals).await?;
-        runs.push(run);
-        interrupted = ending == Ending::Interrupted;
-        if ending != Ending::Complete {
+        say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
+        let (run, ending) = one(&plan, &repeats.next_path(), &program, &mut signals).await?;
+        repeats.add(run);
+        last = ending;
+        if last != Ending::Complete {
             break;
         }
     }
-    let summary = runs.pop().map(|run| run.summary().clone());
-    Ok(Done {
-        folder: folder.to_owned(),
-        summary: summary.ok_or_else(|| Stop::NotMeasured("nothing was run".to_owned()))?,
-        interrupted,
-    })
+    let folder = repeats.path().to_owned();
+    let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
+    Ok(done(&pooled, &last))
+}
+
+fn done(run: &Run, ending: &Ending) -> Done {
+    Done {
+        folder: run.path().to_owned(),
+        summary: run.summary().clone(),
+        interrupted: *ending == Ending::Interrupted,
+    }
 }
 
 /// One round into `folder`.

@@ -24,6 +24,7 @@ pub struct Live {
     look: Look,
     now: Instant,
     drawn_at: Option<Instant>,
+    status: Option<&'static str>,
     /// The widths of the lines on the screen.
     on_screen: Vec<usize>,
 }
@@ -51,40 +52,38 @@ impl Live {
             look,
             now: Instant::ZERO.checked_sub(plan.baseline).unwrap_or_default(),
             drawn_at: None,
+            status: None,
             on_screen: Vec::new(),
         }
     }
 
-    /// The run is in `phase` now: drawn at once.
+    /// The run is in `phase` now.
     pub fn phase(&mut self, phase: Phase) {
         self.model.phase(phase);
-        self.drawn_at = None;
         self.tick(self.now);
     }
 
-    /// It is `now`: draws where it is time to.
+    /// It is `now`: draws where it is time to, and at once where something else is going on than before.
     pub fn tick(&mut self, now: Instant) {
         self.now = now;
+        let status = self.model.status(now);
+        let new = self.status.replace(status) != Some(status);
         let period = match self.look {
             Look::InPlace { .. } => REDRAW,
             Look::Plain => PLAIN,
         };
-        let soon = self.drawn_at.and_then(|at| now.checked_since(at));
-        if soon.is_some_and(|since| since < period) {
+        // Before the start is agreed on the run's time is a guess: it may go back once.
+        let at = self.drawn_at.get_or_insert(now);
+        *at = now.min(*at);
+        if !new && now.since(*at) < period {
             return;
         }
-        self.drawn_at = Some(now);
+        *at = now;
         match self.look {
-            Look::InPlace { colour } => {
-                let (rows, columns) = self.term.size();
-                let lines = self.model.table(now, usize::from(columns), usize::from(rows), colour);
-                self.replace(&lines);
-            }
-            Look::Plain => {
-                let mut text = self.model.plain(now).join("\n");
-                text.push('\n');
-                self.write(&text);
-            }
+            Look::InPlace { .. } => self.draw(),
+            // The stations follow when there is something to say of them.
+            Look::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
+            Look::Plain => self.write(&format!("{}\n", self.model.plain(now).join("\n"))),
         }
     }
 
@@ -93,10 +92,7 @@ impl Live {
         let text = format!("{}{line}\n", self.erase());
         self.on_screen.clear();
         self.write(&text);
-        if matches!(self.look, Look::InPlace { .. }) {
-            self.drawn_at = None;
-            self.tick(self.now);
-        }
+        self.draw();
     }
 
     /// Takes the table away.
@@ -106,10 +102,16 @@ impl Live {
         self.write(&text);
     }
 
-    fn replace(&mut self, lines: &[String]) {
+    /// Draws the table where it is drawn in place.
+    fn draw(&mut self) {
+        let Look::InPlace { colour } = self.look else { return };
+        let (rows, columns) = self.term.size();
+        let lines = self
+            .model
+            .table(self.now, usize::from(columns), usize::from(rows), colour);
         // One write, so that nothing else comes in between; synchronised where the terminal knows how (mode 2026).
         let mut text = format!("\x1b[?2026h{}", self.erase());
-        for line in lines {
+        for line in &lines {
             text.push_str(line);
             text.push('\n');
         }

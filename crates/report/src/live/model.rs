@@ -197,16 +197,23 @@ impl Model {
         lines
     }
 
-    fn headline(&self, now: Instant) -> String {
+    /// What is going on, in words.
+    #[must_use]
+    pub fn status(&self, now: Instant) -> &'static str {
+        match self.phase {
+            Phase::Load if now < Instant::ZERO => "everybody is about to start",
+            phase => phase.name(),
+        }
+    }
+
+    /// One line: what is going on, and for how long.
+    #[must_use]
+    pub fn headline(&self, now: Instant) -> String {
         let left = match self.phase {
-            Phase::Load => format!(", {} left", seconds(self.ends, now)),
-            Phase::Baseline => Instant::ZERO
-                .checked_since(now)
-                .map(|_| format!(", load begins in {}", seconds(Instant::ZERO, now)))
-                .unwrap_or_default(),
+            Phase::Load if now >= Instant::ZERO => format!(", {} left", seconds(self.ends, now)),
             _ => String::new(),
         };
-        format!("{}: {}{left}", self.scenario, self.phase.name())
+        format!("{}: {}{left}", self.scenario, self.status(now))
     }
 
     fn operation(&mut self, row: &OperationRow) {

@@ -106,7 +106,7 @@ fn idle_latency_shows_before_the_load() {
     model.phase(Phase::Baseline);
     model.put(&operation(0, BASELINE, -500, 2, Outcome::Finished));
     insta::assert_snapshot!(model.table(Instant::from_millis(-400), 80, 24, false).join("\n"), @"
-    two: measuring idle latency, load begins in 1 s
+    two: measuring idle latency
     STATION   USE       Mbit/s  LATENCY  DONE  MISSED
     phone     voip         0.0  2.00 ms     0       0
               probe        0.0  2.00 ms     0       0

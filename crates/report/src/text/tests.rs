@@ -216,8 +216,8 @@ fn doubts_and_repeats_are_said() {
 
     The run could not be measured: it was interrupted after 4 s
 
-    phone could not be measured: what the measuring says of itself, below, concerns it.
     tablet could not be measured: its agent was lost after 3 s.
+    phone could not be measured: see below what is in doubt about the measuring.
 
     The measuring itself is in doubt:
     - the server s1 kept 97 % of a core busy; the limit is 95 %

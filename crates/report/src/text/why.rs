@@ -10,18 +10,28 @@ use netburn_workload::Verdict;
 /// A sentence per goal that was not passed, per doubt, and per workload with failures; nothing for those who are well.
 pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
+    let mut by_gate = Vec::new();
     for station in &summary.stations {
         let name = sanitise(&station.name);
         for (tone, sentence) in sentences(station, &summary.gate.reasons) {
             lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
         }
+        // What the gate says of several is not said again for each.
+        if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.gate.reasons.contains(r)) {
+            by_gate.push(paint(&name, Tone::Doubtful, colour));
+        }
+    }
+    if !by_gate.is_empty() {
+        let names = by_gate.join(", ");
+        lines.push(format!(
+            "{names} could not be measured: see below what is in doubt about the measuring."
+        ));
     }
     lines
 }
 
 fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
     let mut said = Vec::new();
-    // What the gate says of everybody is not said again for each.
     let own: Vec<String> = station
         .reasons
         .iter()
@@ -30,9 +40,6 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
         .collect();
     if !own.is_empty() {
         said.push((Tone::Doubtful, format!("could not be measured: {}.", own.join("; "))));
-    } else if !station.reasons.is_empty() {
-        let reason = "could not be measured: what the measuring says of itself, below, concerns it.";
-        said.push((Tone::Doubtful, reason.to_owned()));
     }
     for workload in &station.workloads {
         for goal in &workload.goals {

@@ -1,0 +1,264 @@
+//! What happens when somebody is killed, gone, full, or a stranger.
+
+use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station};
+use netburn_record::{Ending, EventKind, Row, Run};
+use netburn_workload::Outcome;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Two stations that call.
+fn two_calls(seconds: u64) -> String {
+    format!(
+        "{}\n[station.two]\nworkload = \"voip\"\n",
+        one_station("voip", 20, seconds)
+    )
+}
+
+/// The rows of a kept run.
+fn rows(path: &Path) -> Vec<Row> {
+    let mut rows = Vec::new();
+    Run::open(path).unwrap().rows(&mut |row| rows.push(row)).unwrap();
+    rows
+}
+
+/// How many of a station's own operations came of something.
+fn finished(rows: &[Row], number: u16) -> usize {
+    let of = |row: &&Row| {
+        matches!(row, Row::Operation(o) if o.station == number && o.workload == 0
+                 && o.operation.outcome == Outcome::Finished)
+    };
+    rows.iter().filter(of).count()
+}
+
+#[test]
+fn a_server_that_dies_is_counted_and_the_run_ends_in_time() {
+    let bench = Bench::new();
+    bench.write("calls.toml", one_station("voip", 20, 5));
+    let begun = Instant::now();
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(1));
+    signal(run.participants("serve")[0], "KILL");
+    let ended = run.finish().expect(3);
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    let summary = ended.json();
+    let calls = &station(&summary, "one")["workloads"][0];
+    assert!(calls["failures"].as_u64().unwrap() > 0, "{summary:#}");
+    assert!(summary["gate"]["reasons"].to_string().contains("server"), "{summary:#}");
+    assert!(finished(&rows(&bench.path("kept")), 0) >= 4);
+}
+
+#[test]
+fn an_agent_that_is_killed_makes_its_station_inconclusive_and_keeps_its_rows() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(5));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    let agents = run.participants("agent");
+    assert_eq!(agents.len(), 2, "{agents:?}");
+    signal(agents[0], "KILL");
+    let summary = run.finish().expect(3).json();
+    let rows = rows(&bench.path("kept"));
+    let lost: Vec<u16> = rows
+        .iter()
+        .filter_map(|row| match row {
+            Row::Event(event) if event.kind == EventKind::Lost => event.station,
+            _ => None,
+        })
+        .collect();
+    let [lost] = lost[..] else {
+        panic!("lost {lost:?}: {summary:#}")
+    };
+    let (gone, left) = (
+        &summary["stations"][usize::from(lost)],
+        &summary["stations"][usize::from(1 - lost)],
+    );
+    assert_eq!(gone["verdict"], "inconclusive", "{summary:#}");
+    assert!(!gone["reasons"].as_array().unwrap().is_empty(), "{summary:#}");
+    // What it did in the two seconds is there, and the other one went on to the end: 5 s / 131 ms are 38 calls.
+    assert!((5..25).contains(&finished(&rows, lost)), "{}", finished(&rows, lost));
+    assert!(
+        left["workloads"][0]["operations"].as_u64().unwrap() >= 37,
+        "{summary:#}"
+    );
+}
+
+#[test]
+fn a_controller_that_is_killed_leaves_every_spooled_row() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(30));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(4));
+    // Somebody who looks too early is told so.
+    let early = finish(bench.netburn(["report", "kept"])).expect(2);
+    assert!(early.stderr.contains("still being recorded"), "{}", early.stderr);
+    run.signal("KILL");
+    run.finish().expect(128 + 9);
+    let spooled = std::fs::metadata(bench.path("kept").join("spool")).unwrap().len();
+    assert!(!bench.path("kept").join("run.json").exists());
+
+    let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(report["verdict"], "inconclusive", "{report:#}");
+    assert!(!report["reasons"].as_array().unwrap().is_empty(), "{report:#}");
+    let rows = rows(&bench.path("kept"));
+    // 4 s less the second that may not have been synced yet: 3 s / 131 ms.
+    for number in [0, 1] {
+        assert!(finished(&rows, number) >= 20, "{} rows of {spooled} bytes", rows.len());
+    }
+    let again = finish(bench.netburn(["report", "kept", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(report, again, "a second look says the same");
+}
+
+#[test]
+fn ctrl_c_keeps_what_there_is() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(60));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json", "--check"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    let stopped = Instant::now();
+    run.signal("INT");
+    let ended = run.finish().expect(3);
+    assert!(stopped.elapsed() < Duration::from_secs(15), "{:?}", stopped.elapsed());
+    assert!(ended.stderr.contains("stopping"), "{}", ended.stderr);
+    let summary = ended.json();
+    assert_eq!(summary["verdict"], "inconclusive", "{summary:#}");
+    assert_eq!(*Run::open(&bench.path("kept")).unwrap().ending(), Ending::Interrupted);
+    assert!(finished(&rows(&bench.path("kept")), 0) >= 8);
+    let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(report, summary);
+}
+
+#[test]
+fn ctrl_c_twice_aborts_and_leaves_a_folder_that_can_be_finished() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(60));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
+    run.wait_for_load();
+    // With the server stopped nothing can end in peace.
+    signal(run.participants("serve")[0], "STOP");
+    run.signal("INT");
+    run.wait_for("an answer", |run| run.said().contains("stopping"));
+    run.signal("INT");
+    let ended = run.finish().expect(3);
+    assert!(ended.stderr.contains("netburn report"), "{}", ended.stderr);
+    finish(bench.netburn(["report", "kept"])).expect(0);
+}
+
+#[test]
+fn a_full_disk_is_said_once_and_leaves_no_half_written_record() {
+    let bench = Bench::new();
+    // 1000 probes a second are some 60 kB of rows a second.
+    bench.write(
+        "probes.toml",
+        format!(
+            "{}\n[workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n",
+            one_station("often", 20, 10)
+        ),
+    );
+    let script = "mkdir full && mount -t tmpfs -o size=64k tmpfs full && \"$@\"; code=$?; ls -R full >&3; exit $code";
+    let script = format!("{{ {script}; }} 3>&1 >&2");
+    let ended = finish(bench.inside(&["--mount"], &script, ["run", "probes.toml", "--out", "full/kept"])).expect(3);
+    assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("netburn report full/kept"), "{}", ended.stderr);
+    assert!(
+        ended.out().contains("spool") && !ended.out().contains("run.json"),
+        "{}",
+        ended.out()
+    );
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start() {
+    let bench = Bench::new();
+    bench.write("calls.toml", one_station("voip", 20, 5));
+    let script = "mkdir full && mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero >full/all; \"$@\"";
+    let ended = finish(bench.inside(&["--mount"], script, ["run", "calls.toml", "--out", "full/kept"])).expect(3);
+    assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn strangers_on_the_control_port_change_nothing() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(4));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--format", "json"]));
+    run.wait_for_load();
+    let control = listening(run.id());
+    let [port] = control[..] else {
+        panic!("the controller listens at {control:?}")
+    };
+    let dial = || {
+        let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+        stream
+    };
+    let silent = dial();
+    let mut noise = dial();
+    let _ = noise.write_all(&[0xff; 100_000]);
+    let mut browser = dial();
+    browser.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut page = Vec::new();
+    let _ = browser.take(4096).read_to_end(&mut page);
+    assert!(!page.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&page));
+    // The right words without the token.
+    let mut guest = dial();
+    let upgrade = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                   Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    guest.write_all(upgrade.as_bytes()).unwrap();
+    let hello = br#"{"hello":{"version":1,"role":"agent","name":"one","token":"guess"}}"#;
+    // RFC 6455 section 5.2: a final text frame, masked with zeros.
+    let mut frame = vec![0x81, 0x80 | u8::try_from(hello.len()).unwrap(), 0, 0, 0, 0];
+    frame.extend_from_slice(hello);
+    let _ = guest.write_all(&frame);
+
+    let ended = run.finish();
+    drop((silent, noise, guest));
+    let summary = ended.json();
+    assert_eq!(summary["stations"].as_array().unwrap().len(), 2);
+    for name in ["one", "two"] {
+        let calls = &station(&summary, name)["workloads"][0];
+        assert!(calls["operations"].as_u64().unwrap() >= 29, "{summary:#}");
+        assert_eq!(calls["failures"], Value::from(0), "{summary:#}");
+    }
+}
+
+#[test]
+fn without_a_network_it_says_so() {
+    // In a network namespace whose loopback is down nobody can join.
+    let bench = Bench::new();
+    bench.write("calls.toml", one_station("voip", 20, 2));
+    let down = finish(bench.inside(&["--net"], "exec \"$@\"", ["run", "calls.toml"]));
+    assert_eq!(down.code(), 3, "{}{}", down.out(), down.stderr);
+    let up = format!("{LOOPBACK_UP} exec \"$@\"");
+    let up = finish(bench.inside(&["--net"], &up, ["run", "calls.toml"]));
+    assert!(up.out().starts_with("local:"), "{}{}", up.out(), up.stderr);
+}
+
+/// The TCP ports that a process listens at on 127.0.0.1 (proc(5), `/proc/net/tcp`).
+fn listening(pid: u32) -> Vec<u16> {
+    let sockets: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .unwrap()
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok()?.to_str().map(str::to_owned))
+        .collect();
+    let table = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap();
+    let ports = table.lines().skip(1).filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        // State 0A is LISTEN; the tenth field is the inode.
+        let ours = fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9]));
+        let port = fields[1].split(':').next_back()?;
+        ours.then(|| u16::from_str_radix(port, 16).unwrap())
+    });
+    ports.collect()
+}

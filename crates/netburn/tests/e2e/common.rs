@@ -1,0 +1,327 @@
+//! Runs the built command as people do: in a directory of its own, with a time limit, and leaving nothing behind.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longer than any command here takes, even on a busy machine.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// A directory for one test, with what it writes and the processes it starts.
+pub(crate) struct Bench {
+    dir: tempfile::TempDir,
+}
+
+/// A command under way. Dropping it kills what it started.
+pub(crate) struct Running {
+    child: Child,
+    mark: String,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+/// What a stream has brought so far, and the thread that reads it.
+struct Stream {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Bench {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// `netburn` with these arguments.
+    pub(crate) fn netburn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netburn"));
+        command.args(args);
+        self.prepared(command)
+    }
+
+    /// `netburn` with these arguments, after `script` (of the shell) in a network or mount namespace of its own
+    /// (`unshare FLAGS`), with loopback up. `"$@"` is the command.
+    pub(crate) fn inside<S: AsRef<OsStr>>(
+        &self,
+        flags: &[&str],
+        script: &str,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new("unshare");
+        // Without the right to unshare, a user namespace gives it.
+        if !is_root() {
+            command.args(["--user", "--map-root-user"]);
+        }
+        command.args(flags).args(["--", "sh", "-c", script, "sh"]);
+        command.arg(env!("CARGO_BIN_EXE_netburn")).args(args);
+        self.prepared(command)
+    }
+
+    pub(crate) fn prepared(&self, mut command: Command) -> Command {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        command
+            .current_dir(self.dir.path())
+            .env("NETBURN_TEST", self.dir.path().join(number.to_string()))
+            .env_remove("NO_COLOR")
+            .env_remove("NETBURN_LOG")
+            .env("TERM", "xterm")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        command
+    }
+}
+
+/// Brings loopback up in a fresh network namespace, without tools that a small system may lack.
+pub(crate) const LOOPBACK_UP: &str = "python3 -c 'import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sh14x\", b\"lo\", 1))' &&";
+
+/// Runs to the end.
+pub(crate) fn finish(command: Command) -> Ended {
+    start(command).finish()
+}
+
+pub(crate) fn start(mut command: Command) -> Running {
+    let mark = command
+        .get_envs()
+        .find(|(name, _)| *name == "NETBURN_TEST")
+        .and_then(|(_, value)| Some(format!("NETBURN_TEST={}", value?.to_str()?)))
+        .expect("made by a bench");
+    let mut child = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    Running {
+        stdout: Stream::new(child.stdout.take()),
+        stderr: Stream::new(child.stderr.take()),
+        child,
+        mark,
+    }
+}
+
+impl Stream {
+    fn new(from: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let mut from = from;
+            let mut buffer = [0; 4096];
+            while let Some(Ok(read @ 1..)) = from.as_mut().map(|from| from.read(&mut buffer)) {
+                into.lock().unwrap().extend_from_slice(&buffer[..read]);
+            }
+        });
+        Stream { bytes, reader }
+    }
+
+    fn so_far(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap().clone()
+    }
+}
+
+impl Running {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.id(), name);
+    }
+
+    /// Participants of a run by what their arguments say: `agent`, `serve`.
+    pub(crate) fn participants(&self, what: &str) -> Vec<u32> {
+        marked(&self.mark)
+            .into_iter()
+            .filter(|pid| arguments(*pid).get(1).is_some_and(|a| a == what))
+            .collect()
+    }
+
+    /// What it has written to standard error so far.
+    pub(crate) fn said(&self) -> String {
+        text(&self.stderr.so_far())
+    }
+
+    /// What it has written to standard output so far.
+    pub(crate) fn printed(&self) -> String {
+        text(&self.stdout.so_far())
+    }
+
+    /// Waits until the load runs.
+    pub(crate) fn wait_for_load(&mut self) {
+        self.wait_for("the load", |run| run.said().contains(": running, "));
+    }
+
+    /// Waits until `done` or the time limit; the test then says what was wanted.
+    pub(crate) fn wait_for(&mut self, what: &str, mut done: impl FnMut(&Running) -> bool) {
+        let begun = Instant::now();
+        while !done(self) {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                panic!("ended with {status} before {what}:\n{}", self.said());
+            }
+            assert!(begun.elapsed() < LIMIT, "{what} did not happen:\n{}", self.said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for the end, and that nothing is left.
+    pub(crate) fn finish(mut self) -> Ended {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                begun.elapsed() < LIMIT,
+                "still running after {LIMIT:?}:\n{}",
+                self.said()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        // Participants end with their controller, but not in the same instant.
+        loop {
+            let left: Vec<_> = marked(&self.mark).into_iter().map(arguments).collect();
+            if left.is_empty() {
+                break;
+            }
+            assert!(begun.elapsed() < LIMIT, "left behind: {left:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        while !(self.stdout.reader.is_finished() && self.stderr.reader.is_finished()) {
+            assert!(begun.elapsed() < LIMIT, "somebody still holds its output");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ended {
+            status,
+            stdout: self.stdout.so_far(),
+            stderr: self.said(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        kill_all(&self.mark);
+        let _ = self.child.wait();
+    }
+}
+
+impl Ended {
+    /// Its exit status; 128 + N when signal N ended it.
+    pub(crate) fn code(&self) -> i32 {
+        self.status
+            .code()
+            .unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
+    }
+
+    pub(crate) fn out(&self) -> String {
+        text(&self.stdout)
+    }
+
+    /// Checks the exit status, and shows all there is when it is another.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code(), code, "stdout:\n{}\nstderr:\n{}", self.out(), self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.out(), self.stderr))
+    }
+}
+
+/// Sends a signal to a process of ours.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill")
+        .args(["-s", name, &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success(), "kill -s {name} {pid}");
+}
+
+/// A scenario document of one station that does `workload` on a link of so many Mbit/s.
+pub(crate) fn one_station(workload: &str, mbps: u64, seconds: u64) -> String {
+    format!(
+        "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"500ms\"\n\n[server]\nlink = {{ rate = \"{mbps} \
+         Mbit/s\" }}\n\n[station.one]\nworkload = \"{workload}\"\n"
+    )
+}
+
+/// The station of that name in a summary.
+#[track_caller]
+pub(crate) fn station<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    summary["stations"]
+        .as_array()
+        .and_then(|list| list.iter().find(|s| s["name"] == name))
+        .unwrap_or_else(|| panic!("no station {name} in {summary:#}"))
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub(crate) fn is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status")
+        .unwrap()
+        .lines()
+        .any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"))
+}
+
+/// The processes that a bench started, and theirs.
+fn marked(mark: &str) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| {
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environ| environ.split(|b| *b == 0).any(|v| v == mark.as_bytes()))
+        })
+        .filter(|pid| !is_zombie(*pid))
+        .collect()
+}
+
+fn is_zombie(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    })
+}
+
+fn arguments(pid: u32) -> Vec<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    bytes.split(|b| *b == 0).map(text).filter(|a| !a.is_empty()).collect()
+}
+
+fn kill_all(mark: &str) {
+    for pid in marked(mark) {
+        let _ = Command::new("kill")
+            .args(["-s", "KILL", &pid.to_string()])
+            .stderr(Stdio::null())
+            .status();
+    }
+}

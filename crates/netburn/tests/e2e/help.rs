@@ -1,0 +1,57 @@
+//! Every page of help, as it is.
+
+use crate::common::{Bench, finish};
+
+fn page(args: &[&str]) -> String {
+    finish(Bench::new().netburn(args)).expect(0).out()
+}
+
+#[test]
+fn help_of_the_whole() {
+    insta::assert_snapshot!(page(&["--help"]));
+}
+
+#[test]
+fn help_of_run() {
+    insta::assert_snapshot!(page(&["run", "--help"]));
+}
+
+#[test]
+fn help_of_plan() {
+    insta::assert_snapshot!(page(&["plan", "--help"]));
+}
+
+#[test]
+fn help_of_serve() {
+    insta::assert_snapshot!(page(&["serve", "--help"]));
+}
+
+#[test]
+fn help_of_fetch() {
+    insta::assert_snapshot!(page(&["fetch", "--help"]));
+}
+
+#[test]
+fn help_of_report() {
+    insta::assert_snapshot!(page(&["report", "--help"]));
+}
+
+#[test]
+fn help_of_runs() {
+    insta::assert_snapshot!(page(&["runs", "--help"]));
+}
+
+#[test]
+fn help_of_schema() {
+    insta::assert_snapshot!(page(&["schema", "--help"]));
+}
+
+#[test]
+fn an_unknown_option_is_wrong_input() {
+    let ended = finish(Bench::new().netburn(["run", "four-uses", "--sed", "3"])).expect(2);
+    assert!(
+        ended.stdout.is_empty() && ended.stderr.contains("--seed"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -1,0 +1,165 @@
+//! Wrong input: exit status 2, and what is wrong, where, and what would be right.
+
+use crate::common::{Bench, finish, one_station};
+
+/// Runs a file of this content, and checks that it is refused for a reason that names the file and these.
+#[track_caller]
+fn refused(content: impl AsRef<[u8]>, said: &[&str]) {
+    let bench = Bench::new();
+    bench.write("wrong.toml", content);
+    for command in ["run", "plan"] {
+        let ended = finish(bench.netburn([command, "wrong.toml"])).expect(2);
+        assert!(ended.stdout.is_empty(), "{}", ended.out());
+        for part in ["wrong.toml"].iter().chain(said) {
+            assert!(ended.stderr.contains(part), "`{part}` is not in:\n{}", ended.stderr);
+        }
+        assert!(!ended.stderr.contains('\x1b'), "{}", ended.stderr);
+    }
+    assert!(!bench.path("runs").exists(), "nothing was run, nothing is kept");
+}
+
+/// A good file with this below its station.
+fn with(lines: &str) -> String {
+    format!("{}{lines}\n", one_station("voip", 10, 1))
+}
+
+#[test]
+fn an_unknown_key_suggests_the_nearest() {
+    // The station's section begins at line 8 of what `one_station` writes, and its workload is line 9.
+    refused(with("strat = \"1s\""), &["10", "strat", "start"]);
+}
+
+#[test]
+fn a_missing_unit_names_the_units() {
+    refused(with("start = \"1\""), &["10", "lacks its unit", "\"1 s\""]);
+}
+
+#[test]
+fn an_impossible_value_says_what_is_possible() {
+    refused(with("start = \"99h\""), &["10", "start"]);
+}
+
+#[test]
+fn an_unknown_workload_names_the_known_ones() {
+    refused(one_station("voice", 10, 1), &["9", "voice", "voip"]);
+}
+
+#[test]
+fn a_name_given_twice() {
+    refused(with("\n[station.one]\nworkload = \"voip\""), &["11", "one"]);
+}
+
+#[test]
+fn an_ill_formed_name() {
+    refused(
+        with("\n[station.\"a b\"]\nworkload = \"voip\""),
+        &["11", "a b", "letters"],
+    );
+}
+
+#[test]
+fn a_goal_that_the_workload_cannot_have() {
+    refused(
+        with("\n[workload.endless]\nkind = \"upload\"\ngoal = \"no stall\""),
+        &["13", "stall"],
+    );
+}
+
+#[test]
+fn an_empty_file() {
+    refused("", &["empty", "station"]);
+}
+
+#[test]
+fn a_huge_file() {
+    let bench = Bench::new();
+    let path = bench.write("wrong.toml", "");
+    std::fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(100_000_000)
+        .unwrap();
+    let ended = finish(bench.netburn(["run", "wrong.toml"])).expect(2);
+    assert!(
+        ended.stderr.contains("wrong.toml") && ended.stderr.contains("1 MiB"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn bytes_that_are_not_text() {
+    refused(b"title = \"a\"\nquestion = \"\xff\"\n", &["2", "UTF-8"]);
+}
+
+#[test]
+fn no_such_scenario() {
+    let ended = finish(Bench::new().netburn(["run", "four-use"])).expect(2);
+    assert!(ended.stderr.contains("four-uses"), "{}", ended.stderr);
+}
+
+#[test]
+fn changes_on_the_command_line_are_checked_like_the_file() {
+    for (args, said) in [
+        (&["--set", "server.link.rat=1"][..], "server.link.rate"),
+        (&["--set", "server.link.rate=15"], "unit"),
+        (&["--set", "station.tv.workload"], "KEY=VALUE"),
+        (&["--set", "station.nobody.start=1s"], "nobody"),
+        (&["--duration", "5"], "unit"),
+        (&["--repeat", "0"], "0"),
+        (&["--on", "lab"], "only `local`"),
+        (&["--on", "simulate"], "only `local`"),
+    ] {
+        let bench = Bench::new();
+        let all = ["run", "four-uses"].iter().chain(args);
+        let ended = finish(bench.netburn(all)).expect(2);
+        assert!(
+            ended.stderr.contains(said),
+            "{args:?}: `{said}` is not in:\n{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_run() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    for (folder, said) in [("empty", "not a run"), ("nowhere", "nowhere")] {
+        let ended = finish(bench.netburn(["report", folder])).expect(2);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    let ended = finish(bench.netburn(["runs", "nowhere"])).expect(2);
+    assert!(ended.stderr.contains("nowhere"), "{}", ended.stderr);
+    assert_eq!(finish(bench.netburn(["runs", "."])).expect(0).out(), "no runs in .\n");
+    assert_eq!(
+        finish(bench.netburn(["runs", ".", "--format", "json"])).expect(0).out(),
+        "[]\n"
+    );
+}
+
+#[test]
+fn a_plan_shows_itself_and_reads_itself_back() {
+    let bench = Bench::new();
+    let args = [
+        "plan",
+        "four-uses",
+        "--set",
+        "server.link.rate=15 Mbit/s",
+        "--duration",
+        "10s",
+    ];
+    let text = finish(bench.netburn(args)).expect(0).out();
+    assert!(text.starts_with("Nothing was run"), "{text}");
+    assert!(text.contains("15 Mbit/s") && text.contains("moves"), "{text}");
+    let json = finish(bench.netburn(args.iter().chain(&["--format", "json"])))
+        .expect(0)
+        .json();
+    assert_eq!(json["duration"], "10 s");
+    let schema = finish(bench.netburn(["schema"])).expect(0).json();
+    let valid = jsonschema::validate(&schema, &json);
+    assert!(valid.is_ok(), "{valid:?}");
+    let protocol = finish(bench.netburn(["schema", "protocol"])).expect(0).json();
+    assert!(jsonschema::meta::is_valid(&protocol));
+}

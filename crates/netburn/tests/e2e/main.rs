@@ -1,0 +1,14 @@
+//! The command as people use it: whole runs of the built program, good days and bad ones.
+//!
+//! Each test has a directory of its own and leaves no process behind. They run for seconds each and at low rates, so
+//! that several at once don't disturb each other; what they assert is about the data, not about the machine.
+
+mod bad_days;
+mod common;
+mod counts;
+mod fetching;
+mod help;
+mod input;
+mod output;
+mod serving;
+mod verdicts;

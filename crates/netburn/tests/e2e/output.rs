@@ -1,0 +1,157 @@
+//! Where output goes, and what it looks like there.
+
+use crate::common::{Bench, finish, one_station, start, text};
+use std::process::Command;
+
+/// Runs a command on a terminal of so many columns, standard output and standard error both, and gives all that the
+/// terminal gets.
+fn on_terminal(bench: &Bench, columns: u16, args: &[&str], no_color: bool) -> String {
+    let script = format!(
+        "import fcntl, os, pty, struct, sys, termios\n\
+         pid, fd = pty.fork()\n\
+         if pid == 0:\n\
+         \x20   fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 40, {columns}, 0, 0))\n\
+         \x20   os.execv(sys.argv[1], sys.argv[1:])\n\
+         while True:\n\
+         \x20   try: data = os.read(fd, 4096)\n\
+         \x20   except OSError: break\n\
+         \x20   if not data: break\n\
+         \x20   os.write(1, data)\n\
+         os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+    );
+    let like = bench.netburn(args);
+    let mut command = bench.prepared(Command::new("python3"));
+    command.args(["-c", &script]).arg(like.get_program()).args(args);
+    if no_color {
+        command.env("NO_COLOR", "1");
+    }
+    let ended = finish(command);
+    assert!(matches!(ended.code(), 0 | 3), "{}{}", ended.out(), ended.stderr);
+    ended.out()
+}
+
+#[test]
+fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
+    let bench = Bench::new();
+    bench.write("call.toml", one_station("voip", 20, 2));
+    let ended = finish(bench.netburn(["run", "call.toml"]));
+    let out = ended.out();
+    assert!(
+        out.starts_with("local: the server and every station ran on this machine"),
+        "{out}"
+    );
+    let unwrapped = out.replace('\n', " ");
+    assert!(
+        unwrapped.contains("no Wi-Fi was measured") && out.contains("One station: "),
+        "{out}"
+    );
+    assert!(
+        !out.contains('\x1b') && !ended.stderr.contains('\x1b'),
+        "{out}{}",
+        ended.stderr
+    );
+    for said in [
+        "no --on: running on local",
+        "may move up to",
+        "call: running",
+        "\nkept in runs/",
+    ] {
+        assert!(
+            !out.contains(said) && ended.stderr.contains(said),
+            "{said}: {}",
+            ended.stderr
+        );
+    }
+    let listed = finish(bench.netburn(["runs", "--format", "json"])).expect(0).json();
+    let folder = listed[0]["path"].as_str().unwrap();
+    assert!(folder.ends_with("Z-call"), "{folder}");
+    assert_eq!(finish(bench.netburn(["report", folder])).expect(0).out(), out);
+    let list = finish(bench.netburn(["runs"])).expect(0).out();
+    assert!(list.contains(folder) && list.contains("local"), "{list}");
+}
+
+#[test]
+fn a_terminal_gets_colour_and_a_live_view_unless_it_wants_none() {
+    let bench = Bench::new();
+    bench.write("call.toml", one_station("voip", 20, 2));
+    let args = ["run", "call.toml", "--on", "local", "--out", "kept"];
+    let coloured = on_terminal(&bench, 80, &args, false);
+    assert!(coloured.contains("\x1b[2mSTATION"), "{coloured}");
+    assert!(
+        coloured.contains("running, 1 s left") && coloured.contains("A\x1b[J"),
+        "a table redrawn in place: {coloured:?}"
+    );
+    let plain = on_terminal(&bench, 80, &["report", "kept"], true);
+    assert!(plain.contains("STATION  VERDICT") && !plain.contains('\x1b'), "{plain}");
+    let lines: Vec<&str> = plain.lines().map(|line| line.trim_end_matches('\r')).collect();
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{plain}");
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_fault() {
+    let bench = Bench::new();
+    bench.write("call.toml", one_station("voip", 20, 1));
+    let closed = |args: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = bench.netburn(args);
+        command.stdout(writer);
+        let ended = start(command).finish();
+        assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+        ended.code()
+    };
+    let code = closed(&["run", "call.toml", "--out", "kept"]);
+    assert!(matches!(code, 0 | 3), "{code}");
+    for args in [
+        &["report", "kept"][..],
+        &["runs", "."],
+        &["plan", "four-uses"],
+        &["schema"],
+        &["--help"],
+    ] {
+        assert_eq!(closed(args), 0, "{args:?}");
+    }
+}
+
+#[test]
+fn what_a_scenario_says_cannot_command_the_terminal() {
+    let bench = Bench::new();
+    let content = one_station("voip", 20, 1).replace("One station", "\\u001b]0;owned\\u0007\\u001b[2J");
+    bench.write("evil.toml", content);
+    for args in [&["plan", "evil.toml"][..], &["run", "evil.toml"]] {
+        let ended = finish(bench.netburn(args));
+        let all = format!("{}{}", ended.out(), ended.stderr);
+        assert!(!all.chars().any(|c| c.is_control() && c != '\n'), "{all:?}");
+    }
+}
+
+#[test]
+fn rounds_are_pooled_and_each_is_listed() {
+    let bench = Bench::new();
+    bench.write("call.toml", one_station("voip", 20, 1));
+    let args = [
+        "run",
+        "call.toml",
+        "--repeat",
+        "3",
+        "--seed",
+        "7",
+        "--out",
+        "kept",
+        "--format",
+        "json",
+    ];
+    let ended = finish(bench.netburn(args));
+    let summary = ended.json();
+    let rounds = summary["repeats"].as_array().unwrap();
+    assert_eq!(rounds.len(), 3, "{}", text(&ended.stdout));
+    let operations = |of: &serde_json::Value| of["stations"][0]["workloads"][0]["operations"].as_u64().unwrap();
+    assert_eq!(operations(&summary), rounds.iter().map(operations).sum::<u64>());
+    assert_eq!(rounds[0]["seed"], 7);
+    assert_ne!(rounds[1]["seed"], 7);
+    assert!(!summary["intervals"].as_object().unwrap().is_empty(), "{summary:#}");
+    let again = finish(bench.netburn(["report", "kept", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(again, summary);
+}

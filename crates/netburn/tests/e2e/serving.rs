@@ -1,0 +1,85 @@
+//! `serve` on its own.
+
+use crate::common::{Bench, Running, start};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+fn serving(bench: &Bench, args: &[&str]) -> (Running, Vec<String>) {
+    let mut server = start(bench.netburn(["serve"].iter().chain(args)));
+    server.wait_for("its addresses", |s| s.said().contains("serving"));
+    let urls = server.printed().lines().map(str::to_owned).collect();
+    (server, urls)
+}
+
+fn get(url: &str, path: &str) -> String {
+    let at = url.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(at).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn a_server_says_where_it_is_and_in_whose_name_and_ends_when_told() {
+    let bench = Bench::new();
+    let listen = [
+        "--listen",
+        "127.0.0.1:0",
+        "--listen",
+        "[::1]:0",
+        "--operator",
+        "Ana of the lab",
+    ];
+    let (server, urls) = serving(&bench, &listen);
+    assert_eq!(urls.len(), 2, "{urls:?}");
+    assert!(
+        urls[0].starts_with("http://127.0.0.1:") && urls[1].starts_with("http://[::1]:"),
+        "{urls:?}"
+    );
+    for url in &urls {
+        let answer = get(url, "/bytes/1KiB");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(get(url, "/.well-known/netburn").contains("Ana of the lab"));
+    }
+    server.signal("TERM");
+    let ended = server.finish().expect(0);
+    assert!(ended.stderr.contains("served 4 requests"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_server_over_tls_says_its_fingerprint() {
+    let bench = Bench::new();
+    let (server, urls) = serving(
+        &bench,
+        &["--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--no-consent"],
+    );
+    assert!(urls[1].starts_with("https://127.0.0.1:"), "{urls:?}");
+    assert!(get(&urls[0], "/.well-known/netburn").contains("\"consents\": false"));
+    server.signal("INT");
+    let ended = server.finish().expect(0);
+    let said = ended
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("certificate SHA-256 "));
+    assert!(said.is_some_and(|hex| hex.len() == 64), "{}", ended.stderr);
+}
+
+#[test]
+fn an_address_that_is_taken_is_the_wrong_one() {
+    let bench = Bench::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = taken.local_addr().unwrap().to_string();
+    let ended = crate::common::finish(bench.netburn(["serve", "--listen", &at])).expect(2);
+    assert!(ended.stderr.contains(&at), "{}", ended.stderr);
+    for (args, said) in [
+        (&["--listen", "localhost"][..], "127.0.0.1"),
+        (&["--object", "17GiB"], "16 GiB"),
+        (&["--rate", "100"], "unit"),
+        (&["--cert", "nowhere.pem", "--key", "nowhere.key"], "nowhere"),
+        (&["--cert", "nowhere.pem"], "--key"),
+    ] {
+        let ended = crate::common::finish(bench.netburn(["serve"].iter().chain(args))).expect(2);
+        assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
+    }
+}
