@@ -4,7 +4,8 @@ use crate::goals::Rates;
 use crate::kinds::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::node::{Entry, Node, Place};
 use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
-use crate::reading::{At, Context, Kind, list};
+use crate::reading::{At, Context, Kind};
+use crate::suggest::list;
 use netburn_medium::config::{Quality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -121,7 +122,7 @@ fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
     };
     let radio = (names.get(2) == Some(&"radio")).then(|| names.get(3)).flatten();
     if let Some(radio) = radio.filter(|radio| crate::plan::RadioName::parse(radio).is_none()) {
-        let message = format!("{} is no radio's name", crate::reading::name_shown(radio));
+        let message = format!("{} is no radio's name", crate::suggest::name_shown(radio));
         let help = "radios are named `2g`, `5g` and `6g`; a second one in a band `5g-2`";
         cx.problem(&entry.place, message, help.to_owned());
         return None;
@@ -130,7 +131,7 @@ fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
     Some(At {
         value,
         place: entry.place.clone(),
-        path: format!("{}.{path}", cx.path.join(".")),
+        path: format!("{}.{}", cx.path.join("."), path.escape_debug()),
     })
 }
 
@@ -141,7 +142,7 @@ fn fits(pattern: &str, names: &[&str]) -> bool {
 
 fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
     let place: &Place = &entry.place;
-    let shown = crate::reading::name_shown(path);
+    let shown = crate::suggest::name_shown(path);
     if entry.node.table().is_some() && names.len() == 1 {
         let help = "put the whole path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
         cx.problem(place, format!("{shown} is not a key's whole path"), help.to_owned());

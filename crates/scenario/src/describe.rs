@@ -170,6 +170,7 @@ fn station(station: &Station, ground: Ground) -> Vec<String> {
 fn uses(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
+        (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
         (_, 1) => format!("an object of {}", config.object_size),
         (_, objects) => format!("{objects} objects of {}", config.object_size),
     };

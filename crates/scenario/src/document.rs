@@ -4,7 +4,8 @@ use crate::ground::Ground;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
-use crate::reading::{Shape, list, name_shown, nearest};
+use crate::reading::Shape;
+use crate::suggest::{list, name_shown, nearest};
 use crate::{resolve, sections};
 
 /// A scenario document.

@@ -3,7 +3,7 @@
 use crate::{Document, Ground, Plan};
 
 /// Takes bytes as a scenario file and resolves it. If that works, the plan written as a document gives the same plan.
-/// A line that begins `#set ` and holds a `=` is also taken as a `--set` argument.
+/// If they are JSON, they are also taken as a resolved document. A line that begins `#set ` and holds a `=` is also taken as a `--set` argument.
 ///
 /// # Panics
 /// Something is wrong with this crate.
@@ -11,6 +11,11 @@ pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
+    if let Ok(document) = serde_json::from_str(text)
+        && let Ok(plan) = Plan::from_json(&document)
+    {
+        assert_eq!(Plan::from_json(&plan.to_json()).as_ref(), Ok(&plan));
+    }
     let mut document = match Document::from_toml("fuzz.toml", text) {
         Ok(document) => document,
         Err(error) => {

@@ -1,7 +1,8 @@
 //! What values look like: quantities with their units and ranges, whole numbers, texts, names.
 
 use crate::node::{Node, Place, Value};
-use crate::reading::{Context, Kind, list, name_shown};
+use crate::reading::{Context, Kind};
+use crate::suggest::{list, name_shown};
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
 use schemars::{Schema, SchemaGenerator, json_schema};
 

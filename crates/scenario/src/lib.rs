@@ -4,6 +4,17 @@
 //! [`Document::set`] changes a key as `--set` does; [`Document::resolve`] fills in every default, checks everything and
 //! gives the [`Plan`]. A [`ScenarioError`] holds everything that is wrong, each with its line, what was found and what
 //! would be right. [`Plan::to_json`] writes a plan as a scenario document again, [`Plan::from_json`] reads it.
+//!
+//! ```
+//! use netburn_scenario::{Ground, load};
+//!
+//! let mut document = load("four-uses")?;
+//! document.set("duration", "20s")?;
+//! let (plan, notes) = document.resolve_for(Ground::Local)?;
+//! assert_eq!(plan.stations.len(), 4);
+//! assert_eq!(notes.len(), 1); // access points are not modelled there
+//! # Ok::<(), netburn_scenario::ScenarioError>(())
+//! ```
 
 mod change;
 mod describe;
@@ -22,6 +33,7 @@ mod resolve;
 mod schema;
 mod sections;
 mod shipped;
+mod suggest;
 mod toml_text;
 mod words;
 mod write;

@@ -50,11 +50,22 @@ impl ScenarioError {
             Place::Argument(index, span) => (2, *index, span.start),
         });
         problems.dedup();
+        // In the order of the file, so that the text is walked once however many there are.
+        let (mut byte, mut line, mut column) = (0, 1, 1);
         for problem in &mut problems {
-            if let (Place::File(span), None) = (&problem.place, problem.line) {
-                let (line, column) = position(&source.text, span.start);
-                (problem.line, problem.column) = (Some(line), Some(column));
+            let Place::File(span) = &problem.place else {
+                continue;
+            };
+            let start = floor(&source.text, span.start).max(byte);
+            for next in source.text[byte..start].chars() {
+                (line, column) = if next == '\n' {
+                    (line + 1, 1)
+                } else {
+                    (line, column + 1)
+                };
             }
+            byte = start;
+            (problem.line, problem.column) = (Some(line), Some(column));
         }
         ScenarioError {
             source: source.clone(),
@@ -202,26 +213,22 @@ impl Source {
 
 /// Line and column, from 1, of a byte of `text`.
 pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
-    let byte = (0..=byte.min(text.len()))
-        .rev()
-        .find(|b| text.is_char_boundary(*b))
-        .unwrap_or(0);
-    let before = &text[..byte];
+    let before = &text[..floor(text, byte)];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// The boundary between characters at `byte` or before it.
+fn floor(text: &str, byte: usize) -> usize {
+    let last = byte.min(text.len());
+    (0..=last).rev().find(|b| text.is_char_boundary(*b)).unwrap_or(0)
 }
 
 /// A span that can be underlined: within the text, at character boundaries, within its first line, not empty where
 /// there is anything.
 fn visible(text: &str, span: &Range<usize>) -> Range<usize> {
-    let floor = |byte: usize| {
-        (0..=byte.min(text.len()))
-            .rev()
-            .find(|b| text.is_char_boundary(*b))
-            .unwrap_or(0)
-    };
-    let start = floor(span.start);
-    let end = floor(span.end).max(start);
+    let start = floor(text, span.start);
+    let end = floor(text, span.end).max(start);
     let end = text[start..end].find('\n').map_or(end, |newline| start + newline);
     if end > start {
         return start..end;

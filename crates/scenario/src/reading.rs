@@ -2,6 +2,7 @@
 
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::problem::Problem;
+use crate::suggest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -102,12 +103,12 @@ impl Context {
         if self.problems.len() > 100 {
             return None;
         }
-        nearest(found, known)
+        suggest::nearest(found, known)
     }
 
     /// Goes below `key`.
     pub(crate) fn within<R>(&mut self, key: &str, body: impl FnOnce(&mut Self) -> R) -> R {
-        self.path.push(key.to_owned());
+        self.path.push(suggest::shortened(key));
         let result = body(self);
         self.path.pop();
         result
@@ -122,11 +123,11 @@ impl Context {
             let help = match self.nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => match self.homes(key).as_slice() {
-                    [] => format!("known here: {}", list(known.iter().copied())),
-                    homes => format!("it belongs under {}", list(homes.iter().map(String::as_str))),
+                    [] => format!("known here: {}", suggest::list(known.iter().copied())),
+                    homes => format!("it belongs under {}", suggest::list(homes.iter().map(String::as_str))),
                 },
             };
-            self.problem(place, format!("unknown key {}", name_shown(key)), help);
+            self.problem(place, format!("unknown key {}", suggest::name_shown(key)), help);
         }
     }
 
@@ -144,51 +145,6 @@ impl Context {
         let help = format!("it says {}", first_sentence(about));
         self.problem(&node.place, format!("`{key}` is missing"), help);
     }
-}
-
-/// A key or name as an error shows it.
-pub(crate) fn name_shown(name: &str) -> String {
-    let short: String = name.chars().take(70).collect();
-    let dots = if short.len() < name.len() { "…" } else { "" };
-    format!("`{}{dots}`", short.escape_debug())
-}
-
-/// `a`, `b`, `c`: as an error lists what is known. Long lists end in a count.
-pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.into_iter().collect();
-    let shown: Vec<String> = names.iter().take(40).map(|name| format!("`{name}`")).collect();
-    match names.len().checked_sub(40).filter(|more| *more > 0) {
-        Some(more) => format!("{} and {more} more", shown.join(", ")),
-        None => shown.join(", "),
-    }
-}
-
-/// The known name that `found` was probably meant to be: at most a third of its letters (but two of a short one)
-/// inserted, left out, changed or swapped; else one that begins with it or holds it.
-pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer than any key or name there is; the distance takes the product of the lengths.
-    if found.len() > 128 {
-        return None;
-    }
-    let lower = found.to_lowercase().replace(['_', ' '], "-");
-    let allowed = (lower.chars().count() / 3).max(2);
-    let plain = |name: &str| name.to_lowercase().replace('_', "-");
-    let mut best: Option<(usize, &str)> = None;
-    for name in known {
-        let letters = plain(name);
-        let close = strsim::damerau_levenshtein(&lower, &letters);
-        let part = (lower.len() >= 4 && letters.contains(&lower)) || (lower.len() >= 2 && letters.starts_with(&lower));
-        let distance = match close <= allowed && close < name.chars().count().max(2) {
-            true => close,
-            // Further than any that is close by its letters.
-            false if part => usize::MAX,
-            false => continue,
-        };
-        if best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, name));
-        }
-    }
-    best.map(|(_, name)| name)
 }
 
 fn first_sentence(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::problem::{Problem, ScenarioError, Source};
-use crate::reading::{list, nearest};
+use crate::suggest::{list, nearest};
 use std::io::Read as _;
 use std::path::Path;
 

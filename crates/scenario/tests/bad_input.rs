@@ -577,6 +577,15 @@ fn many_problems_are_counted() {
 }
 
 #[test]
+fn what_a_file_holds_cannot_reach_the_terminal() {
+    let text = "[station.\"a\\u001b[31m\"]\n\"k\\u0007\" = 1\n[workload.mine]\nkind = \"\\u001b]0;x\\u0007\"\n";
+    let error = Document::from_toml("x.toml", text).unwrap().resolve().unwrap_err();
+    for shown in [error.to_string(), error.render(false)] {
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+    }
+}
+
+#[test]
 fn a_rendered_error_shows_the_line() {
     let text = "[station.tv]\nsignal = \"-62\" # near\n";
     let error = Document::from_toml("x.toml", text).unwrap().resolve().unwrap_err();

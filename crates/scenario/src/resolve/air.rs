@@ -2,8 +2,9 @@
 
 use super::Names;
 use crate::plan::{Ap, Network, Radio, RadioName, RadioRef, Wan};
-use crate::reading::{At, Context, list};
+use crate::reading::{At, Context};
 use crate::sections::{ApSection, NetworkSection, RadioSection, SizeOrOff, WanSection};
+use crate::suggest::list;
 use netburn_medium::config::{Aggregation, Band, RadioConfig};
 use netburn_units::{ByteSize, Duration};
 
@@ -83,7 +84,9 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
     let standard = said
         .filter(|s| s.in_band(band))
         .or((!rated).then(|| band.default_standard()));
-    let usual = standard.map(|standard| RadioConfig::of_standard(band, standard));
+    let usual = standard
+        .filter(|_| !rated)
+        .map(|standard| RadioConfig::of_standard(band, standard));
     if let (Some(standard), Some(width)) = (standard, &section.width)
         && width.value > standard.widest(band)
     {

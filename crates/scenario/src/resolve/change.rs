@@ -3,8 +3,9 @@
 use super::air::check_radio;
 use super::{MOST_CHANGES, Names};
 use crate::plan::{Change, Plan, Setting};
-use crate::reading::{At, Context, List, list};
+use crate::reading::{At, Context, List};
 use crate::sections::AtSection;
+use crate::suggest::list;
 
 pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
     if read.0.len() > MOST_CHANGES {
@@ -52,6 +53,6 @@ fn known(at: &At<Setting>, what: &str, name: &str, names: &std::collections::BTr
         None if names.is_empty() => "there is none".to_owned(),
         None => format!("there are {}", list(all())),
     };
-    let shown = crate::reading::name_shown(name);
+    let shown = crate::suggest::name_shown(name);
     cx.wrong(at, format!("there is no {what} {shown}"), help);
 }

@@ -4,8 +4,9 @@ use super::Names;
 use super::air::{check_radio, small, whole};
 use super::workload::Definitions;
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
-use crate::reading::{At, Context, list};
+use crate::reading::{At, Context};
 use crate::sections::StationSection;
+use crate::suggest::list;
 use netburn_medium::config::{Band, Quality, RateControl, Standard};
 
 /// The most workloads that one station may have.

@@ -1,7 +1,8 @@
 //! Workloads: the six ready-made ones, and the file's own.
 
-use crate::reading::{At, Context, Named, list};
+use crate::reading::{At, Context, Named};
 use crate::sections::{PlayerSection, WorkloadSection};
+use crate::suggest::list;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 

@@ -1,0 +1,59 @@
+//! What `netburn plan` shows.
+
+use netburn_scenario::{Ground, load};
+
+fn described(name: &str, ground: Ground) -> String {
+    load(name).unwrap().resolve().unwrap().describe(ground).join("\n")
+}
+
+#[test]
+fn four_uses_on_local() {
+    insta::assert_snapshot!(described("four-uses", Ground::Local), @"
+    four-uses: Four uses at once: a page, a film, a call, a download
+      Can somebody browse, watch and talk while somebody else downloads?
+
+    1 min of load, after 3 s of idle latency; then up to 5 s to finish; seed 1
+    server: HTTP/1.1, capped at 1 Gbit/s
+
+    station laptop
+      browsing: 10 objects of 128 KiB every 3 s ± 500 ms; good: ≤ 500 ms
+    station tv
+      4kstream: an object of 1 MiB every 335.54432 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
+    station phone
+      voip: an object of 16 KiB every 131.072 ms; good: ≤ 150 ms
+    station desktop
+      download: objects of 1 GiB one after another; no goal
+
+    moves 221 MB to 8125 MB
+    note: access points and links are not modelled on local: nothing of Wi-Fi is measured
+    ");
+}
+
+#[test]
+fn the_split_bands_on_simulate() {
+    insta::assert_snapshot!(described("archer-c7-split", Ground::Simulate), @"
+    archer-c7-split: Archer C7, bands split by hand: the download on 2.4 GHz
+      Is it better to use when whoever downloads has a band to themselves?
+
+    5 min of load, after 3 s of idle latency; then up to 5 s to finish; seed 1
+    server: HTTP/1.1
+    access point c7: AC1750 (radios from the rating), fifo queue, forwards up to 165 Mbit/s
+      radio 2g: 802.11n, channel 6, 20 MHz
+    network home-2g: c7.2g
+    network home-5g: c7.5g
+
+    station laptop on home-5g at -62 dBm
+      browsing: 10 objects of 128 KiB every 3 s ± 500 ms; good: ≤ 500 ms
+    station tv on home-5g at -67 dBm
+      4kstream: an object of 1 MiB every 335.54432 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
+    station phone on home-5g at -60 dBm
+      voip: an object of 16 KiB every 131.072 ms; good: ≤ 150 ms
+    station desktop on home-2g at -55 dBm
+      download: objects of 1 GiB one after another; no goal
+
+    models moving 1107 MB and as much more as the network lets through
+    assumed: The box forwards at most 165 Mbit/s, as in archer-c7-one-ssid, where the reason stands.
+    assumed: Signals as in archer-c7-one-ssid; 2.4 GHz reaches the desktop 3 dB stronger.
+    assumed: 2.4 GHz is 20 MHz wide, as a router keeps it where it hears neighbours.
+    ");
+}
