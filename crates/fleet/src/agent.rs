@@ -6,7 +6,7 @@ use crate::local::FleetError;
 use crate::participant::{Conversation, why};
 use crate::protocol::{Assign, HealthMessage, Ready, ToController, ToParticipant};
 use crate::transport::Channel;
-use netburn_linux::{Sampler, Watch};
+use netburn_linux::{Monotonic, Sampler, Watch};
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
 use netburn_traffic::clock::RunClock;
@@ -53,6 +53,7 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
     };
     let clock = RunClock::starting_at(zero);
     let watch = Sampler::new().and_then(Watch::start);
+    let zero = Monotonic::from(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
     let (stopper, stop) = Stopper::new();
     let idling = part.until().map(|until| {
@@ -74,7 +75,7 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
     }
     match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
         Ok(report) => {
-            let busy = watch.map_or(0.0, |watch| machine_busy(&watch));
+            let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
             let health = part.health(&join.name, &report, busy);
             conversation
                 .say(&ToController::Health(HealthMessage { health }))
@@ -173,12 +174,13 @@ impl Part {
     }
 }
 
-/// The mean busy share of the machine, 0 to 1.
-pub(crate) fn machine_busy(watch: &Watch) -> f64 {
+/// The mean busy share of the machine from `zero` on, 0 to 1.
+fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
     let windows = watch.windows();
-    match windows.len() {
+    let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
+    match shares.clone().count() {
         0 => 0.0,
-        count => windows.iter().map(|window| window.machine_busy).sum::<f64>() / count as f64,
+        count => shares.sum::<f64>() / count as f64,
     }
 }
 

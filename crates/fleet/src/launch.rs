@@ -30,6 +30,8 @@ pub trait Child: Send {
 
 /// Processes on this machine, of one program: with the argument `agent`, or `serve --join`, and where to join in the
 /// environment ([`VARIABLE`]).
+///
+/// They end with the *thread* that starts them, at the latest: use one that outlives the round.
 #[derive(Debug, Clone)]
 pub struct ThisMachine {
     /// The program.
@@ -46,13 +48,18 @@ impl Launcher for ThisMachine {
             parent: Some(process::id()),
             ..join.clone()
         };
-        let child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .args(arguments)
             .env(VARIABLE, join.to_text())
             // What they have to say they say to the controller, or to the reader as a log.
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()?;
+            .stdout(Stdio::null());
+        // An interrupt from the terminal goes to its whole process group. The controller heeds it; the participants
+        // must live to bring home what they have.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn()?;
         Ok(Box::new(Process { child, ended: None }))
     }
 }

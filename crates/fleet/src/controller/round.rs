@@ -259,9 +259,9 @@ impl Round {
         self.proceed(now);
     }
 
-    /// Somebody wants it to end now.
+    /// Somebody wants it to end now. When the results are home already, it was not interrupted.
     pub fn handle_stop(&mut self, now: Stamp) {
-        if !self.interrupted && !self.is_over() {
+        if !self.interrupted && !matches!(self.course, Course::Parting(_) | Course::Over(_)) {
             self.interrupted = true;
             self.end_early(now, "the run was interrupted");
         }
