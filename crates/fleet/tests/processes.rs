@@ -45,7 +45,10 @@ fn tests(arguments: &[&str]) -> ExitCode {
         ),
         ("a_server_killed_in_the_middle_is_counted_in_failures", server_killed),
         ("participants_end_when_their_controller_is_killed", controller_killed),
-        ("the_token_is_not_among_the_arguments_and_interrupts_do_not_reach", token_hidden),
+        (
+            "the_token_is_not_among_the_arguments_and_interrupts_do_not_reach",
+            token_hidden,
+        ),
     ];
     let wanted: Vec<&&str> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let mut failed = 0;
