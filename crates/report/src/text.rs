@@ -75,14 +75,12 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
             Cell::new(cell.text.to_uppercase(), cell.tone)
         }
     };
-    let mut lines = wrap(&name, width.saturating_sub(verdict.text.chars().count() + 2), "  ");
-    let last = lines.last_mut().expect("wrapping gives at least one line");
-    last.push_str(": ");
-    let mut lines: Vec<String> = lines.iter().map(|l| paint(l, Tone::Heading, colour)).collect();
-    lines
-        .last_mut()
-        .expect("as above")
-        .push_str(&paint(&verdict.text, verdict.tone, colour));
+    let headline = format!(
+        "{} – {}",
+        paint(&verdict.text, verdict.tone, colour),
+        paint(&name, Tone::Heading, colour)
+    );
+    let mut lines = wrap(&headline, width, "  ");
     if let Some(question) = &summary.question {
         lines.extend(wrap(&sanitise(question), width, "  "));
     }
@@ -115,13 +113,16 @@ fn gate(summary: &Summary, colour: bool) -> Vec<String> {
         )];
     }
     let mut lines = vec![paint("The measuring itself is in doubt:", Tone::Doubtful, colour)];
+    let reasons = &summary.gate.reasons;
     lines.extend(
-        summary
-            .gate
-            .reasons
+        reasons
             .iter()
+            .take(REASONS)
             .map(|reason| format!("- {}", sanitise(reason))),
     );
+    if reasons.len() > REASONS {
+        lines.push(format!("- and {} more with --format json", reasons.len() - REASONS));
+    }
     lines
 }
 

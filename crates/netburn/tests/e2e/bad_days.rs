@@ -126,7 +126,7 @@ fn ctrl_c_keeps_what_there_is() {
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     let stopped = Instant::now();
-    run.signal("INT");
+    run.signal_group("INT");
     let ended = run.finish().expect(3);
     assert!(stopped.elapsed() < Duration::from_secs(15), "{:?}", stopped.elapsed());
     assert!(ended.stderr.contains("stopping"), "{}", ended.stderr);
@@ -138,6 +138,17 @@ fn ctrl_c_keeps_what_there_is() {
         .expect(0)
         .json();
     assert_eq!(report, summary);
+}
+
+#[test]
+fn ctrl_c_before_the_load_ends_it_too() {
+    let bench = Bench::new();
+    bench.write("calls.toml", two_calls(60));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    run.wait_for("a beginning", |run| run.said().contains("comparing clocks"));
+    run.signal_group("INT");
+    let ended = run.finish().expect(3);
+    assert_eq!(ended.json()["verdict"], "inconclusive", "{}", ended.out());
 }
 
 #[test]

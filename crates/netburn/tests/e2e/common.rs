@@ -152,6 +152,13 @@ impl Running {
         signal(self.id(), name);
     }
 
+    /// Sends a signal to it and all that it started, as a terminal does when somebody presses Ctrl-C.
+    pub(crate) fn signal_group(&self, name: &str) {
+        let group = format!("-{}", self.id());
+        let status = Command::new("kill").args(["-s", name, "--", &group]).status().unwrap();
+        assert!(status.success(), "kill -s {name} -- {group}");
+    }
+
     /// Participants of a run by what their arguments say: `agent`, `serve`.
     pub(crate) fn participants(&self, what: &str) -> Vec<u32> {
         marked(&self.mark)

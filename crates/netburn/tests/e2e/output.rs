@@ -42,7 +42,7 @@ fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
     );
     let unwrapped = out.replace('\n', " ");
     assert!(
-        unwrapped.contains("no Wi-Fi was measured") && out.contains("One station: "),
+        unwrapped.contains("no Wi-Fi was measured") && out.contains(" – One station"),
         "{out}"
     );
     assert!(

@@ -90,7 +90,7 @@ fn a_wide_terminal_has_one_table() {
     local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was measured. To measure yours:
     `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi.
 
-    Four people, one line: FAIL
+    FAIL – Four people, one line
     Who suffers first?
     60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
 
@@ -120,7 +120,7 @@ fn a_narrow_terminal_has_two() {
     no Wi-Fi was measured. To measure yours: `netburn serve` on a machine wired to
     it, and `netburn fetch` from a device on the Wi-Fi.
 
-    Four people, one line: FAIL
+    FAIL – Four people, one line
     Who suffers first?
     60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
 
@@ -202,7 +202,7 @@ fn doubts_and_repeats_are_said() {
     measured. To measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a
     device on the Wi-Fi.
 
-    Four people, one line: INCONCLUSIVE*
+    INCONCLUSIVE* – Four people, one line
     Who suffers first?
     2 runs of 60 s, seed 7, 2 stations, 156.8 Mbit/s in all; kept in runs/x
 
