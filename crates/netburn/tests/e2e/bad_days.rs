@@ -1,6 +1,6 @@
 //! What happens when somebody is killed, gone, full, or a stranger.
 
-use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station};
+use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station, text};
 use netburn_record::{Ending, EventKind, Row, Run};
 use netburn_workload::Outcome;
 use serde_json::Value;
@@ -228,7 +228,14 @@ fn strangers_on_the_control_port_change_nothing() {
     let upgrade = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                    Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n";
     guest.write_all(upgrade.as_bytes()).unwrap();
-    let hello = br#"{"hello":{"version":1,"role":"agent","name":"one","token":"guess"}}"#;
+    let mut answer = [0; 1024];
+    let length = guest.read(&mut answer).unwrap();
+    assert!(
+        answer[..length].starts_with(b"HTTP/1.1 101"),
+        "{}",
+        text(&answer[..length])
+    );
+    let hello = br#"{"type":"hello","protocol":1,"role":"agent","name":"one","token":"guess","version":"x"}"#;
     // RFC 6455 section 5.2: a final text frame, masked with zeros.
     let mut frame = vec![0x81, 0x80 | u8::try_from(hello.len()).unwrap(), 0, 0, 0, 0];
     frame.extend_from_slice(hello);
@@ -236,6 +243,7 @@ fn strangers_on_the_control_port_change_nothing() {
 
     let ended = run.finish();
     drop((silent, noise, guest));
+    assert!(ended.stderr.contains("refused"), "{}", ended.stderr);
     let summary = ended.json();
     assert_eq!(summary["stations"].as_array().unwrap().len(), 2);
     for name in ["one", "two"] {
