@@ -55,6 +55,9 @@ mod imp {
     use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
     use std::ptr::NonNull;
 
+    /// The huge pages of x86-64 and of ARM with 4 KiB pages; where they are larger, small ones do.
+    const HUGE_PAGE: usize = 2 << 20;
+
     pub(super) fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
         let mut offset = libc::off64_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the kernel reads and writes only `offset`, which lives through the call.
@@ -76,8 +79,8 @@ mod imp {
             let file = unsafe { File::from_raw_fd(fd) };
             file.set_len(length as u64)?;
             let mut writable = Map::new(&file, length, libc::PROT_READ | libc::PROT_WRITE)?;
-            writable.ask_for_huge_pages();
             fill(writable.bytes_mut());
+            writable.ask_for_huge_pages();
             drop(writable);
             let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
             // SAFETY: F_ADD_SEALS takes a number and touches no memory of ours.
@@ -95,10 +98,19 @@ mod imp {
         }
     }
 
+    /// A range of addresses, and whatever is mapped there.
+    #[derive(Debug)]
+    struct Space {
+        start: NonNull<u8>,
+        length: usize,
+    }
+
+    /// A memfd's bytes in a [`Space`] of its own.
     #[derive(Debug)]
     struct Map {
         start: NonNull<u8>,
         length: usize,
+        _space: Space,
     }
 
     // SAFETY: a `Map` owns its pages alone; it hands out shared slices through `&self` and exclusive ones only through
@@ -107,23 +119,55 @@ mod imp {
     // SAFETY: as above.
     unsafe impl Sync for Map {}
 
-    impl Map {
-        /// Maps a memfd that only this module can reach: it has no name, and its file never leaves [`Memory`]. There
-        /// is at most one writable mapping, and none once it is sealed.
-        fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
-            let fd = file.as_raw_fd();
+    impl Space {
+        /// Addresses that nothing else uses, and nothing can be read at.
+        fn reserve(length: usize) -> io::Result<Self> {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
-            let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd, 0) };
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
             let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
             Ok(Self { start, length })
         }
+    }
 
+    impl Drop for Space {
+        fn drop(&mut self) {
+            // SAFETY: exactly what `reserve` took; no slice of it outlives the `Map` that owns it.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+        }
+    }
+
+    impl Map {
+        /// Maps a memfd that only this module can reach: it has no name, and its file never leaves [`Memory`]. There
+        /// is at most one writable mapping, and none once it is sealed.
+        ///
+        /// It begins at a multiple of [`HUGE_PAGE`], without which no huge page fits.
+        fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
+            let space = Space::reserve(length.checked_add(HUGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?)?;
+            let ahead = space.start.as_ptr().align_offset(HUGE_PAGE);
+            let (fd, flags) = (file.as_raw_fd(), libc::MAP_SHARED | libc::MAP_FIXED);
+            // SAFETY: `ahead` is less than HUGE_PAGE, so `length` bytes from there lie within `space`, which nothing
+            // uses yet.
+            let start = unsafe { libc::mmap(space.start.as_ptr().add(ahead).cast(), length, protection, flags, fd, 0) };
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+            Ok(Self {
+                start,
+                length,
+                _space: space,
+            })
+        }
+
+        /// Has the kernel put together what it gave in small pages: sending from one huge page takes one look-up where
+        /// small ones take 512.
         fn ask_for_huge_pages(&mut self) {
-            // SAFETY: advice on pages that are ours; contents stay. Refusal costs only speed.
-            unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, libc::MADV_HUGEPAGE) };
+            // SAFETY: advice on pages that are ours; contents stay. Refusal (kernels before 6.1) costs only speed.
+            unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, libc::MADV_COLLAPSE) };
         }
 
         fn bytes(&self) -> &[u8] {
@@ -135,13 +179,6 @@ mod imp {
         fn bytes_mut(&mut self) -> &mut [u8] {
             // SAFETY: as for `bytes`; this mapping was made writable by the only caller and is borrowed exclusively.
             unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
-        }
-    }
-
-    impl Drop for Map {
-        fn drop(&mut self) {
-            // SAFETY: exactly what `new` mapped; no slice of it outlives `self`.
-            unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
         }
     }
 }
