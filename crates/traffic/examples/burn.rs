@@ -29,18 +29,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let target = Arc::new(target);
     let end = Instant::ZERO + Duration::from_nanos((seconds.parse::<f64>()? * 1e9) as u64);
+    // What moves after the end would count as if it had before.
+    let drain = match config.every {
+        Some(_) => Duration::from_secs(5),
+        None => Duration::ZERO,
+    };
     let loads = (0..stations.parse()?)
         .map(|station| Load {
             station,
             workload: 0,
-            machine: Workload::new(
-                config.clone(),
-                Instant::ZERO,
-                end,
-                end + Duration::from_secs(5),
-                Seed(1),
-                station.into(),
-            ),
+            machine: Workload::new(config.clone(), Instant::ZERO, end, end + drain, Seed(1), station.into()),
             target: Arc::clone(&target),
         })
         .collect();

@@ -102,6 +102,7 @@ impl Shared {
                 Action::Cancel(id) => {
                     if let Some(job) = self.forget(index, id) {
                         job.abort();
+                        link.distrust_session();
                     }
                 }
             }
@@ -134,6 +135,15 @@ impl Link {
             session: tokio::sync::Mutex::new(None),
             line: RefCell::default(),
             jobs: RefCell::default(),
+        }
+    }
+
+    /// A request was given up: an HTTP/2 connection may be dead without anybody saying so, and takes no more of them.
+    /// Those on it go on.
+    fn distrust_session(&self) {
+        // Whoever holds the lock is dialling another one.
+        if let Ok(mut session) = self.session.try_lock() {
+            *session = None;
         }
     }
 
