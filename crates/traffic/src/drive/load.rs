@@ -6,7 +6,7 @@ use netburn_workload::Workload;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// Where rows go: batches of them, several times a second. A receiver that is gone stops nothing.
+/// Where rows go: batches of them, 20 times a second; one may be empty. A receiver that is gone stops nothing.
 pub type Rows = mpsc::UnboundedSender<Vec<Row>>;
 
 /// One workload of one station.

@@ -84,12 +84,12 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
         let wait = next.checked_since(shared.clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
             biased;
-            () = timer.until(Monotonic::now() + wait) => {}
-            () = shared.changed.notified() => {}
             () = &mut stopped, if !is_stopped => {
                 is_stopped = true;
                 shared.with_core(|core, now| core.handle_stop(now));
             }
+            () = pause(&mut timer, wait) => {}
+            () = shared.changed.notified() => {}
         }
         shared.asleep_until.set(Instant::from_nanos(i64::MIN));
     }
@@ -98,7 +98,17 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
         .sampler
         .borrow_mut()
         .look_at_all(now, &mut shared.core.borrow_mut());
+    busy.end(now);
     busy
+}
+
+/// Waits so long, and always gives the other tasks a turn: where more falls due than can be done, what was begun is to
+/// go on all the same.
+async fn pause(timer: &mut Timer, wait: Duration) {
+    match wait.is_zero() {
+        true => tokio::task::yield_now().await,
+        false => timer.until(Monotonic::now() + wait).await,
+    }
 }
 
 /// The driving thread's processor time in windows of a second.
@@ -136,7 +146,15 @@ impl Busy {
         (self.since, self.used) = (now, used);
     }
 
-    /// The 95th percentile of the windows (the only one's share when there is one; 0 without any).
+    /// What is left counts only where there is nothing else: it may be too short to mean anything.
+    fn end(&mut self, now: Instant) {
+        let span = now.checked_since(self.since).unwrap_or(Duration::ZERO);
+        if self.shares.is_empty() && !span.is_zero() {
+            self.close(now, span);
+        }
+    }
+
+    /// The 95th percentile of the windows; 0 without any.
     fn share(mut self) -> f64 {
         self.shares.sort_by(f64::total_cmp);
         let rank = (self.shares.len() * 95).div_ceil(100);
