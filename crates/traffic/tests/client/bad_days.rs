@@ -5,7 +5,7 @@ use netburn_traffic::client::Target;
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Failure, Outcome};
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Drives small requests at a server with this script, which answers none of them well.
 fn all_fail(why: Failure, script: impl Fn(&mut Talk) -> std::io::Result<()> + Send + Sync + 'static) {
@@ -199,13 +199,17 @@ fn a_server_that_dies_in_the_middle_leaves_failures_and_the_run_ends() {
 
 #[test]
 fn an_upload_that_the_server_refuses_fails_before_all_is_sent() {
-    let server = Scripted::start(|talk, _| {
+    let over = std::sync::Arc::new(AtomicBool::new(false));
+    let ending = std::sync::Arc::clone(&over);
+    let server = Scripted::start(move |talk, _| {
         use std::io::Read;
         let mut piece = [0; 1000];
         talk.stream.read_exact(&mut piece[..100])?;
         talk.say(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")?;
-        // Reads no more, until the client hangs up or the test is over.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Reads no more; closing now would take the answer back.
+        while !ending.load(Ordering::SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
         Ok(())
     });
     let config = Config {
@@ -213,6 +217,7 @@ fn an_upload_that_the_server_refuses_fails_before_all_is_sent() {
         ..Config::upload()
     };
     let left = drive_one(&server.target(), config, 200, 3000);
+    over.store(true, Ordering::SeqCst);
     assert_eq!(
         left.count(|o| o == Outcome::Failed(Failure::Answer)),
         1,
