@@ -33,19 +33,12 @@ Data goes to standard output, everything else to standard error.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a scenario and say who passed, and why
     Run(RunArgs),
-    /// Show the resolved plan, the bytes it may move and what it assumes; runs nothing
     Plan(PlanArgs),
-    /// Serve the traffic that stations ask for
     Serve(Box<ServeArgs>),
-    /// Be one client against any HTTP server
     Fetch(Box<FetchArgs>),
-    /// Show a run again, also one that was cut short
     Report(ReportArgs),
-    /// List the runs of a directory
     Runs(RunsArgs),
-    /// Print a JSON Schema
     Schema(SchemaArgs),
     /// Drive one station for a controller
     #[command(hide = true)]

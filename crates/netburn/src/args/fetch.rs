@@ -7,9 +7,9 @@ use netburn_units::{BitRate, ByteSize, Duration, Probability};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Be one client against any HTTP server: fetch a URL again and again, and say how long it took.
+/// Be one client against any HTTP server.
 ///
-/// Latency counts from when a page was due, as in `run`. A line a second on standard error says how it goes;
+/// It fetches a URL again and again, and says how long that took. Latency counts from when a page was due, as in `run`. A line a second on standard error says how it goes;
 /// percentiles are printed when there are enough pages for them. Before it burns a server on another machine that doesn't consent, it asks.
 #[derive(Debug, Args)]
 pub(crate) struct FetchArgs {

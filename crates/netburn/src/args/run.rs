@@ -6,6 +6,10 @@ use netburn_units::Duration;
 use std::path::PathBuf;
 
 /// Run a scenario and say who passed, and why.
+///
+/// The server and one process per station start on this machine, idle latency is measured, everybody starts at one
+/// instant. The report goes to standard output, the live view to standard error, the run to a folder. Ctrl-C ends it
+/// early and keeps what there is; a second one aborts.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]

@@ -8,9 +8,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Serve the traffic that stations ask for: objects of any size, a sink, and an echo for probes.
+/// Serve the traffic that stations ask for.
 ///
-/// It consents to being burned, in its operator's name, at /.well-known/netburn. The addresses it listens at go to
+/// It serves objects of any size, a sink, and an echo for probes. It consents to being burned, in its operator's name, at /.well-known/netburn. The addresses it listens at go to
 /// standard output, one a line. It serves until it is interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
