@@ -30,7 +30,7 @@ pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
     }
     let socket = SockRef::from(&socket);
     let byte = u32::from(dscp) << 2;
-    if socket.domain()? == socket2::Domain::IPV6 {
+    if socket.local_addr()?.is_ipv6() {
         socket.set_tclass_v6(byte)?;
         // For IPv4 peers of a socket that takes both; one that is IPv6 only may refuse.
         let _ = socket.set_tos_v4(byte);
