@@ -6,7 +6,7 @@ use crate::client::{Resource, Target};
 use crate::clock::RunClock;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, EventRow, Row};
-use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_units::{ByteSize, Instant, Seed};
 use netburn_workload::{Config, Kind, Workload};
 use std::sync::Arc;
 use tokio::task::{JoinSet, LocalSet};
@@ -124,10 +124,4 @@ fn tiny(target: &Target) -> Target {
         resource,
         ..target.clone()
     }
-}
-
-/// How long the idle latency of a run takes, so that callers can leave time for it: the handshake's patience besides.
-#[must_use]
-pub fn lead(baseline: Duration) -> Duration {
-    baseline + Duration::from_nanos(PATIENCE.as_nanos() as u64)
 }

@@ -4,7 +4,6 @@ use super::options::Options;
 use super::permission::{self, Permission};
 use super::{FetchError, Url};
 use crate::client::{Method, RequestError, Resource, Target, Trust, request};
-use netburn_scenario::plan::Http;
 use netburn_units::ByteSize;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -141,10 +140,4 @@ fn target(url: &Url, address: SocketAddr, options: &Options) -> Target {
         },
         ..Target::new(address)
     }
-}
-
-/// Whether HTTP/2 is spoken, for those who print it.
-#[must_use]
-pub fn speaks_h2(site: &Site) -> bool {
-    site.target.http == Http::H2
 }
