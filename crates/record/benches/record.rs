@@ -21,13 +21,13 @@ fn main() {
     let folder = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let path = folder.join(format!("netburn-bench-record-{}", std::process::id()));
 
-    let begun = time::Instant::now();
+    let clock = Clock::start();
     let mut recorder = Recorder::create(&path, header()).expect("a folder");
     spool(&mut recorder, operations);
-    let spooled = begun.elapsed();
+    let spooled = clock.read();
     let spool_bytes = std::fs::metadata(path.join("spool")).map_or(0, |file| file.len());
     let run = recorder.finish(&Ending::Complete).expect("a finished record");
-    let written = begun.elapsed();
+    let written = clock.read();
     let bytes: u64 = std::fs::read_dir(&path)
         .expect("the folder")
         .map(|entry| entry.and_then(|entry| entry.metadata()).map_or(0, |file| file.len()))
@@ -35,28 +35,44 @@ fn main() {
     let peak_written = peak_mb();
 
     let again = Run::open(&path).expect("a record");
-    let begun = time::Instant::now();
+    let clock = Clock::start();
     let summary = again.summarise().expect("a summary");
-    let summed = begun.elapsed();
+    let summed = clock.read();
     assert_eq!(summary, *run.summary());
     std::fs::remove_dir_all(&path).expect("the folder goes");
 
-    println!("operations            {operations:>12}");
+    println!("operations            {operations:>9}");
+    println!("spooled               {spooled}   {} MB", spool_bytes / 1_000_000);
+    println!("written (spool + end) {written}   {} MB", bytes / 1_000_000);
+    println!("summed up             {summed}");
     println!(
-        "spooled               {:>12.2} s   {} MB",
-        spooled.as_secs_f64(),
-        spool_bytes / 1_000_000
-    );
-    println!(
-        "written (spool + end) {:>12.2} s   {} MB",
-        written.as_secs_f64(),
-        bytes / 1_000_000
-    );
-    println!("summed up             {:>12.2} s", summed.as_secs_f64());
-    println!(
-        "peak memory           {peak_written:>12} MB written, {} MB in all",
+        "peak memory           {peak_written:>9} MB written, {} MB in all",
         peak_mb()
     );
+}
+
+/// Time passed, and how much of it this process had a processor.
+struct Clock(time::Instant, f64);
+
+impl Clock {
+    fn start() -> Self {
+        Clock(time::Instant::now(), on_cpu())
+    }
+
+    fn read(&self) -> String {
+        let (passed, cpu) = (self.0.elapsed().as_secs_f64(), on_cpu() - self.1);
+        format!("{passed:>9.2} s ({cpu:.2} s of a processor)")
+    }
+}
+
+/// Seconds that this thread ran (Linux; 0 elsewhere).
+fn on_cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text
+        .split_whitespace()
+        .next()
+        .and_then(|nanos| nanos.parse::<f64>().ok());
+    nanos.unwrap_or(0.0) / 1e9
 }
 
 fn header() -> Header {

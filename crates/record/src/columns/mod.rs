@@ -17,8 +17,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::sync::Arc;
 
-/// Rows in a row group: what is held in memory while writing, some 30 MB of operations.
-pub(crate) const ROW_GROUP: usize = 1 << 18;
+/// Rows in a row group: what is held in memory while writing, some 20 MB of operations.
+pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// One column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
