@@ -6,6 +6,7 @@
 //! - [`edca`]: who may send next.
 //! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
 //! - [`queue`]: transmit queues.
+//! - [`rate`]: which rate the next PPDU is sent at.
 //! - [`air`]: all of it as one machine.
 
 #![deny(
@@ -23,3 +24,4 @@ pub mod error;
 pub mod packet;
 pub mod phy;
 pub mod queue;
+pub mod rate;

@@ -8,6 +8,7 @@ use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
 use netburn_medium::queue::driver::{Device, Order};
 use netburn_medium::queue::fifo::Fifo;
+use netburn_medium::rate::RateChoice;
 use netburn_units::{Instant, Seed};
 
 fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
@@ -43,6 +44,7 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
         nodes.push(node(vec![LinkConfig {
             to: 0,
             vector,
+            rate: RateChoice::Fixed,
             snr_db: None,
             limits,
         }]));

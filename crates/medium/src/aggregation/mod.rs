@@ -6,7 +6,9 @@
 pub mod mpdu;
 pub mod reorder;
 pub mod sender;
+pub mod sending;
 
 pub use mpdu::{Aggregate, Framing, Limits, Mpdu};
 pub use reorder::Reorder;
 pub use sender::Sender;
+pub use sending::Sending;

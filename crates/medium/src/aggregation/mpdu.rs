@@ -1,7 +1,8 @@
 //! Frames and aggregates, and how long they are.
 
+use super::Sending;
 use crate::packet::Queued;
-use crate::phy::TxVector;
+use crate::phy::Format;
 use crate::queue::Tin;
 use netburn_units::{Duration, Instant};
 
@@ -84,7 +85,9 @@ pub struct Mpdu<P> {
     pub packet: Option<Queued<P>>,
     /// Further packets of an A-MSDU.
     pub more: Vec<Queued<P>>,
-    /// Bytes of network-layer packets in it.
+    /// Packets in it when it was put together.
+    pub packets: u32,
+    /// Their bytes.
     pub content: u32,
 }
 
@@ -118,6 +121,13 @@ impl Limits {
         amsdu: 0,
         tries: 7,
     };
+
+    /// Bytes of PSDU that there is room for.
+    #[must_use]
+    pub fn room(&self, format: &Format) -> u64 {
+        let bytes = if self.ampdu { self.bytes } else { u64::MAX };
+        format.longest(self.time).unwrap_or(0).min(bytes)
+    }
 }
 
 /// MPDUs that go in one PPDU.
@@ -128,7 +138,9 @@ pub struct Aggregate<P> {
     /// The MPDUs, by rising sequence number.
     pub mpdus: Vec<Mpdu<P>>,
     /// How it is sent.
-    pub vector: TxVector,
+    pub sending: Sending,
+    /// How often in a row it was sent, or announced by RTS, and not answered.
+    pub failures: u32,
     /// Bytes of its PSDU.
     pub length: u64,
     /// How long its PPDU lasts.
@@ -137,4 +149,42 @@ pub struct Aggregate<P> {
     pub handed: Duration,
     /// When it was put together.
     pub since: Instant,
+}
+
+impl<P> Aggregate<P> {
+    /// It is sent another way. Returns the MPDUs at its end that don't fit `limits` then; at least one stays.
+    pub fn send_by(&mut self, sending: Sending, limits: &Limits) -> Vec<Mpdu<P>> {
+        self.sending = sending;
+        let room = limits.room(&sending.format);
+        let (mut length, mut fit) = (0, 0);
+        for mpdu in &self.mpdus {
+            if fit > 0 && length + last_in_aggregate(mpdu.length) > room {
+                break;
+            }
+            length += in_aggregate(mpdu.length);
+            fit += 1;
+        }
+        let rest = self.mpdus.split_off(fit);
+        self.measure();
+        rest
+    }
+
+    /// Reckons its length and duration from its MPDUs.
+    pub fn measure(&mut self) {
+        self.length = match self.mpdus.split_last() {
+            None => 0,
+            Some((last, [])) if self.sending.sends_bare() => u64::from(last.length),
+            Some((last, others)) => {
+                let others: u64 = others.iter().map(|mpdu| in_aggregate(mpdu.length)).sum();
+                others + last_in_aggregate(last.length)
+            }
+        };
+        self.duration = self.sending.format.duration(self.length);
+    }
+
+    /// How long its answer lasts.
+    #[must_use]
+    pub fn answer(&self) -> Duration {
+        self.sending.answer(self.mpdus.len())
+    }
 }

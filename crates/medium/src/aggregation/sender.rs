@@ -1,8 +1,7 @@
 //! The sending side of a BlockAck agreement.
 
-use super::{Aggregate, Framing, Limits, Mpdu, mpdu};
+use super::{Aggregate, Framing, Limits, Mpdu, Sending, mpdu};
 use crate::packet::Queued;
-use crate::phy::{Format, Modulation, TxVector};
 use crate::queue::Tin;
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -57,7 +56,7 @@ impl<P> Sender<P> {
     }
 
     /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` and `room` (bytes of PSDU)
-    /// go. `mpdus` is an empty vector to be filled.
+    /// go, and no more than `most` MPDUs. `mpdus` is an empty vector to be filled.
     #[expect(
         clippy::too_many_arguments,
         reason = "one call site; a struct would only rename the arguments"
@@ -66,20 +65,17 @@ impl<P> Sender<P> {
         &mut self,
         now: Instant,
         tin: Tin,
-        vector: TxVector,
-        format: &Format,
+        sending: &Sending,
         limits: &Limits,
         framing: &Framing,
+        most: u32,
         mut mpdus: Vec<Mpdu<P>>,
         mut more: impl FnMut() -> Option<Queued<P>>,
     ) -> Option<Aggregate<P>> {
-        let room = format
-            .longest(limits.time)
-            .unwrap_or(0)
-            .min(if limits.ampdu { limits.bytes } else { u64::MAX });
+        let room = limits.room(&sending.format);
         let mut length = 0;
         let window_end = self.window_start() + u64::from(limits.frames);
-        let most = if limits.ampdu { limits.frames.max(1) } else { 1 };
+        let most = if limits.ampdu { most.min(limits.frames).max(1) } else { 1 };
         while mpdus.len() < most as usize {
             let mpdu = match self.waiting.pop_front() {
                 Some(mpdu) => mpdu,
@@ -97,26 +93,21 @@ impl<P> Sender<P> {
             length += mpdu::in_aggregate(mpdu.length);
             mpdus.push(mpdu);
         }
-        let last = mpdus.last()?;
-        // HT sends a lone MPDU as it is; VHT and later in an A-MPDU of one.
-        let bare = mpdus.len() == 1
-            && matches!(
-                vector.modulation,
-                Modulation::Ht { .. } | Modulation::Ofdm(_) | Modulation::Dsss(_)
-            );
-        let length = match bare {
-            true => u64::from(last.length),
-            false => length - mpdu::in_aggregate(last.length) + mpdu::last_in_aggregate(last.length),
-        };
-        Some(Aggregate {
+        if mpdus.is_empty() {
+            return None;
+        }
+        let mut aggregate = Aggregate {
             tin,
-            vector,
-            length,
-            duration: format.duration(length),
+            sending: *sending,
+            failures: 0,
+            length: 0,
+            duration: Duration::ZERO,
             handed: Duration::ZERO,
             since: now,
             mpdus,
-        })
+        };
+        aggregate.measure();
+        Some(aggregate)
     }
 
     /// A new MPDU with the next number: one packet, or as many as the A-MSDU limit allows.
@@ -134,6 +125,7 @@ impl<P> Sender<P> {
             sequence,
             tries: 0,
             length: framing.mpdu(packet.packet.length),
+            packets: 1,
             content: packet.packet.length,
             packet: Some(packet),
             more: Vec::new(),
@@ -147,6 +139,7 @@ impl<P> Sender<P> {
                 break;
             }
             subframes = longer;
+            mpdu.packets += 1;
             mpdu.content += next.packet.length;
             mpdu.more.push(next);
             mpdu.length = framing.around(subframes);

@@ -4,6 +4,7 @@ use crate::aggregation::{Framing, Limits};
 use crate::config::HardwareQueue;
 use crate::edca::{EdcaParameters, Timing};
 use crate::phy::{Modulation, TxVector};
+use crate::rate::RateChoice;
 use netburn_units::{Duration, Seed};
 
 /// The channels and who is on them.
@@ -54,9 +55,12 @@ pub struct NodeConfig {
 pub struct LinkConfig {
     /// The receiver's place in the list.
     pub to: usize,
-    /// How it sends at first; the rate control may choose another.
+    /// How it sends, or, where the rate is chosen, the fastest that both sides have.
     pub vector: TxVector,
-    /// The signal at the receiver over noise, in decibels; `None`: nothing is lost to noise.
+    /// How its rate is chosen.
+    pub rate: RateChoice,
+    /// The signal at the receiver over the noise in the width of `vector`, in decibels, where the power is shared by as many streams as
+    /// `vector` has; `None`: nothing is lost to noise.
     pub snr_db: Option<f64>,
     /// What its aggregates may hold.
     pub limits: Limits,

@@ -2,7 +2,7 @@
 
 use super::channel::{Flight, Kind};
 use super::link::Received;
-use super::node::Exchange;
+use super::node::{Exchange, limits_within};
 use super::{Air, Event, Output, Step, Transmission};
 use crate::aggregation::{Aggregate, Mpdu};
 use crate::packet::{DropReason, NodeId};
@@ -40,6 +40,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             aggregate,
             arrived,
             txop_end,
+            reserved: false,
+            data_sent: false,
         });
         if protected {
             self.send_rts(now, id);
@@ -74,7 +76,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 return;
             }
             (Kind::Rts, false) => Some((flight.from, after(Step::Cts))),
-            (Kind::Cts, false) => Some((flight.to, after(Step::Data))),
+            (Kind::Cts, false) => {
+                let id = flight.to.expect("CTS has a receiver");
+                let exchange = self.nodes[id.index()].exchange.as_mut();
+                exchange.expect("CTS belongs to an exchange").reserved = true;
+                Some((Some(id), after(Step::Data)))
+            }
             (Kind::Data, lost) => {
                 let arrived = self.handle_data(now, flight, lost);
                 arrived.then_some((flight.from, after(Step::Response)))
@@ -106,7 +113,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn send_rts(&mut self, now: Instant, id: NodeId) {
         let node = &self.nodes[id.index()];
         let exchange = node.exchange.as_ref().expect("RTS belongs to an exchange");
-        let vector = response::legacy(node.rts_rate, &exchange.aggregate.vector);
+        let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
         let (rts, cts) = (
             response::duration(&vector, response::RTS),
             response::duration(&vector, response::CTS),
@@ -123,7 +130,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let node = &self.nodes[id.index()];
         let exchange = node.exchange.as_ref().expect("CTS belongs to an exchange");
         let to = exchange.aggregate.tin.to;
-        let vector = response::legacy(node.rts_rate, &exchange.aggregate.vector);
+        let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
         let (duration, answer) = (exchange.aggregate.duration, self.answer(id));
         let channel = node.channel;
         let flight = Flight::new(
@@ -139,7 +146,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn send_data(&mut self, now: Instant, id: NodeId) {
         let answer = self.answer(id);
         let node = &mut self.nodes[id.index()];
-        let aggregate = &mut node.exchange.as_mut().expect("data belong to an exchange").aggregate;
+        let exchange = node.exchange.as_mut().expect("data belong to an exchange");
+        exchange.data_sent = true;
+        let aggregate = &mut exchange.aggregate;
         for mpdu in &mut aggregate.mpdus {
             mpdu.tries += 1;
         }
@@ -168,16 +177,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.fly(flight, self.nodes[id.index()].channel);
     }
 
-    /// How long the acknowledgement of the exchange of `id` lasts: ACK for one MPDU, BlockAck for more.
+    /// How long the acknowledgement of the exchange of `id` lasts.
     fn answer(&self, id: NodeId) -> Duration {
-        let node = &self.nodes[id.index()];
-        let aggregate = &node.exchange.as_ref().expect("an exchange is under way").aggregate;
-        let place = node.link_to[aggregate.tin.to.index()].expect("an exchange has a link");
-        let link = &node.links[usize::from(place)];
-        match aggregate.mpdus.len() {
-            1 => link.ack,
-            _ => link.block_ack,
-        }
+        let exchange = self.nodes[id.index()].exchange.as_ref();
+        exchange.expect("an exchange is under way").aggregate.answer()
     }
 
     /// The data of an exchange have ended: which MPDUs arrived, and what of them goes up. Whether any did.
@@ -192,7 +195,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let mut arrived = 0;
         exchange.arrived.clear();
         for mpdu in &mut exchange.aggregate.mpdus {
-            let chance = link.success(mpdu.length);
+            let chance = link.success(&exchange.aggregate.sending.vector, mpdu.length);
             let ok = !lost && (chance >= 1.0 || ((self.loss.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
             exchange.arrived.push(ok);
             if !ok {
@@ -222,7 +225,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 from: id,
                 to,
                 tid: tin.tid,
-                vector: exchange.aggregate.vector,
+                vector: exchange.aggregate.sending.vector,
                 mpdus,
                 arrived,
                 collided: lost,
@@ -259,6 +262,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let category = exchange.category;
         // None was acknowledged, whatever arrived.
         exchange.arrived.clear();
+        if !exchange.data_sent {
+            // RTS without CTS counts like a try (dot11ShortRetryLimit): else no one would give up a receiver that has gone.
+            for mpdu in &mut exchange.aggregate.mpdus {
+                mpdu.tries += 1;
+            }
+        }
         let slot = &mut node.categories[category];
         slot.window = slot.parameters.doubled(slot.window);
         self.settle(now, id, false);
@@ -272,61 +281,67 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             category,
             mut aggregate,
             arrived,
+            reserved,
+            data_sent,
             ..
         } = node.exchange.take().expect("an exchange to settle");
         let (tin, to, handed) = (aggregate.tin, aggregate.tin.to, aggregate.handed);
         let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
+        if data_sent {
+            let count = arrived.iter().filter(|arrived| **arrived).count() as u32;
+            link.report(now, &aggregate, count, reserved);
+        }
         let sender = &mut link.senders[usize::from(tin.tid)];
         let (mut packets, mut bytes, mut given_up) = (0, 0, false);
         let mut kept = Vec::new();
         for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
             if arrived.get(index) == Some(&true) {
                 sender.settle(mpdu.sequence);
-                packets += 1;
+                packets += mpdu.packets;
                 bytes += mpdu.content;
             } else if mpdu.tries >= link.limits.tries {
                 sender.settle(mpdu.sequence);
                 given_up = true;
-                packets += 1;
+                packets += mpdu.packets;
                 bytes += mpdu.content;
                 drop_mpdu(now, id, to, mpdu, &mut node.account, &mut self.outputs);
             } else {
                 kept.push(mpdu);
             }
         }
-        if given_up {
-            let start = sender.window_start();
-            let (account, outputs) = (&mut node.account, &mut self.outputs);
-            link.reorder[usize::from(tin.tid)]
-                .move_to(start, |content| release(now, id, to, content, account, outputs));
-            let slot = &mut node.categories[category];
-            slot.window = if kept.is_empty() {
-                slot.parameters.cw_min
-            } else {
-                slot.window
-            };
+        // What was given up, now or before, must not hold up what came after it any longer than the window does (BlockAckReq).
+        let start = sender.window_start();
+        let (account, outputs) = (&mut node.account, &mut self.outputs);
+        link.reorder[usize::from(tin.tid)].move_to(start, |content| release(now, id, to, content, account, outputs));
+        let slot = &mut node.categories[category];
+        if given_up && kept.is_empty() {
+            slot.window = slot.parameters.cw_min;
         }
-        node.categories[category].hardware.set_on_air(false);
+        slot.hardware.set_on_air(false);
         node.queue.finished(tin, handed);
-        if !kept.is_empty() {
-            if acknowledged {
-                sender.send_again(kept.drain(..));
-                node.queue.resend(now, tin, true);
-            } else {
-                // Nothing was acknowledged: the hardware tries the same again.
-                aggregate.mpdus.append(&mut kept);
-                if !given_up {
-                    node.queue.handed(tin, handed);
-                    node.categories[category].hardware.push_again(aggregate);
-                } else {
-                    sender.send_again(aggregate.mpdus.drain(..));
+        if kept.is_empty() {
+            node.recycle(aggregate.mpdus);
+        } else if acknowledged || given_up {
+            sender.send_again(kept.drain(..));
+            node.queue.resend(now, tin, true);
+            node.recycle(aggregate.mpdus);
+        } else {
+            // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now.
+            aggregate.mpdus.append(&mut kept);
+            aggregate.failures += 1;
+            let (sending, _) = link.choose(now, aggregate.failures);
+            if sending.vector != aggregate.sending.vector {
+                let limits = limits_within(&link.limits, &sending, &slot.parameters, node.sifs);
+                let rest = aggregate.send_by(sending, &limits);
+                if !rest.is_empty() {
+                    let sender = &mut link.senders[usize::from(tin.tid)];
+                    sender.send_again(rest.into_iter());
                     node.queue.resend(now, tin, true);
-                    node.recycle(aggregate.mpdus);
                 }
             }
-        } else {
-            node.recycle(aggregate.mpdus);
+            node.queue.handed(tin, handed);
+            slot.hardware.push_again(aggregate);
         }
         if packets > 0 {
             self.outputs.push_back(Output::Sent {
@@ -350,13 +365,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let Some(aggregate) = node.take(now, category) else {
             return false;
         };
-        let place = node.link_to[aggregate.tin.to.index()].expect("an aggregate has a link");
-        let link = &node.links[usize::from(place)];
-        let answer = if aggregate.mpdus.len() == 1 {
-            link.ack
-        } else {
-            link.block_ack
-        };
+        let answer = aggregate.answer();
         let sifs = self.channels[node.channel].timing.sifs;
         if now + sifs * 2 + aggregate.duration + answer > txop_end {
             node.categories[category].hardware.push_again(aggregate);
@@ -368,6 +377,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             aggregate,
             arrived: Vec::new(),
             txop_end,
+            reserved: true,
+            data_sent: false,
         });
         self.schedule(
             now + sifs,

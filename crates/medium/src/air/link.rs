@@ -1,26 +1,28 @@
 //! A link while it is used: how it sends now, what its frames cost, and both ends of its BlockAck agreements.
 
 use super::config::LinkConfig;
-use crate::aggregation::{Limits, Reorder, Sender};
+use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
 use crate::packet::{NodeId, Packet};
-use crate::phy::{Format, TxVector, response};
-use netburn_units::Duration;
+use crate::phy::{PhyError, TxVector};
+use crate::rate::{Fixed, RateAlgorithm, RateSet, Report, gain_db};
+use netburn_units::{Duration, Instant, Stream};
 
 /// One direction between two nodes, as its sender sees it.
 #[derive(Debug)]
 pub(super) struct Link<P> {
     pub(super) to: NodeId,
-    pub(super) vector: TxVector,
-    pub(super) format: Format,
-    pub(super) snr_db: Option<f64>,
+    /// The vector that the signal is given for.
+    reference: TxVector,
+    snr_db: Option<f64>,
+    rate: Box<dyn RateAlgorithm>,
+    /// What was chosen last.
+    pub(super) sending: Sending,
     pub(super) limits: Limits,
     pub(super) senders: [Sender<P>; 8],
     /// The receiving side, which the receiver keeps.
     pub(super) reorder: [Reorder<Received<P>>; 8],
-    pub(super) ack: Duration,
-    pub(super) block_ack: Duration,
-    /// The success of the last length asked for.
-    success: (u32, f64),
+    /// The success of the last length asked for, at the vector asked for.
+    success: (TxVector, u32, f64),
 }
 
 /// What one MPDU brought: its packets.
@@ -31,67 +33,84 @@ pub(super) struct Received<P> {
 }
 
 impl<P> Link<P> {
-    pub(super) fn new(config: &LinkConfig) -> Result<Self, crate::phy::PhyError> {
-        let mut link = Link {
+    /// `access`: what the node waits for the medium on average, and SIFS; `chance`: what its rate choice draws from.
+    pub(super) fn new(config: &LinkConfig, access: Duration, chance: Stream) -> Result<Self, PhyError> {
+        let sending = Sending::new(&config.vector, config.limits.frames)?;
+        let set = RateSet::up_to(&config.vector, &config.limits, access);
+        Ok(Link {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
-            vector: config.vector,
-            format: config.vector.format()?,
+            reference: config.vector,
             snr_db: config.snr_db,
+            rate: config.rate.start(set, config.snr_db, chance),
+            sending,
             limits: config.limits,
             senders: Default::default(),
             reorder: Default::default(),
-            ack: Duration::ZERO,
-            block_ack: Duration::ZERO,
-            success: (0, 1.0),
-        };
-        link.reckon();
-        Ok(link)
+            success: (config.vector, 0, 1.0),
+        })
     }
 
-    /// How it sends from now on.
-    pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), crate::phy::PhyError> {
-        if vector != self.vector {
-            self.format = vector.format()?;
-            self.vector = vector;
-            self.reckon();
-        }
+    /// It always sends this way from now on.
+    pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
+        self.sending = Sending::new(&vector, self.limits.frames)?;
+        self.rate = Box::new(Fixed(vector));
         Ok(())
     }
 
     /// The signal at the receiver from now on.
     pub(super) fn set_snr(&mut self, snr_db: Option<f64>) {
         self.snr_db = snr_db;
-        self.success = (0, 1.0);
+        self.rate.handle_signal(snr_db);
+        self.success.1 = 0;
     }
 
-    /// The chance that an MPDU of `length` bytes isn't lost to noise.
-    pub(super) fn success(&mut self, length: u32) -> f64 {
-        let Some(snr_db) = self.snr_db else { return 1.0 };
-        if self.success.0 != length {
-            let chance = crate::error::success(self.vector.modulation, snr_db, u64::from(length) * 8);
-            self.success = (length, chance);
+    /// How a PPDU is sent that went unanswered `failures` times, and the most MPDUs it may carry.
+    pub(super) fn choose(&mut self, now: Instant, failures: u32) -> (Sending, u32) {
+        let choice = self.rate.choose(now, failures);
+        if choice.vector != self.sending.vector
+            // A vector that there isn't would be a fault of the algorithm: it goes on as before.
+            && let Ok(sending) = Sending::new(&choice.vector, self.limits.frames)
+        {
+            self.sending = sending;
         }
-        self.success.1
+        let frames = choice.frames.map_or(self.limits.frames, |f| f.clamp(1, self.limits.frames.max(1)));
+        (self.sending, frames)
+    }
+
+    /// The data of a PPDU were sent, and `arrived` of its MPDUs acknowledged.
+    pub(super) fn report(&mut self, now: Instant, aggregate: &Aggregate<P>, arrived: u32, reserved: bool) {
+        let report = Report {
+            vector: aggregate.sending.vector,
+            attempted: aggregate.mpdus.len() as u32,
+            arrived,
+            reserved,
+        };
+        self.rate.report(now, &report);
+    }
+
+    /// The chance that an MPDU of `length` bytes, sent by `vector`, isn't lost to noise.
+    pub(super) fn success(&mut self, vector: &TxVector, length: u32) -> f64 {
+        let Some(snr_db) = self.snr_db else { return 1.0 };
+        if (self.success.0, self.success.1) != (*vector, length) {
+            let snr_db = snr_db + gain_db(&self.reference, vector);
+            let chance = crate::error::success(vector.modulation, snr_db, u64::from(length) * 8);
+            self.success = (*vector, length, chance);
+        }
+        self.success.2
     }
 
     /// The airtime that a packet is reckoned to take before it is known what it will be sent with: its bits, and its part of what
     /// comes with an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and later).
     pub(super) fn estimate(&self, packet: u32) -> Duration {
-        let whole = self.format.duration(u64::from(packet));
-        let fixed = self.format.preamble + self.format.extension;
+        let Sending { format, block_ack, .. } = &self.sending;
+        let whole = format.duration(u64::from(packet));
+        let fixed = format.preamble + format.extension;
         let share = if self.limits.ampdu { 16 } else { 1 };
-        whole.saturating_sub(fixed) + (fixed + self.block_ack) / share
+        whole.saturating_sub(fixed) + (fixed + *block_ack) / share
     }
 
     /// Whether the window of this TID lets anything be sent.
     pub(super) fn may_send(&self, tid: u8) -> bool {
         self.senders[usize::from(tid)].may_send(self.limits.frames)
-    }
-
-    fn reckon(&mut self) {
-        let answer = response::to(&self.vector);
-        self.ack = response::duration(&answer, response::ACK);
-        self.block_ack = response::duration(&answer, response::block_ack(self.limits.frames));
-        self.success = (0, 1.0);
     }
 }

@@ -94,8 +94,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 channels[node.channel].contend(group, aifsn, Who::Node(id, category))
             };
             let contenders = [0, 1, 2, 3].map(contend);
-            let backoff = config.seed.stream("backoff", index as u64);
-            nodes.push(Node::new(node, config.nodes.len(), contenders, queue, backoff)?);
+            nodes.push(Node::new(config, index, contenders, queue)?);
         }
         let mut air = Air {
             nodes,
@@ -169,7 +168,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.trace.as_mut()?.pop_front()
     }
 
-    /// How `from` sends to `to` from now on.
+    /// How `from` sends to `to` from now on, whatever the signal.
     ///
     /// # Errors
     /// When the standard has no such vector.

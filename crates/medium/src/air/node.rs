@@ -1,10 +1,10 @@
 //! A station or access point radio while it is used.
 
-use super::config::NodeConfig;
+use super::config::{AirConfig, LinkConfig};
 use super::hardware::Hardware;
 use super::link::Link;
 use super::output::Account;
-use crate::aggregation::{Aggregate, Framing, Mpdu};
+use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
 use crate::edca::{AccessCategory, Contender, EdcaParameters};
 use crate::packet::NodeId;
 use crate::phy::{Modulation, PhyError};
@@ -21,6 +21,7 @@ pub(super) struct Node<P> {
     pub(super) queue: Box<dyn TransmitQueue<P>>,
     pub(super) exchange: Option<Exchange<P>>,
     pub(super) framing: Framing,
+    pub(super) sifs: Duration,
     pub(super) rts_threshold: Option<u64>,
     pub(super) rts_rate: Modulation,
     pub(super) account: Account,
@@ -50,17 +51,39 @@ pub(super) struct Exchange<P> {
     pub(super) arrived: Vec<bool>,
     /// Until when the TXOP lasts.
     pub(super) txop_end: Instant,
+    /// The medium is the node's already: by RTS and CTS, or by the frame before in a TXOP.
+    pub(super) reserved: bool,
+    /// The data were sent: the exchange didn't end with RTS.
+    pub(super) data_sent: bool,
+}
+
+/// What an aggregate of a category may hold: its PPDU and the answer must fit into a TXOP.
+pub(super) fn limits_within(limits: &Limits, sending: &Sending, parameters: &EdcaParameters, sifs: Duration) -> Limits {
+    let mut limits = *limits;
+    if !parameters.txop.is_zero() {
+        let answer = sending.block_ack.max(sending.ack) + sifs;
+        limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
+    }
+    limits
 }
 
 impl<P> Node<P> {
+    /// Node `index` of a layout, on a channel with `timing`.
     pub(super) fn new(
-        config: &NodeConfig,
-        nodes: usize,
+        layout: &AirConfig,
+        index: usize,
         contenders: [Contender; 4],
         queue: Box<dyn TransmitQueue<P>>,
-        backoff: Stream,
     ) -> Result<Self, PhyError> {
-        let links = config.links.iter().map(Link::new).collect::<Result<Vec<_>, _>>()?;
+        let (config, nodes) = (&layout.nodes[index], layout.nodes.len());
+        let timing = layout.channels[config.channel].timing;
+        let best_effort = &config.edca[AccessCategory::BestEffort.index()];
+        let access = timing.aifs(best_effort.aifsn) + timing.slot * u64::from(best_effort.cw_min) / 2 + timing.sifs;
+        let link = |link: &LinkConfig| {
+            let chance = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
+            Link::new(link, access, chance)
+        };
+        let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
         let mut link_to = vec![None; nodes];
         for (place, link) in links.iter().enumerate() {
             link_to[link.to.index()] = Some(place as u16);
@@ -80,10 +103,11 @@ impl<P> Node<P> {
             queue,
             exchange: None,
             framing: config.framing,
+            sifs: timing.sifs,
             rts_threshold: config.rts_threshold,
             rts_rate: config.rts_rate,
             account: Account::default(),
-            backoff,
+            backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
             spare: Vec::new(),
         })
@@ -148,25 +172,23 @@ impl<P> Node<P> {
             drops,
             categories,
             framing,
+            sifs,
             ..
         } = self;
         let link = &mut links[usize::from(link_to[tin.to.index()]?)];
         let Category {
             hardware, parameters, ..
         } = &mut categories[category];
-        let mut limits = link.limits;
-        if !parameters.txop.is_zero() {
-            let answer = link.block_ack.max(link.ack) + Duration::from_micros(16);
-            limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
-        }
+        let (sending, most) = link.choose(now, 0);
+        let limits = limits_within(&link.limits, &sending, parameters, *sifs);
         let sender = &mut link.senders[usize::from(tin.tid)];
         let mut aggregate = sender.build(
             now,
             tin,
-            link.vector,
-            &link.format,
+            &sending,
             &limits,
             framing,
+            most,
             spare,
             || match held {
                 true => hardware.pop_packet(tin),

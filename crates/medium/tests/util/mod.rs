@@ -12,6 +12,7 @@ use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
 use netburn_medium::queue::TransmitQueue;
 use netburn_medium::queue::driver::{Device, Order};
 use netburn_medium::queue::fifo::Fifo;
+use netburn_medium::rate::RateChoice;
 use netburn_units::{Duration, Instant, Seed};
 
 pub type Queue = Box<dyn TransmitQueue<u64>>;
@@ -70,6 +71,7 @@ impl Cell {
         let link = |(index, vector): (usize, &TxVector)| LinkConfig {
             to: index + 1,
             vector: *vector,
+            rate: RateChoice::Fixed,
             snr_db: None,
             limits: self.limits,
         };
@@ -79,6 +81,7 @@ impl Cell {
             nodes.push(node(vec![LinkConfig {
                 to: 0,
                 vector: *vector,
+                rate: RateChoice::Fixed,
                 snr_db: None,
                 limits: self.limits,
             }]));
@@ -149,4 +152,76 @@ pub fn offer(air: &mut Air<u64>, stations: usize, mbps: u64, end: Instant) -> Ve
         .iter()
         .map(|bytes| *bytes as f64 * 8.0 / seconds / 1e6)
         .collect()
+}
+
+/// Stations that send to an access point as fast as they can; its node is 0.
+pub struct Uplink {
+    pub stations: usize,
+    pub vector: TxVector,
+    pub limits: Limits,
+    pub rate: RateChoice,
+    pub snr_db: Option<f64>,
+    pub seed: u64,
+}
+
+impl Uplink {
+    pub fn open(&self) -> Air<u64> {
+        let node = |links| NodeConfig {
+            channel: 0,
+            edca: EdcaParameters::default_set(15),
+            hardware: HardwareQueue::Aggregates(2),
+            rts_threshold: None,
+            rts_rate: Modulation::Ofdm(Rate::M24),
+            framing: Framing::CCMP,
+            links,
+        };
+        let mut nodes = vec![node(Vec::new())];
+        for _ in 0..self.stations {
+            nodes.push(node(vec![LinkConfig {
+                to: 0,
+                vector: self.vector,
+                rate: self.rate,
+                snr_db: self.snr_db,
+                limits: self.limits,
+            }]));
+        }
+        let config = AirConfig {
+            channels: vec![ChannelConfig::ofdm()],
+            nodes,
+            hidden: Vec::new(),
+            seed: Seed(self.seed),
+        };
+        let queue = || -> Queue { Box::new(Device::new(Fifo::new(QueueLimit::Packets(1_000)), 512, Order::Arrival)) };
+        let queues = (0..=self.stations).map(|_| queue()).collect();
+        Air::new(&config, queues).unwrap()
+    }
+}
+
+/// Keeps 800 packets of 1500 bytes waiting at each of the nodes 1 to `stations`, for node 0; bytes delivered by node.
+pub fn saturate(air: &mut Air<u64>, stations: usize, from: Instant, end: Instant) -> Vec<u64> {
+    let mut bytes = vec![0; stations + 1];
+    for station in 1..=stations {
+        let id = NodeId(station as u16);
+        for _ in air.backlog(id)..800 {
+            air.handle_packet(from, id, NodeId(0), packet(1_500, station as u32, 0));
+        }
+    }
+    while let Some((at, _)) = air.poll_timeout() {
+        if at > end {
+            break;
+        }
+        air.handle_timeout(at);
+        while let Some(output) = air.poll_output() {
+            let (from, at) = match output {
+                Output::Delivered { at, from, packet, .. } => {
+                    bytes[from.index()] += u64::from(packet.length);
+                    (from, at)
+                }
+                Output::Dropped { at, from, .. } => (from, at),
+                Output::Sent { .. } => continue,
+            };
+            air.handle_packet(at, from, NodeId(0), packet(1_500, u32::from(from.0), 0));
+        }
+    }
+    bytes
 }

@@ -1,0 +1,242 @@
+//! What is known of a rate, and what of its losses is its own.
+
+use crate::rate::Report;
+
+/// One rate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Statistics {
+    /// Of this interval: MPDUs of PPDUs that were understood at least in part, and those of them that arrived.
+    tried: u32,
+    arrived: u32,
+    /// Of this interval: PPDUs that contended for the air, and those of them that nobody answered.
+    ppdus: u32,
+    unanswered: u32,
+    /// The same over the last intervals, older ones counting less.
+    recent_ppdus: f64,
+    recent_unanswered: f64,
+    /// The average share of MPDUs that arrive where any do, and how many MPDUs that is based on.
+    intact: Option<f64>,
+    weight: f64,
+    /// The share of PPDUs that the rate loses whole beyond what the air takes from all.
+    own_loss: f64,
+    /// How much more likely the losses since its last answer are if the link has died than if the air took them, as a logarithm.
+    suspicion: f64,
+}
+
+/// The share of PPDUs that the air takes from every rate alike.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CommonLoss {
+    /// Most likely.
+    share: f64,
+    /// At most.
+    bound: f64,
+}
+
+/// The most MPDUs that the average of a rate counts as that isn't in use: it must not outweigh a few fresh ones.
+const MOST_WEIGHT_UNUSED: f64 = 64.0;
+/// From so many MPDUs on an interval counts with its usual weight, however many more there were.
+const ENOUGH: f64 = 16.0;
+/// PPDUs of the rate in use that are remembered however long ago they were sent.
+const REMEMBERED: f64 = 32.0;
+/// From so many MPDUs on some would get through a link that is merely bad.
+const TELLING: u32 = 4;
+/// The suspicion at which a rate is given up: odds of 150 to 1.
+const CONVICTED: f64 = 5.0;
+/// What little is known of a rate that has just been given up, in MPDUs.
+const WEIGHT_OF_DEATH: f64 = 4.0;
+/// Half the width of intervals of confidence, in standard deviations.
+const Z: f64 = 1.5;
+
+impl Default for CommonLoss {
+    fn default() -> Self {
+        CommonLoss { share: 0.1, bound: 1.0 }
+    }
+}
+
+impl Statistics {
+    /// The average share of MPDUs that arrive, collisions left out; `None` while nothing is known.
+    pub(super) fn success(&self) -> Option<f64> {
+        self.intact.map(|intact| intact * (1.0 - self.own_loss))
+    }
+
+    /// How many recent MPDUs the average is based on.
+    pub(super) const fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Takes a report. Whether it gives the rate up for dead.
+    pub(super) fn count(&mut self, report: &Report, common: &CommonLoss) -> bool {
+        if report.arrived > 0 || report.reserved {
+            self.tried += report.attempted;
+            self.arrived += report.arrived;
+        }
+        if !report.reserved {
+            self.ppdus += 1;
+            self.unanswered += u32::from(report.arrived == 0);
+        }
+        if report.arrived > 0 {
+            self.suspicion = 0.0;
+            return false;
+        }
+        if report.attempted < TELLING {
+            return false;
+        }
+        let share = if report.reserved { 0.1 } else { common.share.clamp(0.1, 0.9) };
+        self.suspicion -= libm::log(share);
+        if self.suspicion < CONVICTED {
+            return false;
+        }
+        self.bury();
+        true
+    }
+
+    /// Nothing gets through at this rate any more.
+    pub(super) fn bury(&mut self) {
+        (self.tried, self.arrived, self.suspicion) = (0, 0, 0.0);
+        if self.intact.is_some() {
+            self.intact = Some(0.0);
+            self.weight = WEIGHT_OF_DEATH;
+        }
+    }
+
+    fn age(&mut self, in_use: bool) {
+        let kept = match in_use {
+            true if self.recent_ppdus > 0.0 => (REMEMBERED / self.recent_ppdus).clamp(0.75, 0.98),
+            _ => 0.75,
+        };
+        self.recent_ppdus = self.recent_ppdus * kept + f64::from(self.ppdus);
+        self.recent_unanswered = self.recent_unanswered * kept + f64::from(self.unanswered);
+        (self.ppdus, self.unanswered) = (0, 0);
+    }
+
+    /// Between which shares of whole losses the rate's own record leaves the true one likely: a Wilson interval, so that little
+    /// evidence says little.
+    fn whole_loss(&self) -> (f64, f64) {
+        let count = self.recent_ppdus + Z * Z;
+        let share = (self.recent_unanswered + Z * Z / 2.0) / count;
+        let half = Z * libm::sqrt(share * (1.0 - share) / count);
+        (share - half, share + half)
+    }
+
+    /// Takes the interval, as far as it has gone, into the averages.
+    pub(super) fn average(&mut self, common: &CommonLoss, usual_weight: f64) {
+        let (least, _) = self.whole_loss();
+        self.own_loss = ((least - common.bound) / (1.0 - common.bound).max(0.05)).clamp(0.0, 1.0);
+        self.weight *= 1.0 - usual_weight;
+        let tried = f64::from(self.tried);
+        if self.tried == 0 {
+            self.weight = self.weight.min(MOST_WEIGHT_UNUSED);
+        } else {
+            let share = f64::from(self.arrived) / tried;
+            let before = self.weight.min(tried.max(ENOUGH) * (1.0 - usual_weight) / usual_weight);
+            let average = self.intact.unwrap_or(share);
+            self.intact = Some((average * before + share * tried) / (before + tried));
+            self.weight = before + tried;
+        }
+        (self.tried, self.arrived) = (0, 0);
+    }
+}
+
+/// Ends an interval in which `first` was the rate in use.
+pub(super) fn update(rates: &mut [Statistics], first: usize, usual_weight: f64) -> CommonLoss {
+    for (at, rate) in rates.iter_mut().enumerate() {
+        rate.age(at == first);
+    }
+    let mut common = CommonLoss::default();
+    for rate in rates.iter() {
+        let (_, bound) = rate.whole_loss();
+        if bound < common.bound {
+            let share = rate.recent_unanswered / rate.recent_ppdus;
+            common = CommonLoss { share, bound };
+        }
+    }
+    for rate in rates {
+        rate.average(&common, usual_weight);
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Guard, Width};
+    use crate::phy::{Modulation, TxVector};
+
+    fn report(attempted: u32, arrived: u32) -> Report {
+        Report {
+            vector: TxVector {
+                modulation: Modulation::Ht { mcs: 0 },
+                width: Width::Mhz20,
+                guard: Guard::Ns800,
+                streams: 1,
+                signal_extension: false,
+                short_preamble: false,
+            },
+            attempted,
+            arrived,
+            reserved: false,
+        }
+    }
+
+    /// A link with `rates` rates; each interval, every rate sends its share of PPDUs of 20 MPDUs, and `lost` says which are lost whole.
+    fn run(rates: &mut [Statistics], common: &mut CommonLoss, intervals: u32, lost: impl Fn(usize, u32) -> bool) {
+        for _ in 0..intervals {
+            for (at, rate) in rates.iter_mut().enumerate() {
+                for number in 0..20 {
+                    rate.count(&report(20, if lost(at, number) { 0 } else { 20 }), common);
+                }
+            }
+            *common = update(rates, 0, 0.25);
+        }
+    }
+
+    /// Two rates lose 40 % of their PPDUs whole and nothing else: neither is to blame.
+    #[test]
+    fn collisions_are_nobodys_fault() {
+        let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
+        run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
+        assert!((common.share - 0.4).abs() < 0.01, "{common:?}");
+        for rate in rates {
+            assert!(rate.success().unwrap() > 0.99, "{rate:?}");
+        }
+    }
+
+    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 6 in a row convict (0.4⁻⁶ is 244).
+    #[test]
+    fn a_link_that_dies_is_given_up_at_once() {
+        let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
+        run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
+        let lost = (1..).find(|_| rates[1].count(&report(20, 0), &common));
+        assert_eq!(lost, Some(6));
+        assert_eq!(rates[1].success(), Some(0.0));
+    }
+
+    /// Single MPDUs are lost whole or not at all: what a rate loses beyond the others counts against it.
+    #[test]
+    fn what_only_one_rate_loses_is_its_own() {
+        let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
+        for _ in 0..40 {
+            for number in 0..100 {
+                rates[0].count(&report(1, u32::from(number % 5 > 1)), &common);
+                rates[1].count(&report(1, u32::from(number % 10 > 6)), &common);
+            }
+            common = update(&mut rates, 0, 0.25);
+        }
+        // 0.3 of 0.6 come through; the bounds leave a little in doubt.
+        assert!(rates[0].success().unwrap() > 0.99, "{rates:?}");
+        assert!((rates[1].success().unwrap() - 0.5).abs() < 0.1, "{rates:?}");
+    }
+
+    /// Partial loss counts in full: 0.75 × 1 + 0.25 × 0.5 after one interval.
+    #[test]
+    fn partial_loss_is_averaged() {
+        let (mut rates, mut common) = ([Statistics::default()], CommonLoss::default());
+        run(&mut rates, &mut common, 40, |_, _| false);
+        assert_eq!(rates[0].success(), Some(1.0));
+        for _ in 0..20 {
+            rates[0].count(&report(20, 10), &common);
+        }
+        update(&mut rates, 0, 0.25);
+        assert!((rates[0].success().unwrap() - 0.875).abs() < 1e-3, "{rates:?}");
+    }
+}

@@ -1,0 +1,254 @@
+//! The rates that a link can choose from.
+
+use crate::aggregation::{Limits, mpdu};
+use crate::error;
+use crate::phy::{Format, Modulation, TxVector, Width, dsss, ofdm, response};
+use netburn_units::{BitRate, Duration};
+
+/// The MPDU that goodput is reckoned with: 1500 bytes, encrypted.
+pub const REFERENCE_MPDU: u32 = 1_554;
+/// What of it is payload.
+const REFERENCE_PAYLOAD: u32 = 1_500;
+
+/// The rates, slowest first; of equals the one with fewer streams and the narrower one first, which needs less signal.
+#[derive(Debug, Clone)]
+pub struct RateSet {
+    entries: Vec<Entry>,
+    fastest: TxVector,
+}
+
+/// One rate, and what it costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The vector.
+    pub vector: TxVector,
+    /// Its data rate.
+    pub rate: BitRate,
+    /// MPDUs of the reference length that a full aggregate holds.
+    pub frames: u32,
+    format: Format,
+    /// All of an exchange but its data PPDU.
+    overhead: Duration,
+}
+
+impl RateSet {
+    /// All rates of `fastest`'s PHY that are no faster in anything: up to its width, streams and MCS, with its guard interval.
+    /// `limits`: what aggregates may hold; `access`: what comes before a PPDU and between it and its answer (AIFS, the mean
+    /// backoff, SIFS).
+    #[must_use]
+    pub fn up_to(fastest: &TxVector, limits: &Limits, access: Duration) -> Self {
+        let mut entries: Vec<Entry> = vectors(fastest)
+            .into_iter()
+            .filter_map(|vector| Entry::new(vector, limits, access))
+            .collect();
+        entries.sort_by_key(|entry| (entry.rate, entry.vector.streams, entry.vector.width));
+        RateSet {
+            entries,
+            fastest: *fastest,
+        }
+    }
+
+    /// The rates.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The vector that the set goes up to.
+    #[must_use]
+    pub const fn fastest(&self) -> TxVector {
+        self.fastest
+    }
+
+    /// The entry with the best expected goodput when the signal is `snr_db` over noise for the fastest vector; without a signal,
+    /// of those for which nothing is lost.
+    #[must_use]
+    pub fn best(&self, snr_db: Option<f64>) -> &Entry {
+        let mut best = (&self.entries[0], 0.0);
+        for entry in &self.entries {
+            let goodput = entry.goodput(1.0, self.success(entry, snr_db));
+            if goodput > best.1 {
+                best = (entry, goodput);
+            }
+        }
+        best.0
+    }
+
+    /// The chance that an MPDU of the reference length arrives at an entry's rate.
+    #[must_use]
+    pub fn success(&self, entry: &Entry, snr_db: Option<f64>) -> f64 {
+        snr_db.map_or(1.0, |snr_db| {
+            let snr_db = snr_db + gain_db(&self.fastest, &entry.vector);
+            error::success(entry.vector.modulation, snr_db, u64::from(REFERENCE_MPDU) * 8)
+        })
+    }
+}
+
+impl Entry {
+    fn new(vector: TxVector, limits: &Limits, access: Duration) -> Option<Self> {
+        let format = vector.format().ok()?;
+        let room = format.longest(limits.time).unwrap_or(0);
+        let (frames, answer) = if limits.ampdu {
+            let most = room.min(limits.bytes) / mpdu::in_aggregate(REFERENCE_MPDU);
+            let frames = most.clamp(1, u64::from(limits.frames.max(1))) as u32;
+            (frames, response::block_ack(limits.frames))
+        } else {
+            (1, response::ACK)
+        };
+        Some(Entry {
+            vector,
+            rate: format.rate,
+            frames,
+            format,
+            overhead: access + response::duration(&response::to(&vector), answer),
+        })
+    }
+
+    /// The expected goodput in bit/s of aggregates that are filled to `fullness` (0 to 1) of which each MPDU arrives with the chance
+    /// `success`, by a sender alone on the air.
+    #[must_use]
+    pub fn goodput(&self, fullness: f64, success: f64) -> f64 {
+        let frames = ((f64::from(self.frames) * fullness) as u64).max(1);
+        let length = match frames {
+            1 => u64::from(REFERENCE_MPDU),
+            _ => frames * mpdu::in_aggregate(REFERENCE_MPDU),
+        };
+        let time = self.format.duration(length) + self.overhead;
+        let bits = (frames * u64::from(REFERENCE_PAYLOAD) * 8) as f64;
+        success * bits / time.as_secs_f64()
+    }
+}
+
+/// How many decibels more of signal over noise per stream `vector` has than `reference` where the transmitted power is the same: noise
+/// grows with the width, and streams share the power.
+#[must_use]
+pub fn gain_db(reference: &TxVector, vector: &TxVector) -> f64 {
+    if (reference.width, reference.streams) == (vector.width, vector.streams) {
+        return 0.0;
+    }
+    let share = |vector: &TxVector| f64::from(vector.width.as_mhz()) * f64::from(vector.streams.max(1));
+    10.0 * libm::log10(share(reference) / share(vector))
+}
+
+fn vectors(fastest: &TxVector) -> Vec<TxVector> {
+    let with = |modulation| TxVector { modulation, ..*fastest };
+    let mut all = Vec::new();
+    let (class, highest): (fn(u8) -> Modulation, u8) = match fastest.modulation {
+        Modulation::Dsss(highest) => {
+            let rates = dsss::Rate::ALL.into_iter().filter(|rate| *rate <= highest);
+            return rates.map(|rate| with(Modulation::Dsss(rate))).collect();
+        }
+        Modulation::Ofdm(highest) => {
+            let rates = ofdm::Rate::ALL.into_iter().filter(|rate| *rate <= highest);
+            return rates.map(|rate| with(Modulation::Ofdm(rate))).collect();
+        }
+        Modulation::Ht { mcs } => (|mcs| Modulation::Ht { mcs }, mcs),
+        Modulation::Vht { mcs } => (|mcs| Modulation::Vht { mcs }, mcs),
+        Modulation::He { mcs } => (|mcs| Modulation::He { mcs }, mcs),
+        Modulation::Eht { mcs } => (|mcs| Modulation::Eht { mcs }, mcs),
+    };
+    for width in Width::ALL.into_iter().filter(|width| *width <= fastest.width) {
+        for streams in 1..=fastest.streams {
+            for mcs in 0..=highest {
+                all.push(TxVector {
+                    modulation: class(mcs),
+                    width,
+                    streams,
+                    ..*fastest
+                });
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Guard;
+
+    fn ht40() -> TxVector {
+        TxVector {
+            modulation: Modulation::Ht { mcs: 7 },
+            width: Width::Mhz40,
+            guard: Guard::Ns800,
+            streams: 2,
+            signal_extension: false,
+            short_preamble: false,
+        }
+    }
+
+    fn limits(time: Duration) -> Limits {
+        Limits {
+            ampdu: true,
+            frames: 64,
+            time,
+            bytes: 65_535,
+            amsdu: 0,
+            tries: 10,
+        }
+    }
+
+    /// Eight MCS, one or two streams, 20 or 40 MHz.
+    #[test]
+    fn every_rate_once() {
+        let set = RateSet::up_to(&ht40(), &limits(Limits::PPDU), Duration::from_micros(126));
+        assert_eq!(set.entries().len(), 8 * 2 * 2);
+        assert!(set.entries().windows(2).all(|pair| pair[0].rate <= pair[1].rate));
+        assert_eq!(set.entries()[0].rate.as_bps(), 6_500_000);
+        assert_eq!(set.entries()[31].rate, ht40().rate().unwrap());
+        // VHT has no MCS 9 in 20 MHz on one stream or two.
+        let vht = TxVector {
+            modulation: Modulation::Vht { mcs: 9 },
+            ..ht40()
+        };
+        let set = RateSet::up_to(&vht, &limits(Limits::PPDU), Duration::from_micros(126));
+        assert_eq!(set.entries().len(), 10 * 2 * 2 - 2);
+    }
+
+    /// 28 MPDUs of 1560 bytes at 65 Mbit/s last 36 + 4 × ⌈(28 × 1560 × 8 + 22) / 260⌉ = 5416 µs; with 126 µs before, and a BlockAck of
+    /// 32 bytes at 24 Mbit/s (32 µs): 28 × 12 000 / 5574 µs = 60.3 Mbit/s.
+    #[test]
+    fn goodput_by_hand() {
+        let vector = TxVector {
+            width: Width::Mhz20,
+            streams: 1,
+            ..ht40()
+        };
+        let set = RateSet::up_to(&vector, &limits(Limits::PPDU), Duration::from_micros(126));
+        let entry = set.entries().last().unwrap();
+        assert_eq!(entry.frames, 28);
+        let expected = 28.0 * 12_000.0 / 5_574e-6;
+        assert!((entry.goodput(1.0, 1.0) / expected - 1.0).abs() < 1e-9);
+        assert!((entry.goodput(1.0, 0.5) / expected - 0.5).abs() < 1e-9);
+    }
+
+    /// Half the width or half the streams: 3 dB.
+    #[test]
+    fn narrower_and_fewer_streams_hear_better() {
+        let narrow = TxVector {
+            width: Width::Mhz20,
+            ..ht40()
+        };
+        let single = TxVector { streams: 1, ..narrow };
+        assert_eq!(gain_db(&ht40(), &ht40()), 0.0);
+        assert!((gain_db(&ht40(), &narrow) - 3.01).abs() < 0.01);
+        assert!((gain_db(&ht40(), &single) - 6.02).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_best_grows_with_the_signal() {
+        let set = RateSet::up_to(&ht40(), &limits(Duration::from_millis(4)), Duration::from_micros(126));
+        let mut last = 0;
+        for tenths in -100..500 {
+            let snr_db = f64::from(tenths) / 10.0;
+            let best = set.best(Some(snr_db));
+            let goodput = best.goodput(1.0, set.success(best, Some(snr_db))) as u64;
+            assert!(goodput >= last, "{snr_db} dB: {goodput} after {last}");
+            last = goodput;
+        }
+        assert_eq!(set.best(None).vector, ht40());
+        assert_eq!(set.best(Some(50.0)).vector, ht40());
+        assert_eq!(set.best(Some(-50.0)).rate.as_bps(), 6_500_000);
+    }
+}

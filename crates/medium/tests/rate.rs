@@ -1,0 +1,146 @@
+//! Rate choice by trying, held against the best rate for the signal, known without trying.
+
+mod util;
+
+use netburn_medium::aggregation::Limits;
+use netburn_medium::air::Air;
+use netburn_medium::config::{Guard, Standard, Width};
+use netburn_medium::packet::NodeId;
+use netburn_medium::phy::{Modulation, TxVector};
+use netburn_medium::rate::{MinstrelParameters, RateChoice};
+use netburn_units::{Duration, Instant};
+use util::{Uplink, saturate};
+
+/// The fastest of a standard that two streams have: HT 40 MHz, VHT 80, HE 80.
+fn fastest(standard: Standard) -> TxVector {
+    let (modulation, width, guard) = match standard {
+        Standard::N => (Modulation::Ht { mcs: 7 }, Width::Mhz40, Guard::Ns400),
+        Standard::Ac => (Modulation::Vht { mcs: 9 }, Width::Mhz80, Guard::Ns400),
+        _ => (Modulation::He { mcs: 11 }, Width::Mhz80, Guard::Ns800),
+    };
+    TxVector {
+        modulation,
+        width,
+        guard,
+        streams: 2,
+        signal_extension: false,
+        short_preamble: false,
+    }
+}
+
+fn limits(standard: Standard) -> Limits {
+    Limits {
+        ampdu: true,
+        frames: u32::from(standard.block_ack_window()),
+        time: Duration::from_millis(4),
+        bytes: if standard == Standard::N { 65_535 } else { 1_048_575 },
+        amsdu: 0,
+        tries: 10,
+    }
+}
+
+const MINSTREL: MinstrelParameters = MinstrelParameters {
+    update: Duration::from_millis(50),
+    weight: 0.25,
+    probe: Duration::from_millis(20),
+    probe_frames: 8,
+};
+
+fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> Air<u64> {
+    Uplink {
+        stations,
+        vector: fastest(standard),
+        limits: limits(standard),
+        rate,
+        snr_db: Some(snr_db),
+        seed,
+    }
+    .open()
+}
+
+/// Goodput in Mbit/s of all stations together from 2 s to 7 s.
+fn steady(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
+    let mut air = open(standard, stations, snr_db, rate, seed);
+    saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(2));
+    let bytes = saturate(&mut air, stations, Instant::from_secs(2), Instant::from_secs(7));
+    bytes.iter().sum::<u64>() as f64 * 8.0 / 5.0 / 1e6
+}
+
+fn held_against_ideal(stations: usize, signals: &[f64], seeds: &[u64]) {
+    let mut short = 0;
+    for standard in [Standard::N, Standard::Ac, Standard::Ax] {
+        for snr_db in signals {
+            for seed in seeds {
+                let ideal = steady(standard, stations, *snr_db, RateChoice::Ideal, *seed);
+                let got = steady(standard, stations, *snr_db, RateChoice::Minstrel(MINSTREL), *seed);
+                println!(
+                    "{} {stations} stations {snr_db} dB seed {seed}: {got:.1} of {ideal:.1} Mbit/s, {:.1} %",
+                    standard.name(),
+                    100.0 * got / ideal
+                );
+                short += u32::from(got < 0.9 * ideal);
+            }
+        }
+    }
+    assert_eq!(short, 0, "below 90 %");
+}
+
+#[test]
+fn alone() {
+    held_against_ideal(1, &[3.0, 8.0, 13.0, 18.0, 23.0, 28.0, 33.0, 45.0], &[1, 2]);
+}
+
+#[test]
+fn among_five() {
+    held_against_ideal(5, &[8.0, 18.0, 28.0], &[3]);
+}
+
+#[test]
+fn among_ten() {
+    held_against_ideal(10, &[8.0, 18.0, 28.0], &[4]);
+}
+
+/// After a change of 10 dB at 3 s: goodput from 4 s on against what is ideal for the new signal.
+fn after_change(standard: Standard, stations: usize, from: f64, to: f64, seed: u64) -> bool {
+    let run = |rate| {
+        let mut air = open(standard, stations, from, rate, seed);
+        saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(3));
+        for station in 1..=stations {
+            air.set_snr(NodeId(station as u16), NodeId(0), Some(to));
+        }
+        saturate(&mut air, stations, Instant::from_secs(3), Instant::from_secs(4));
+        let bytes = saturate(&mut air, stations, Instant::from_secs(4), Instant::from_secs(5));
+        bytes.iter().sum::<u64>() as f64 * 8.0 / 1e6
+    };
+    let (ideal, got) = (run(RateChoice::Ideal), run(RateChoice::Minstrel(MINSTREL)));
+    println!(
+        "{} {stations} stations {from} to {to} dB seed {seed}: {got:.1} of {ideal:.1} Mbit/s, {:.1} %",
+        standard.name(),
+        100.0 * got / ideal
+    );
+    got >= 0.9 * ideal
+}
+
+#[test]
+fn adapts_within_a_second() {
+    let mut short = 0;
+    for standard in [Standard::N, Standard::Ac, Standard::Ax] {
+        for (from, to) in [(30.0, 20.0), (20.0, 30.0), (18.0, 8.0), (8.0, 18.0)] {
+            for seed in [5, 6] {
+                short += u32::from(!after_change(standard, 1, from, to, seed));
+            }
+        }
+    }
+    assert_eq!(short, 0, "below 90 %");
+}
+
+#[test]
+fn adapts_within_a_second_under_contention() {
+    let mut short = 0;
+    for standard in [Standard::N, Standard::Ac] {
+        for (from, to) in [(30.0, 20.0), (20.0, 30.0)] {
+            short += u32::from(!after_change(standard, 5, from, to, 7));
+        }
+    }
+    assert_eq!(short, 0, "below 90 %");
+}
