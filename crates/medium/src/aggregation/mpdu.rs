@@ -141,6 +141,8 @@ pub struct Aggregate<P> {
     pub sending: Sending,
     /// How often in a row it was sent, or announced by RTS, and not answered.
     pub failures: u32,
+    /// Whether it is shorter than it could be, to try a rate out.
+    pub probe: bool,
     /// Bytes of its PSDU.
     pub length: u64,
     /// How long its PPDU lasts.

@@ -16,6 +16,10 @@ pub struct Sender<P> {
     next: u64,
     /// MPDUs handed out and not settled, by sequence number of the lowest: the window's start.
     unsettled: VecDeque<(u64, bool)>,
+    /// How many of them.
+    open: usize,
+    /// What is under way tries a rate out.
+    probing: bool,
 }
 
 impl<P> Default for Sender<P> {
@@ -25,6 +29,8 @@ impl<P> Default for Sender<P> {
             held: None,
             next: 0,
             unsettled: VecDeque::new(),
+            open: 0,
+            probing: false,
         }
     }
 }
@@ -36,10 +42,17 @@ impl<P> Sender<P> {
         !self.waiting.is_empty() || self.held.is_some()
     }
 
-    /// Whether a BlockAck window of `frames` lets anything be sent: something again, or something new.
+    /// Whether an aggregate may be put together now. While another is under way, only if the window has room for half of what it holds:
+    /// one that the window cuts short would take a turn on the air that a full one, a moment later, makes better use of. Behind one that
+    /// tries a rate out, none: if it is lost, the window would stay where it is.
     #[must_use]
-    pub fn may_send(&self, frames: u32) -> bool {
-        !self.waiting.is_empty() || self.unsettled.is_empty() || self.next < self.window_start() + u64::from(frames)
+    pub fn may_send(&self, limits: &Limits) -> bool {
+        if !limits.ampdu {
+            return true;
+        }
+        let under_way = self.open - self.waiting.len();
+        let room = (self.window_start() + u64::from(limits.frames)).saturating_sub(self.next);
+        under_way == 0 || !self.probing && room > 0 && room * 2 >= u64::from(limits.frames)
     }
 
     /// Packets that wait here.
@@ -74,8 +87,18 @@ impl<P> Sender<P> {
     ) -> Option<Aggregate<P>> {
         let room = limits.room(&sending.format);
         let mut length = 0;
-        let window_end = self.window_start() + u64::from(limits.frames);
-        let most = if limits.ampdu { most.min(limits.frames).max(1) } else { 1 };
+        // Without BlockAck there is no window.
+        let window = if limits.ampdu {
+            u64::from(limits.frames)
+        } else {
+            u64::MAX
+        };
+        let window_end = self.window_start().saturating_add(window);
+        let most = if limits.ampdu {
+            most.min(limits.frames).max(1)
+        } else {
+            1
+        };
         while mpdus.len() < most as usize {
             let mpdu = match self.waiting.pop_front() {
                 Some(mpdu) => mpdu,
@@ -96,10 +119,12 @@ impl<P> Sender<P> {
         if mpdus.is_empty() {
             return None;
         }
+        self.probing = most < limits.frames;
         let mut aggregate = Aggregate {
             tin,
             sending: *sending,
             failures: 0,
+            probe: self.probing,
             length: 0,
             duration: Duration::ZERO,
             handed: Duration::ZERO,
@@ -121,6 +146,7 @@ impl<P> Sender<P> {
         let sequence = self.next;
         self.next += 1;
         self.unsettled.push_back((sequence, false));
+        self.open += 1;
         let mut mpdu = Mpdu {
             sequence,
             tries: 0,
@@ -153,6 +179,7 @@ impl<P> Sender<P> {
             .unsettled
             .binary_search_by_key(&sequence, |(sequence, _)| *sequence)
         {
+            self.open -= usize::from(!self.unsettled[at].1);
             self.unsettled[at].1 = true;
         }
         while matches!(self.unsettled.front(), Some((_, true))) {

@@ -322,12 +322,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.queue.finished(tin, handed);
         if kept.is_empty() {
             node.recycle(aggregate.mpdus);
-        } else if acknowledged || given_up {
+        } else if acknowledged || given_up || aggregate.probe {
             sender.send_again(kept.drain(..));
             node.queue.resend(now, tin, true);
             node.recycle(aggregate.mpdus);
         } else {
-            // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now.
+            // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now. (What
+            // tried a rate out goes with a full aggregate next.)
             aggregate.mpdus.append(&mut kept);
             aggregate.failures += 1;
             let (sending, _) = link.choose(now, aggregate.failures);

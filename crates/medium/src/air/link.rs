@@ -73,7 +73,9 @@ impl<P> Link<P> {
         {
             self.sending = sending;
         }
-        let frames = choice.frames.map_or(self.limits.frames, |f| f.clamp(1, self.limits.frames.max(1)));
+        let frames = choice
+            .frames
+            .map_or(self.limits.frames, |f| f.clamp(1, self.limits.frames.max(1)));
         (self.sending, frames)
     }
 
@@ -109,8 +111,8 @@ impl<P> Link<P> {
         whole.saturating_sub(fixed) + (fixed + *block_ack) / share
     }
 
-    /// Whether the window of this TID lets anything be sent.
+    /// Whether an aggregate of this TID may be put together.
     pub(super) fn may_send(&self, tid: u8) -> bool {
-        self.senders[usize::from(tid)].may_send(self.limits.frames)
+        self.senders[usize::from(tid)].may_send(&self.limits)
     }
 }

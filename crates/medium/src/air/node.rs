@@ -129,8 +129,10 @@ impl<P> Node<P> {
         let name = AccessCategory::ALL[category];
         while self.categories[category].hardware.has_room() {
             let (links, link_to) = (&self.links, &self.link_to);
+            let takes_packets = self.categories[category].hardware.takes_packets();
             let mut may = |tin: crate::queue::Tin| {
-                link_to[tin.to.index()].is_some_and(|place| links[usize::from(place)].may_send(tin.tid))
+                let link = link_to[tin.to.index()].map(|place| &links[usize::from(place)]);
+                link.is_some_and(|link| takes_packets || link.may_send(tin.tid))
             };
             let Some(tin) = self.queue.next(now, name, &mut may) else {
                 return;
@@ -138,7 +140,7 @@ impl<P> Node<P> {
             let waiting = self
                 .link(tin.to)
                 .is_some_and(|link| link.senders[usize::from(tin.tid)].is_waiting());
-            if self.categories[category].hardware.takes_packets() && !waiting {
+            if takes_packets && !waiting {
                 let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
                     continue;
                 };
@@ -182,19 +184,10 @@ impl<P> Node<P> {
         let (sending, most) = link.choose(now, 0);
         let limits = limits_within(&link.limits, &sending, parameters, *sifs);
         let sender = &mut link.senders[usize::from(tin.tid)];
-        let mut aggregate = sender.build(
-            now,
-            tin,
-            &sending,
-            &limits,
-            framing,
-            most,
-            spare,
-            || match held {
-                true => hardware.pop_packet(tin),
-                false => queue.dequeue(now, tin, drops),
-            },
-        );
+        let mut aggregate = sender.build(now, tin, &sending, &limits, framing, most, spare, || match held {
+            true => hardware.pop_packet(tin),
+            false => queue.dequeue(now, tin, drops),
+        });
         queue.resend(now, tin, sender.is_waiting());
         if let Some(aggregate) = &mut aggregate {
             if held {

@@ -114,7 +114,8 @@ impl Minstrel {
             return;
         }
         self.next_update = Some(now + self.parameters.update);
-        self.common = statistics::update(&mut self.statistics, self.picked.first, self.parameters.weight);
+        let (first, weight) = (self.picked.first, self.parameters.weight);
+        statistics::update(&mut self.statistics, &mut self.common, first, weight);
         self.pick();
     }
 
@@ -125,10 +126,7 @@ impl Minstrel {
             let mut best: Option<usize> = None;
             for at in 0..goodput.len() {
                 let success = self.statistics[at].success().unwrap_or(0.0);
-                if !except.contains(&at)
-                    && goodput[at] > best.map_or(0.0, |best| goodput[best])
-                    && success >= least
-                {
+                if !except.contains(&at) && goodput[at] > best.map_or(0.0, |best| goodput[best]) && success >= least {
                     best = Some(at);
                 }
             }
@@ -144,22 +142,25 @@ impl Minstrel {
 impl RateAlgorithm for Minstrel {
     fn choose(&mut self, now: Instant, failures: u32) -> Choice {
         self.update_when_due(now);
-        let at = match failures {
-            0 => {
-                let probe = self
-                    .probes
-                    .next(now, self.parameters.probe, self.picked.first, &self.set, &self.statistics);
-                if let Some(at) = probe {
-                    return Choice {
-                        vector: self.set.entries()[at].vector,
-                        frames: Some(self.parameters.probe_frames),
-                    };
-                }
-                self.picked.first
+        if failures == 0 {
+            let probe = self.probes.next(
+                now,
+                self.parameters.probe,
+                self.picked.first,
+                &self.set,
+                &self.statistics,
+            );
+            if let Some(at) = probe {
+                return Choice {
+                    vector: self.set.entries()[at].vector,
+                    frames: Some(self.parameters.probe_frames),
+                };
             }
-            1 => self.picked.first,
-            2 | 3 => self.picked.second,
-            4 | 5 => self.picked.robust,
+        }
+        let at = match failures / self.common.doubtful() {
+            0 => self.picked.first,
+            1 => self.picked.second,
+            2 => self.picked.robust,
             _ => 0,
         };
         Choice {
@@ -172,11 +173,15 @@ impl RateAlgorithm for Minstrel {
         let Some(at) = self.place.get(&report.vector).copied() else {
             return;
         };
+        if self.statistics[at].success().is_some_and(|success| success > 0.5) {
+            self.common.count(report);
+        }
         if self.statistics[at].count(report, &self.common) {
             // What needs more signal of the same width and number of streams is dead as well.
             for faster in self.probes.faster_of_its_kind(at) {
                 self.statistics[*faster].bury();
             }
+            self.probes.again();
             self.pick();
         }
         if at == self.picked.first && report.arrived > 0 {

@@ -24,8 +24,8 @@ pub(super) struct Probes {
     chance: Stream,
 }
 
-/// The fewest and the most PPDUs from one probe to the next. On a crowded channel a probe costs a turn on the air: 1 in 24 is 4 %.
-const GAPS: std::ops::RangeInclusive<u32> = 1..=24;
+/// The fewest and the most PPDUs from one probe to the next. On a crowded channel a probe costs a turn on the air: 1 in 32 is 3 %.
+const GAPS: std::ops::RangeInclusive<u32> = 1..=32;
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -78,6 +78,11 @@ impl Probes {
         self.stride *= 2;
     }
 
+    /// Things have changed: look around.
+    pub(super) fn again(&mut self) {
+        (self.gap, self.stride) = (self.gap.min(4), 1);
+    }
+
     /// A probe didn't go well: `answered`: not because of a collision.
     pub(super) fn went_badly(&mut self, answered: bool) {
         self.gap = (self.gap + if answered { self.gap.div_ceil(2) } else { 1 }).min(*GAPS.end());
@@ -109,6 +114,14 @@ impl Probes {
             return None;
         }
         (self.since, self.next) = (0, Some(now + interval));
+        // What is in use loses some: is the next slower one better?
+        let lossy = statistics[first].success().is_some_and(|success| success < 0.9);
+        if let Some(below) = self.slower_of_its_kind(first)
+            && lossy
+            && statistics[below].weight() < 1.0
+        {
+            return Some(below);
+        }
         let kind = TURNS[self.turn % TURNS.len()];
         self.turn += 1;
         let rate = |at: usize| set.entries()[at].rate;
@@ -138,6 +151,13 @@ impl Probes {
     pub(super) fn faster_of_its_kind(&self, at: usize) -> &[usize] {
         let group = &self.groups[self.group_of[at]];
         &group[group.partition_point(|other| *other <= at)..]
+    }
+
+    /// The next lower MCS of the same width and number of streams.
+    fn slower_of_its_kind(&self, at: usize) -> Option<usize> {
+        let group = &self.groups[self.group_of[at]];
+        let place = group.partition_point(|other| *other < at);
+        group.get(place.checked_sub(1)?).copied()
     }
 
     /// By turns the rate of the other groups' next faster ones with the least MCS, which most likely needs the least signal, and each

@@ -26,10 +26,10 @@ pub(super) struct Statistics {
 /// The share of PPDUs that the air takes from every rate alike.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommonLoss {
-    /// Most likely.
-    share: f64,
-    /// At most.
+    /// At most: the bound of the rate that loses least.
     bound: f64,
+    /// Most likely, from the last PPDUs at rates that work.
+    share: f64,
 }
 
 /// The most MPDUs that the average of a rate counts as that isn't in use: it must not outweigh a few fresh ones.
@@ -38,10 +38,14 @@ const MOST_WEIGHT_UNUSED: f64 = 64.0;
 const ENOUGH: f64 = 16.0;
 /// PPDUs of the rate in use that are remembered however long ago they were sent.
 const REMEMBERED: f64 = 32.0;
+/// How much one PPDU counts in the common share: the last hundred or so make it up.
+const COMMON_WEIGHT: f64 = 0.01;
 /// From so many MPDUs on some would get through a link that is merely bad.
 const TELLING: u32 = 4;
-/// The suspicion at which a rate is given up: odds of 150 to 1.
-const CONVICTED: f64 = 5.0;
+/// The suspicion at which a rate is given up: odds of 1800 to 1.
+const CONVICTED: f64 = 7.5;
+/// The suspicion at which a PPDU is tried at another rate.
+const DOUBTFUL: f64 = 2.0;
 /// What little is known of a rate that has just been given up, in MPDUs.
 const WEIGHT_OF_DEATH: f64 = 4.0;
 /// Half the width of intervals of confidence, in standard deviations.
@@ -49,7 +53,27 @@ const Z: f64 = 1.5;
 
 impl Default for CommonLoss {
     fn default() -> Self {
-        CommonLoss { share: 0.1, bound: 1.0 }
+        CommonLoss { share: 0.5, bound: 1.0 }
+    }
+}
+
+impl CommonLoss {
+    /// Takes a report of a rate that works.
+    pub(super) fn count(&mut self, report: &Report) {
+        if !report.reserved {
+            let lost = f64::from(u8::from(report.arrived == 0));
+            self.share += (lost - self.share) * COMMON_WEIGHT;
+        }
+    }
+
+    /// How much a whole loss speaks for the link's death rather than for a collision, as a logarithm.
+    fn weight_of_loss(&self) -> f64 {
+        -libm::log(self.share.clamp(0.1, 0.9))
+    }
+
+    /// So many whole losses in a row are doubtful: collisions alone explain them with odds of 1 to 7.
+    pub(super) fn doubtful(&self) -> u32 {
+        libm::ceil(DOUBTFUL / self.weight_of_loss()) as u32
     }
 }
 
@@ -81,8 +105,10 @@ impl Statistics {
         if report.attempted < TELLING {
             return false;
         }
-        let share = if report.reserved { 0.1 } else { common.share.clamp(0.1, 0.9) };
-        self.suspicion -= libm::log(share);
+        self.suspicion += match report.reserved {
+            true => CONVICTED / 2.0,
+            false => common.weight_of_loss(),
+        };
         if self.suspicion < CONVICTED {
             return false;
         }
@@ -138,22 +164,14 @@ impl Statistics {
 }
 
 /// Ends an interval in which `first` was the rate in use.
-pub(super) fn update(rates: &mut [Statistics], first: usize, usual_weight: f64) -> CommonLoss {
+pub(super) fn update(rates: &mut [Statistics], common: &mut CommonLoss, first: usize, usual_weight: f64) {
     for (at, rate) in rates.iter_mut().enumerate() {
         rate.age(at == first);
     }
-    let mut common = CommonLoss::default();
-    for rate in rates.iter() {
-        let (_, bound) = rate.whole_loss();
-        if bound < common.bound {
-            let share = rate.recent_unanswered / rate.recent_ppdus;
-            common = CommonLoss { share, bound };
-        }
-    }
+    common.bound = rates.iter().map(|rate| rate.whole_loss().1).fold(1.0, f64::min);
     for rate in rates {
-        rate.average(&common, usual_weight);
+        rate.average(common, usual_weight);
     }
-    common
 }
 
 #[cfg(test)]
@@ -183,10 +201,12 @@ mod tests {
         for _ in 0..intervals {
             for (at, rate) in rates.iter_mut().enumerate() {
                 for number in 0..20 {
-                    rate.count(&report(20, if lost(at, number) { 0 } else { 20 }), common);
+                    let report = report(20, if lost(at, number) { 0 } else { 20 });
+                    common.count(&report);
+                    rate.count(&report, common);
                 }
             }
-            *common = update(rates, 0, 0.25);
+            update(rates, common, 0, 0.25);
         }
     }
 
@@ -195,19 +215,20 @@ mod tests {
     fn collisions_are_nobodys_fault() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
-        assert!((common.share - 0.4).abs() < 0.01, "{common:?}");
+        assert!((common.share - 0.4).abs() < 0.02, "{common:?}");
         for rate in rates {
             assert!(rate.success().unwrap() > 0.99, "{rate:?}");
         }
     }
 
-    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 6 in a row convict (0.4⁻⁶ is 244).
+    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 9 in a row convict (0.4⁻⁹ is 3815).
     #[test]
     fn a_link_that_dies_is_given_up_at_once() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
+        common.share = 0.4;
         let lost = (1..).find(|_| rates[1].count(&report(20, 0), &common));
-        assert_eq!(lost, Some(6));
+        assert_eq!(lost, Some(9));
         assert_eq!(rates[1].success(), Some(0.0));
     }
 
@@ -220,7 +241,7 @@ mod tests {
                 rates[0].count(&report(1, u32::from(number % 5 > 1)), &common);
                 rates[1].count(&report(1, u32::from(number % 10 > 6)), &common);
             }
-            common = update(&mut rates, 0, 0.25);
+            update(&mut rates, &mut common, 0, 0.25);
         }
         // 0.3 of 0.6 come through; the bounds leave a little in doubt.
         assert!(rates[0].success().unwrap() > 0.99, "{rates:?}");
@@ -236,7 +257,7 @@ mod tests {
         for _ in 0..20 {
             rates[0].count(&report(20, 10), &common);
         }
-        update(&mut rates, 0, 0.25);
+        update(&mut rates, &mut common, 0, 0.25);
         assert!((rates[0].success().unwrap() - 0.875).abs() < 1e-3, "{rates:?}");
     }
 }
