@@ -2,11 +2,12 @@
 //!
 //! - [`tables`]: which columns a kind of row has, and how a row becomes values and back.
 //! - [`names`]: stations and workloads are numbers in rows and names in columns.
-//! - [`write`], [`read`]: row groups to and from files, in bounded memory.
+//! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: names without their bytes.
 //!
 //! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED); text is UTF-8 with a dictionary. No compression:
 //! the encodings leave little to gain and every reader knows them.
 
+mod dictionary;
 pub(crate) mod names;
 pub(crate) mod read;
 pub(crate) mod tables;
@@ -103,4 +104,66 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
         };
     }
     Arc::new(properties.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names::Names;
+    use super::read::rows;
+    use super::tables::Table;
+    use super::write::TableWriter;
+    use super::*;
+    use crate::row::{EventKind, EventRow, IntervalRow};
+    use netburn_scenario::{Plan, Station};
+    use netburn_units::Instant;
+
+    fn read_back<T: Table + PartialEq + std::fmt::Debug>(plan: &Plan, written: &[T]) {
+        let names = Names::new(plan);
+        let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
+        for row in written {
+            table.put(row, &names).unwrap();
+        }
+        let (count, file) = table.finish().unwrap();
+        assert_eq!(count, written.len() as u64);
+        let mut left = written.iter();
+        rows(file, &names, &mut |row: T| assert_eq!(Some(&row), left.next())).unwrap();
+        assert_eq!(left.next(), None);
+    }
+
+    fn plan(stations: usize, name: impl Fn(usize) -> String) -> Plan {
+        Plan {
+            stations: (0..stations).map(|number| Station::new(&name(number))).collect(),
+            ..Plan::new("columns")
+        }
+    }
+
+    #[test]
+    fn rows_of_several_groups_and_pages_read_back_with_what_is_missing() {
+        let plan = plan(3, |number| format!("s{number}"));
+        let event = |number: usize| EventRow {
+            station: (number % 7 > 2).then_some((number % 5) as u16),
+            workload: (number / 70_000 == 1).then_some(number as u16),
+            at: Instant::from_nanos(number as i64),
+            length: 0,
+            kind: EventKind::ALL[number / 40_000],
+            text: String::new(),
+        };
+        let written: Vec<EventRow> = (0..ROW_GROUP + 70_001).map(event).collect();
+        read_back(&plan, &written);
+    }
+
+    /// The writer gives up its dictionary beyond a megabyte and goes on in plain text.
+    #[test]
+    fn names_too_many_for_a_dictionary_read_back() {
+        let plan = plan(3000, |number| format!("{number:0>700}"));
+        let interval = |number: u64| IntervalRow {
+            station: (number * 7 % 3000) as u16,
+            workload: 0,
+            at: Instant::from_nanos(number as i64),
+            bytes_down: number,
+            bytes_up: 0,
+        };
+        let written: Vec<IntervalRow> = (0..12_000).map(interval).collect();
+        read_back(&plan, &written);
+    }
 }

@@ -1,5 +1,6 @@
 //! Stations and workloads are numbers in rows and names in columns.
 
+use super::dictionary::Name;
 use crate::row::{BASELINE, OUTCOMES, outcome_name};
 use netburn_scenario::Plan;
 use netburn_workload::Outcome;
@@ -64,6 +65,17 @@ impl Names {
         self.outcomes[place.expect("all outcomes are listed")].clone()
     }
 
+    /// A workload's number within the station at `place`.
+    fn number(&self, place: usize, name: &[u8]) -> Option<u16> {
+        let known = self.stations.get(place);
+        let number = known.and_then(|station| station.workloads.iter().position(|known| known.data() == name));
+        match number {
+            Some(number) => u16::try_from(number).ok(),
+            None if name == BASELINE_NAME.as_bytes() => Some(BASELINE),
+            None => unnumbered(name),
+        }
+    }
+
     pub(crate) fn workload(&self, station: u16, number: u16) -> ByteArray {
         if number == BASELINE {
             return self.baseline.clone();
@@ -76,41 +88,81 @@ impl Names {
     }
 }
 
-/// Finds the numbers of names again. Rows of one station tend to follow each other, so the last one found is tried
-/// first.
+/// Finds the numbers of names again. Each place of a dictionary is looked up once per row group.
 #[derive(Debug)]
 pub(crate) struct Lookup<'a> {
     names: &'a Names,
-    last: u16,
+    /// Stations by the code of their names.
+    stations: Vec<Option<u16>>,
+    /// Of each station: its workloads by the code of their names.
+    workloads: Vec<Vec<(u32, u16)>>,
+    outcomes: Vec<Option<Outcome>>,
 }
 
 impl<'a> Lookup<'a> {
     pub(crate) fn new(names: &'a Names) -> Self {
-        Lookup { names, last: 0 }
+        Lookup {
+            names,
+            stations: Vec::new(),
+            workloads: Vec::new(),
+            outcomes: Vec::new(),
+        }
     }
 
-    pub(crate) fn station(&mut self, name: &[u8]) -> Option<u16> {
-        let last = self.names.stations.get(usize::from(self.last));
-        if last.is_some_and(|station| station.name.data() == name) {
-            return Some(self.last);
+    /// Another row group begins: codes mean something else.
+    pub(super) fn begin(&mut self) {
+        self.stations.clear();
+        self.workloads.clear();
+        self.outcomes.clear();
+    }
+
+    pub(crate) fn station(&mut self, name: Name<'_>) -> Option<u16> {
+        let names = self.names;
+        remembered(&mut self.stations, name, |name| match names.by_name.get(name) {
+            Some(number) => Some(*number),
+            None => unnumbered(name),
+        })
+    }
+
+    pub(crate) fn workload(&mut self, station: u16, name: Name<'_>) -> Option<u16> {
+        let place = usize::from(station);
+        if self.workloads.len() <= place {
+            self.workloads.resize_with(place + 1, Vec::new);
         }
-        let number = match self.names.by_name.get(name) {
-            Some(number) => *number,
-            None => unnumbered(name)?,
-        };
-        self.last = number;
+        let known = &mut self.workloads[place];
+        if let Some((_, number)) = known.iter().find(|(code, _)| *code == name.code) {
+            return Some(*number);
+        }
+        let number = self.names.number(place, name.bytes)?;
+        known.push((name.code, number));
         Some(number)
     }
 
-    pub(crate) fn workload(&self, station: u16, name: &[u8]) -> Option<u16> {
-        let known = self.names.stations.get(usize::from(station));
-        let place = known.and_then(|station| station.workloads.iter().position(|known| known.data() == name));
-        match place {
-            Some(place) => u16::try_from(place).ok(),
-            None if name == BASELINE_NAME.as_bytes() => Some(BASELINE),
-            None => unnumbered(name),
-        }
+    pub(crate) fn outcome(&mut self, name: Name<'_>) -> Option<Outcome> {
+        remembered(&mut self.outcomes, name, |name| {
+            OUTCOMES
+                .into_iter()
+                .find(|known| outcome_name(*known).as_bytes() == name)
+        })
     }
+}
+
+/// What `find` makes of a name, found once for each code.
+fn remembered<T: Copy>(
+    memory: &mut Vec<Option<T>>,
+    name: Name<'_>,
+    find: impl FnOnce(&[u8]) -> Option<T>,
+) -> Option<T> {
+    let place = name.code as usize;
+    if let Some(Some(known)) = memory.get(place) {
+        return Some(*known);
+    }
+    let found = find(name.bytes)?;
+    if memory.len() <= place {
+        memory.resize(place + 1, None);
+    }
+    memory[place] = Some(found);
+    Some(found)
 }
 
 /// Names told apart: the second `voip` becomes `voip#2`.

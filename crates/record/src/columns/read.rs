@@ -1,12 +1,13 @@
 //! A Parquet file back into rows, a batch at a time.
 
+use super::dictionary::{Dictionary, Name};
 use super::names::{Lookup, Names};
 use super::tables::Table;
-use super::{Column, schema};
+use super::{Column, Values, schema};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 13;
@@ -42,8 +43,9 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
         let mut columns = T::COLUMNS
             .iter()
             .enumerate()
-            .map(|(place, column)| Ok(Decoded::new(*column, group.get_column_reader(place)?)))
+            .map(|(place, column)| Decoded::new(*column, place, group.as_ref()))
             .collect::<Result<Vec<_>, ParquetError>>()?;
+        lookup.begin();
         let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         while left > 0 {
             let count = left.min(BATCH);
@@ -93,16 +95,29 @@ impl Cursor<'_> {
         column.next().copied()
     }
 
-    pub(crate) fn text(&mut self) -> &[u8] {
-        self.maybe_text().unwrap_or_default()
+    /// A name; the empty one where a file lacks it against its schema.
+    pub(crate) fn name(&mut self) -> Name<'_> {
+        const NONE: Name<'_> = Name {
+            code: u32::MAX,
+            bytes: &[],
+        };
+        self.maybe_name().unwrap_or(NONE)
     }
 
-    pub(crate) fn maybe_text(&mut self) -> Option<&[u8]> {
+    pub(crate) fn maybe_name(&mut self) -> Option<Name<'_>> {
+        let Reader::Names(column) = &mut self.columns[self.at].reader else {
+            unreachable!("a name comes from a column of names");
+        };
+        self.at += 1;
+        column.next()
+    }
+
+    pub(crate) fn text(&mut self) -> &[u8] {
         let Reader::Texts(column) = &mut self.columns[self.at].reader else {
             unreachable!("text comes from a column of text");
         };
         self.at += 1;
-        column.next().map(ByteArray::data)
+        column.next().map_or(&[], ByteArray::data)
     }
 }
 
@@ -115,24 +130,28 @@ struct Decoded {
 
 #[derive(Debug)]
 enum Reader {
-    Numbers(Values<Int64Type>),
-    Texts(Values<ByteArrayType>),
+    Numbers(Plain<Int64Type>),
+    Names(Dictionary),
+    Texts(Plain<ByteArrayType>),
 }
 
 impl Decoded {
-    fn new(column: Column, reader: ColumnReader) -> Self {
-        Decoded {
+    fn new(column: Column, place: usize, group: &dyn RowGroupReader) -> Result<Self, ParquetError> {
+        let reader = match column.values {
+            Values::Signed | Values::Unsigned => Reader::Numbers(Plain::new(column, group.get_column_reader(place)?)),
+            Values::Name => Reader::Names(Dictionary::new(group.get_column_page_reader(place)?, column.optional)),
+            Values::Text => Reader::Texts(Plain::new(column, group.get_column_reader(place)?)),
+        };
+        Ok(Decoded {
             name: column.name,
-            reader: match column.is_text() {
-                true => Reader::Texts(Values::new(column, reader)),
-                false => Reader::Numbers(Values::new(column, reader)),
-            },
-        }
+            reader,
+        })
     }
 
     fn load(&mut self, count: usize) -> Result<(), BadTable> {
         let whole = match &mut self.reader {
             Reader::Numbers(values) => values.load(count)?,
+            Reader::Names(values) => values.load(count)?,
             Reader::Texts(values) => values.load(count)?,
         };
         match whole {
@@ -142,7 +161,7 @@ impl Decoded {
     }
 }
 
-struct Values<D: DataType> {
+struct Plain<D: DataType> {
     reader: ColumnReaderImpl<D>,
     values: Vec<D::T>,
     /// For an optional column: 1 where a value is.
@@ -151,9 +170,9 @@ struct Values<D: DataType> {
     at_level: usize,
 }
 
-impl<D: DataType> Values<D> {
+impl<D: DataType> Plain<D> {
     fn new(column: Column, reader: ColumnReader) -> Self {
-        Values {
+        Plain {
             reader: get_typed_column_reader(reader),
             values: Vec::new(),
             levels: column.optional.then(Vec::new),
@@ -200,9 +219,9 @@ impl<D: DataType> Values<D> {
     }
 }
 
-impl<D: DataType> std::fmt::Debug for Values<D> {
+impl<D: DataType> std::fmt::Debug for Plain<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Values")
+        f.debug_struct("Plain")
             .field("rows", &self.values.len())
             .finish_non_exhaustive()
     }

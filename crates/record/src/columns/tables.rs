@@ -7,11 +7,9 @@ use super::Values::{Name, Signed, Text, Unsigned};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
 use super::write::Batch;
-use crate::row::{
-    ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OUTCOMES, OperationRow, Side, outcome_name,
-};
+use crate::row::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Side};
 use netburn_units::Instant;
-use netburn_workload::{FarTimes, Operation, Outcome};
+use netburn_workload::{FarTimes, Operation};
 use parquet::data_type::ByteArray;
 
 /// A kind of row as a table.
@@ -62,10 +60,10 @@ impl Table for OperationRow {
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        let station = names.station(from.name()).ok_or(NO_STATION)?;
         Ok(OperationRow {
             station,
-            workload: names.workload(station, from.text()).ok_or(NO_WORKLOAD)?,
+            workload: names.workload(station, from.name()).ok_or(NO_WORKLOAD)?,
             operation: Operation {
                 sequence: from.unsigned(),
                 due: Instant::from_nanos(from.number()),
@@ -74,7 +72,7 @@ impl Table for OperationRow {
                 first_byte: from.maybe_number().map(Instant::from_nanos),
                 finished: from.maybe_number().map(Instant::from_nanos),
                 bytes: from.unsigned(),
-                outcome: outcome(from.text()).ok_or("its outcome is unknown")?,
+                outcome: names.outcome(from.name()).ok_or("its outcome is unknown")?,
                 far: match (from.maybe_number(), from.maybe_number()) {
                     (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
                     _ => None,
@@ -103,10 +101,10 @@ impl Table for IntervalRow {
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = names.station(from.text()).ok_or(NO_STATION)?;
+        let station = names.station(from.name()).ok_or(NO_STATION)?;
         Ok(IntervalRow {
             station,
-            workload: names.workload(station, from.text()).ok_or(NO_WORKLOAD)?,
+            workload: names.workload(station, from.name()).ok_or(NO_WORKLOAD)?,
             at: Instant::from_nanos(from.number()),
             bytes_down: from.unsigned(),
             bytes_up: from.unsigned(),
@@ -148,15 +146,15 @@ impl Table for ConnectionRow {
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = match from.maybe_text() {
+        let station = match from.maybe_name() {
             Some(name) => names.station(name).ok_or(NO_STATION)?,
             None => u16::MAX,
         };
-        let workload = match from.maybe_text() {
+        let workload = match from.maybe_name() {
             Some(name) => names.workload(station, name).ok_or(NO_WORKLOAD)?,
             None => u16::MAX,
         };
-        let side = match from.text() {
+        let side = match from.name().bytes {
             b"station" => Side::Station,
             b"server" => Side::Server,
             _ => return Err("its side is neither station nor server"),
@@ -201,7 +199,7 @@ impl Table for LinkRow {
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
         Ok(LinkRow {
-            station: names.station(from.text()).ok_or(NO_STATION)?,
+            station: names.station(from.name()).ok_or(NO_STATION)?,
             at: Instant::from_nanos(from.number()),
             signal: from
                 .maybe_number()
@@ -239,17 +237,17 @@ impl Table for EventRow {
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = match from.maybe_text() {
+        let station = match from.maybe_name() {
             Some(name) => Some(names.station(name).ok_or(NO_STATION)?),
             None => None,
         };
-        let workload = match from.maybe_text() {
+        let workload = match from.maybe_name() {
             Some(name) => Some(names.workload(station.unwrap_or(u16::MAX), name).ok_or(NO_WORKLOAD)?),
             None => None,
         };
         let at = Instant::from_nanos(from.number());
         let length = from.unsigned();
-        let kind = from.text();
+        let kind = from.name().bytes;
         let kind = EventKind::ALL.iter().find(|known| known.name().as_bytes() == kind);
         Ok(EventRow {
             station,
@@ -267,12 +265,6 @@ impl Table for EventRow {
 const NO_STATION: &str = "its station is not in the plan";
 const NO_WORKLOAD: &str = "its workload is not the station's";
 const TOO_LARGE: &str = "a number is too large";
-
-fn outcome(name: &[u8]) -> Option<Outcome> {
-    OUTCOMES
-        .into_iter()
-        .find(|known| outcome_name(*known).as_bytes() == name)
-}
 
 #[cfg(test)]
 mod tests {
