@@ -88,8 +88,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
             }
             let weight = self.weight(tin.to);
             let allowed = self.below_limit(tin) && may(tin);
+            // What the hardware holds for it will be charged once it is sent (Linux since 2022).
+            let pending = self.pending(tin.to, category).0.as_nanos() as i64;
             let deficit = self.deficits.entry((tin.to, category)).or_insert(weight);
-            let spent = *deficit < 0;
+            let spent = *deficit < pending;
             if spent {
                 *deficit += weight;
             }
