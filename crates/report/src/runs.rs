@@ -42,11 +42,18 @@ pub fn text(entries: &[Entry], width: usize, colour: bool) -> String {
         right("Mbit/s"),
         right("SEED"),
     ];
-    let mut lines = render(&columns, &rows, 1, width, colour);
+    let mut lines = match rows.is_empty() {
+        true => Vec::new(),
+        false => render(&columns, &rows, 1, width, colour),
+    };
     let closed = entries
         .iter()
         .filter_map(|entry| Some((&entry.path, entry.run.as_ref().err()?)));
-    lines.extend(closed.map(|(path, why)| format!("{}: {}", sanitise(path), sanitise(why))));
+    // Most reasons name the folder themselves.
+    lines.extend(closed.map(|(path, why)| match why.contains(path.as_str()) {
+        true => sanitise(why),
+        false => format!("{}: {}", sanitise(path), sanitise(why)),
+    }));
     let mut text = lines.join("\n");
     text.push('\n');
     text

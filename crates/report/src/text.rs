@@ -123,6 +123,11 @@ fn gate(summary: &Summary, colour: bool) -> Vec<String> {
     if reasons.len() > REASONS {
         lines.push(format!("- and {} more with --format json", reasons.len() - REASONS));
     }
+    lines.push(
+        "What stands above may be the machine's doing, not the network's. Run it again when the machine has less else to \
+         do, or on a faster one, with fewer stations or a lower rate."
+            .to_owned(),
+    );
     lines
 }
 
@@ -178,10 +183,10 @@ fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
     }
-    if !summary.intervals.is_empty() {
-        let rows: Vec<Vec<Cell>> = summary
-            .intervals
-            .iter()
+    let telling: Vec<_> = summary.intervals.iter().filter(|(path, _)| telling(path)).collect();
+    if !telling.is_empty() {
+        let rows: Vec<Vec<Cell>> = telling
+            .into_iter()
             .take(INTERVALS)
             .map(|(path, [low, high])| {
                 vec![
@@ -194,12 +199,29 @@ fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
         let columns = [left("FIGURE, 95 % INTERVAL"), right("LOW"), right("HIGH")];
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
-        if summary.intervals.len() > INTERVALS {
-            let more = summary.intervals.len() - INTERVALS;
+        let more = summary.intervals.len() - rows.len();
+        if more > 0 {
             lines.push(format!("… and {more} more with --format json"));
         }
     }
     lines
+}
+
+/// Whether people compare this figure between runs: what a station got, how long it took, what was kept of a goal.
+fn telling(path: &str) -> bool {
+    let end = |suffix: &str| path.ends_with(suffix);
+    match path.contains(".workloads.") {
+        false => end(".throughput_mbps") || end(".idle_latency_ms"),
+        true => [
+            ".latency_ms.p50",
+            ".latency_ms.p95",
+            ".latency_ms.p99",
+            ".latency_ms.max",
+            ".met",
+        ]
+        .into_iter()
+        .any(end),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::paint::painted_width;
+use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -196,7 +197,11 @@ fn doubts_and_repeats_are_said() {
     let one = serde_json::from_value::<Summary>(summary("pass", vec![])).unwrap();
     let mut whole: Summary = serde_json::from_value(whole).unwrap();
     whole.repeats = vec![one.clone(), Summary { seed: 99, ..one }];
-    whole.intervals = [("stations.phone.throughput_mbps".to_owned(), [0.9, 1.1])].into();
+    whole.intervals = [
+        ("stations.phone.throughput_mbps".to_owned(), [0.9, 1.1]),
+        ("stations.phone.workloads.voip.timeouts".to_owned(), [0.0, 0.0]),
+    ]
+    .into();
     insta::assert_snapshot!(text(&whole, 100, false), @"
     local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was
     measured. To measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a
@@ -221,6 +226,8 @@ fn doubts_and_repeats_are_said() {
 
     The measuring itself is in doubt:
     - the server s1 kept 97 % of a core busy; the limit is 95 %
+    What stands above may be the machine's doing, not the network's. Run it again when the machine has
+      less else to do, or on a faster one, with fewer stations or a lower rate.
 
     * provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A
       longer --duration or --repeat brings more.
@@ -231,7 +238,17 @@ fn doubts_and_repeats_are_said() {
 
     FIGURE, 95 % INTERVAL           LOW  HIGH
     stations.phone.throughput_mbps  0.9   1.1
+    … and 1 more with --format json
     ");
+}
+
+#[test]
+fn what_could_not_be_measured_has_not_failed() {
+    let mut whole = four();
+    whole.stations[0].verdict = Verdict::Inconclusive;
+    let text = text(&whole, 120, false);
+    assert!(text.contains("laptop would fail: browsing kept"), "{text}");
+    assert!(text.contains("tv fails: 4kstream kept"), "{text}");
 }
 
 #[test]

@@ -41,9 +41,13 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
     if !own.is_empty() {
         said.push((Tone::Doubtful, format!("could not be measured: {}.", own.join("; "))));
     }
+    let doubted = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
         for goal in &workload.goals {
             let (tone, verb) = match goal.verdict {
+                // What could not be measured has neither failed nor been met.
+                Verdict::Fail if doubted => (Tone::Doubtful, "would fail"),
+                Verdict::Marginal if doubted => (Tone::Doubtful, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
                 Verdict::Marginal => (Tone::Doubtful, "is marginal"),
                 Verdict::Inconclusive => (Tone::Doubtful, "is inconclusive"),
