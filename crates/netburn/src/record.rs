@@ -3,10 +3,14 @@
 use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{Ended, Stop};
 use crate::terminal::{Look, data};
-use netburn_record::{Error, Run, Summary};
-use netburn_report::runs::Entry;
+use netburn_record::runs::{Listed, State, list};
+use netburn_record::summary::verdict_name;
+use netburn_record::{Error, Run, Summary, UnixTime};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// Where runs are kept when nothing else is said.
+const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
 pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
@@ -15,28 +19,42 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
     Ok(Ended::Ran)
 }
 
-/// `netburn runs`.
+/// `netburn runs`. Reads no more of each folder than its head, and changes none.
 pub(crate) fn runs(args: &RunsArgs) -> Result<Ended, Stop> {
-    let entries: Vec<Entry> = folders(&args.dir)?.iter().filter_map(|path| entry(path)).collect();
+    let wrong = |e: std::io::Error| Stop::Wrong(format!("{}: {e}", args.dir.display()));
+    if args.dir != Path::new(RUNS) {
+        std::fs::read_dir(&args.dir).map_err(wrong)?;
+    }
+    let listed = list(&args.dir).map_err(|error| Stop::Wrong(error.to_string()))?;
     let text = match args.format {
-        Format::Json => {
-            let list: Vec<_> = entries
-                .iter()
-                .map(|entry| match &entry.run {
-                    Ok(summary) => json!({ "path": entry.path, "summary": summary }),
-                    Err(why) => json!({ "path": entry.path, "error": why }),
-                })
-                .collect();
-            document(&list)
-        }
-        Format::Text if entries.is_empty() => format!("no runs in {}\n", args.dir.display()),
+        Format::Json => document(&listed.iter().map(entry).collect::<Vec<_>>()),
+        Format::Text if listed.is_empty() => format!("no runs in {}\n", args.dir.display()),
         Format::Text => {
             let look = Look::of_stdout();
-            netburn_report::runs::text(&entries, look.width, look.colour)
+            netburn_report::runs::text(&listed, look.width, look.colour)
         }
     };
     data(&text)?;
     Ok(Ended::Ran)
+}
+
+/// A run folder for programs.
+fn entry(listed: &Listed) -> serde_json::Value {
+    let (state, verdict, error) = match &listed.state {
+        State::Finished(verdict) => ("finished", Some(verdict_name(*verdict)), None),
+        State::Live => ("live", None, None),
+        State::Left => ("left", None, None),
+        State::Unreadable(why) => ("unreadable", None, Some(why)),
+    };
+    json!({
+        "path": listed.path.display().to_string(),
+        "scenario": listed.scenario,
+        "ground": listed.ground.map(|ground| ground.name()),
+        "started": listed.started.map(UnixTime::rfc3339),
+        "state": state,
+        "verdict": verdict,
+        "error": error,
+    })
 }
 
 /// A summary as asked for.
@@ -55,33 +73,6 @@ pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
     let mut text = serde_json::to_string_pretty(of).expect("our documents have string keys only");
     text.push('\n');
     text
-}
-
-/// The directories in `dir`, by name, which begins with the time.
-fn folders(dir: &Path) -> Result<Vec<PathBuf>, Stop> {
-    let wrong = |e: std::io::Error| Stop::Wrong(format!("{}: {e}", dir.display()));
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
-        if path.is_dir() {
-            folders.push(path);
-        }
-    }
-    folders.sort();
-    Ok(folders)
-}
-
-/// What is in a folder; `None` when that is no run.
-fn entry(path: &Path) -> Option<Entry> {
-    let run = match Run::open(path) {
-        Ok(run) => Ok(run.summary().clone()),
-        Err(Error::NotARun(_)) => return None,
-        Err(error) => Err(error.to_string()),
-    };
-    Some(Entry {
-        path: path.display().to_string(),
-        run,
-    })
 }
 
 /// A folder that is no run is the wrong input; one that can't be finished because the disk is full is no measurement.

@@ -1,35 +1,29 @@
 //! A list of runs as text.
 
 use crate::plain::sanitise;
-use crate::table::{Cell, left, render, right};
-use crate::text::figure::{mbps, short};
+use crate::table::{Cell, left, render};
 use crate::text::verdict;
-use netburn_record::Summary;
+use netburn_record::runs::{Listed, State};
+use netburn_record::{Ground, UnixTime};
 
-/// One run folder of a list.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// The folder.
-    pub path: String,
-    /// What is in it, or why that can't be said.
-    pub run: Result<Summary, String>,
-}
-
-/// A line per run that can be opened, in a table; then a line per folder that can't.
+/// A line per run, in a table; then a line per folder that has more to say: one that can't be read, and one that was left by a
+/// run that was killed.
 #[must_use]
-pub fn text(entries: &[Entry], width: usize, colour: bool) -> String {
-    let rows: Vec<Vec<Cell>> = entries
+pub fn text(listed: &[Listed], width: usize, colour: bool) -> String {
+    let rows: Vec<Vec<Cell>> = listed
         .iter()
-        .filter_map(|entry| entry.run.as_ref().ok().map(|run| (&entry.path, run)))
-        .map(|(path, run)| {
+        .map(|run| {
             vec![
-                sanitise(path).into(),
-                verdict(run.verdict, run.provisional),
-                run.ground.name().into(),
-                run.stations.len().to_string().into(),
-                short(run.duration_s).into(),
-                mbps(run.totals.throughput_mbps).into(),
-                run.seed.to_string().into(),
+                sanitise(&run.path.display().to_string()).into(),
+                match &run.state {
+                    State::Finished(of) => verdict(*of, false),
+                    State::Live => "running".to_owned().into(),
+                    State::Left => "cut short".to_owned().into(),
+                    State::Unreadable(_) => "unreadable".to_owned().into(),
+                },
+                run.ground.map_or("–", Ground::name).to_owned().into(),
+                sanitise(run.scenario.as_deref().unwrap_or("–")).into(),
+                run.started.map_or_else(|| "–".to_owned(), UnixTime::rfc3339).into(),
             ]
         })
         .collect();
@@ -37,23 +31,20 @@ pub fn text(entries: &[Entry], width: usize, colour: bool) -> String {
         left("RUN"),
         left("VERDICT"),
         left("ON"),
-        right("STATIONS"),
-        right("SECONDS"),
-        right("Mbit/s"),
-        right("SEED"),
+        left("SCENARIO"),
+        left("STARTED"),
     ];
-    let mut lines = match rows.is_empty() {
-        true => Vec::new(),
-        false => render(&columns, &rows, 1, width, colour),
-    };
-    let closed = entries
-        .iter()
-        .filter_map(|entry| Some((&entry.path, entry.run.as_ref().err()?)));
-    // Most reasons name the folder themselves.
-    lines.extend(closed.map(|(path, why)| match why.contains(path.as_str()) {
-        true => sanitise(why),
-        false => format!("{}: {}", sanitise(path), sanitise(why)),
-    }));
+    let mut lines = render(&columns, &rows, 1, width, colour);
+    for run in listed {
+        let path = sanitise(&run.path.display().to_string());
+        match &run.state {
+            // Most reasons name the folder themselves.
+            State::Unreadable(why) if sanitise(why).contains(&path) => lines.push(sanitise(why)),
+            State::Unreadable(why) => lines.push(format!("{path}: {}", sanitise(why))),
+            State::Left => lines.push(format!("{path}: `netburn report` on it brings back what was measured")),
+            State::Finished(_) | State::Live => {}
+        }
+    }
     let mut text = lines.join("\n");
     text.push('\n');
     text

@@ -101,6 +101,10 @@ fn a_controller_that_is_killed_leaves_every_spooled_row() {
     run.finish().expect(128 + 9);
     let spooled = std::fs::metadata(bench.path("kept").join("spool")).unwrap().len();
     assert!(!bench.path("kept").join("run.json").exists());
+    // A list says what it is and changes nothing.
+    let list = finish(bench.netburn(["runs", "."])).expect(0).out();
+    assert!(list.contains("cut short") && list.contains("netburn report"), "{list}");
+    assert!(!bench.path("kept").join("run.json").exists());
 
     let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
         .expect(0)
