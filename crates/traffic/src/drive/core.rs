@@ -229,7 +229,7 @@ impl Core {
             self.rows.push(Row::Event(EventRow {
                 station: Some(station),
                 workload: Some(workload),
-                at: machine.schedule.first_due().unwrap_or_default(),
+                at: machine.schedule.start(),
                 length: startup.as_nanos(),
                 kind: EventKind::Startup,
                 text: String::new(),
@@ -322,6 +322,32 @@ mod tests {
             matches!(&rows[..], [Row::Interval(row)] if row.bytes_down == 1000),
             "{rows:?}"
         );
+    }
+
+    #[test]
+    fn a_players_start_up_is_an_event_that_begins_with_its_workload() {
+        let (start, end) = (Instant::from_secs(3), Instant::from_secs(10));
+        let machine = Workload::new(Config::stream_4k(), start, end, end, Seed(1), 0);
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 0,
+            workload: 0,
+            machine,
+            target,
+        };
+        let mut core = Core::new(vec![load]);
+        let first = core.poll_timeout().unwrap();
+        core.handle_timeout(first);
+        let id = begun(&mut core)[0];
+        // Two seconds of 20 Mbit/s, all at once.
+        let enough = Instant::from_secs(5);
+        core.handle_bytes(0, enough, id, Direction::Down, 5_000_000);
+        let rows = core.take_rows(enough);
+        let startup = rows.iter().find_map(|row| match row {
+            Row::Event(row) if row.kind == EventKind::Startup => Some((row.at, row.length)),
+            _ => None,
+        });
+        assert_eq!(startup, Some((start, 2_000_000_000)), "{rows:?}");
     }
 
     #[test]

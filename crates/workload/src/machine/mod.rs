@@ -37,6 +37,7 @@ use under_way::UnderWay;
 #[derive(Debug)]
 pub struct Workload {
     config: Config,
+    start: Instant,
     end: Instant,
     settle: Instant,
     /// The latest time it was told.
@@ -76,6 +77,7 @@ impl Workload {
         let schedule = Schedule::new(&config, start, seed, index);
         let plays = config.kind != Kind::Upload && config.kind != Kind::Probe;
         Workload {
+            start,
             end,
             settle: settle.max(end),
             now: Instant::from_nanos(i64::MIN),
@@ -97,6 +99,12 @@ impl Workload {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// When it is switched on: what its first due instant and [`startup`](Self::startup) count from.
+    #[must_use]
+    pub fn start(&self) -> Instant {
+        self.start
     }
 
     /// When its first operation falls due; `None` when that would be at or after its end.
