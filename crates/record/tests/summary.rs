@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary};
+use netburn_record::{Clock, Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
@@ -345,6 +345,50 @@ fn doubts_make_a_verdict_inconclusive() {
 
     let summary = run(&[], &Ending::Failed("the server did not start".into()));
     assert_eq!(summary.reasons, ["the server did not start (before the load began)"]);
+}
+
+/// A station may be called as the server is: their clocks are told apart by what they drove.
+#[test]
+fn a_station_called_server_keeps_its_own_clock() {
+    let clock = |stations: &[&str], error_ns: u64| {
+        let clock = Clock {
+            name: "server".into(),
+            stations: stations.iter().map(|name| (*name).to_owned()).collect(),
+            offset_ns: 0,
+            error_ns,
+            round_trip_ns: 0,
+            exchanges: 60,
+            drift_ppm: None,
+        };
+        let Row::Event(mut row) = event(None, None, 0, Duration::ZERO, EventKind::Clock) else {
+            unreachable!()
+        };
+        row.text = serde_json::to_string(&clock).unwrap();
+        Row::Event(row)
+    };
+    let plan = Plan {
+        stations: vec![station("server", &[("browsing", Config::browsing())])],
+        ..Plan::new("one")
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&dir.path().join("run"), header(plan)).unwrap();
+    let rows = [
+        clock(&[], 1_000),
+        clock(&["server"], 9_000_000),
+        // Compared again, and the server once more.
+        clock(&["server"], 8_000_000),
+        clock(&[], 2_000),
+    ];
+    for row in &rows {
+        recorder.put(row).unwrap();
+    }
+    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let kept: Vec<(usize, u64)> = run.clocks().iter().map(|c| (c.stations.len(), c.error_ns)).collect();
+    assert_eq!(kept, [(1, 8_000_000), (0, 2_000)]);
+    assert_eq!(
+        run.summary().gate.reasons,
+        ["the clock of server is known only to 8 ms; the limit is 5 ms"]
+    );
 }
 
 fn names_agent_2(row: &Row) -> bool {

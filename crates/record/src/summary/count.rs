@@ -126,7 +126,9 @@ impl Counter {
             }
             EventKind::Clock => {
                 if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
-                    self.clocks.retain(|before| before.name != clock.name);
+                    // Name alone won't do: a station may be called `server`, and the server drives none.
+                    self.clocks
+                        .retain(|before| (&before.name, &before.stations) != (&clock.name, &clock.stations));
                     self.clocks.push(clock);
                 }
             }
