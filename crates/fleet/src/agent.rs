@@ -144,13 +144,14 @@ impl Part {
 
     /// A state machine for each workload of each station.
     fn loads(&self) -> Vec<Load> {
-        let settle = Instant::ZERO + self.plan.settled();
         let mut loads = Vec::new();
         for &number in &self.stations {
             let station = &self.plan.stations[usize::from(number)];
             let target = self.target_of(number);
             let start = Instant::ZERO + station.start;
             let end = (Instant::ZERO + station.end(self.plan.duration)).max(start);
+            // Who leaves early is gone after its own drain: a download under way would go on among the others else.
+            let settle = end + self.plan.drain;
             for (planned, workload) in station.workloads.iter().zip(0u16..) {
                 // Tells apart the workloads of one run, whichever agent drives them.
                 let index = u64::from(number) << 16 | u64::from(workload);
@@ -196,4 +197,53 @@ fn fingerprint(text: &str) -> Option<[u8; 32]> {
         *byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
     }
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ServerAddress;
+    use netburn_workload::Wake;
+
+    #[test]
+    fn a_station_that_leaves_early_has_only_its_own_drain() {
+        let text = "duration = \"60 s\"\ndrain = \"5 s\"\n\
+                    [station.early]\nworkload = \"download\"\nstop = \"10 s\"\n\
+                    [station.late]\nworkload = \"download\"\n";
+        let (plan, _) = netburn_scenario::Document::from_toml("two.toml", text)
+            .unwrap()
+            .resolve_for(netburn_scenario::Ground::Local)
+            .unwrap();
+        let part = Part::of(&Assign {
+            plan: plan.to_json(),
+            stations: vec![0, 1],
+            target: ServerAddress {
+                address: "127.0.0.1:1".parse().unwrap(),
+                datagram_port: 1,
+                fingerprint: None,
+            },
+        })
+        .unwrap();
+        let settled = part.loads().into_iter().map(|mut load| {
+            // Its one object begins, brings something now and then, and never ends.
+            load.machine.handle_timeout(Instant::ZERO);
+            let Some(netburn_workload::Action::Begin(request)) = load.machine.poll_action() else {
+                panic!("nothing begins");
+            };
+            let mut settled = Instant::ZERO;
+            for second in 1..=70 {
+                load.machine.handle_bytes(Instant::from_secs(second), request.id, 1);
+                match load.machine.poll_timeout() {
+                    Some((at, Wake::Settle)) => settled = at,
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            settled
+        });
+        assert_eq!(
+            settled.collect::<Vec<_>>(),
+            [Instant::from_secs(15), Instant::from_secs(65)]
+        );
+    }
 }

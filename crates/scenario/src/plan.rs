@@ -248,7 +248,8 @@ pub struct StationWorkload {
 }
 
 impl Plan {
-    /// When what is under way is settled: `duration` + `drain`.
+    /// When all that is under way is settled at the latest: `duration` + `drain`. A station that leaves before the end
+    /// has its drain from there.
     #[must_use]
     pub fn settled(&self) -> Duration {
         self.duration + self.drain
