@@ -3,6 +3,7 @@
 //! - [`config`]: the settings of radios, links and queues that a scenario can state.
 //! - [`phy`]: data rates and PPDU durations.
 //! - [`error`]: from signal-to-noise ratio to loss.
+//! - [`signal`]: from power and distance to signal over noise.
 //! - [`edca`]: who may send next.
 //! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
 //! - [`queue`]: transmit queues.
@@ -21,7 +22,10 @@ pub mod air;
 pub mod config;
 pub mod edca;
 pub mod error;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod packet;
 pub mod phy;
 pub mod queue;
 pub mod rate;
+pub mod signal;

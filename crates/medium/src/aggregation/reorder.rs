@@ -29,6 +29,11 @@ impl<T> Reorder<T> {
         !matches!(self.held.get(ahead as usize), Some(Some(_)))
     }
 
+    /// What waits for something before it.
+    pub fn held(&self) -> impl Iterator<Item = &T> {
+        self.held.iter().flatten()
+    }
+
     /// Takes what arrived in the MPDU of this number; what may go up in order goes to `release`.
     pub fn receive(&mut self, sequence: u64, content: T, mut release: impl FnMut(T)) {
         let Some(ahead) = sequence.checked_sub(self.next) else {

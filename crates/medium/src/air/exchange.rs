@@ -319,11 +319,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             slot.window = slot.parameters.cw_min;
         }
         slot.hardware.set_on_air(false);
-        node.queue.finished(tin, handed);
         if kept.is_empty() {
+            node.queue.finished(tin, handed);
             node.recycle(aggregate.mpdus);
         } else if acknowledged || given_up || aggregate.probe {
             sender.send_again(kept.drain(..));
+            node.queue.finished(tin, handed);
             node.queue.resend(now, tin, true);
             node.recycle(aggregate.mpdus);
         } else {
@@ -341,7 +342,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                     node.queue.resend(now, tin, true);
                 }
             }
-            node.queue.handed(tin, handed);
             slot.hardware.push_again(aggregate);
         }
         if packets > 0 {
@@ -353,7 +353,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 bytes,
             });
         }
-        self.nodes[id.index()].fill(now, category);
+        // What leaves the queue for one category may let packets of another to the front.
+        for other in 0..4 {
+            self.nodes[id.index()].fill(now, other);
+            if other != category {
+                self.contend(now, id, other);
+            }
+        }
         self.report_drops(now, id);
     }
 

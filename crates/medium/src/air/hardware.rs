@@ -26,7 +26,8 @@ struct Store<P> {
 
 #[derive(Debug)]
 struct List<P> {
-    packets: VecDeque<Queued<P>>,
+    /// Each with the airtime that the queue was told the hardware had been given with it.
+    packets: VecDeque<(Queued<P>, Duration)>,
     /// Places in the order whose packets have gone already with an earlier one's aggregate.
     gone: u32,
 }
@@ -86,12 +87,12 @@ impl<P> Hardware<P> {
         self.ready.push_front(aggregate);
     }
 
-    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>) {
+    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, handed: Duration) {
         let list = self.store.lists.entry(tin).or_insert_with(|| List {
             packets: VecDeque::new(),
             gone: 0,
         });
-        list.packets.push_back(packet);
+        list.packets.push_back((packet, handed));
         self.store.order.push_back(tin);
         self.store.packets += 1;
     }
@@ -118,8 +119,8 @@ impl<P> Hardware<P> {
         None
     }
 
-    /// The next packet of that tin.
-    pub(super) fn pop_packet(&mut self, tin: Tin) -> Option<Queued<P>> {
+    /// The next packet of that tin, and what it was handed over with.
+    pub(super) fn pop_packet(&mut self, tin: Tin) -> Option<(Queued<P>, Duration)> {
         let list = self.store.lists.get_mut(&tin)?;
         let packet = list.packets.pop_front()?;
         list.gone += 1;

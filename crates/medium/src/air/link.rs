@@ -111,6 +111,11 @@ impl<P> Link<P> {
         whole.saturating_sub(fixed) + (fixed + *block_ack) / share
     }
 
+    /// Whether something of this TID waits to go before what the queue holds.
+    pub(super) fn is_waiting(&self, tid: u8) -> bool {
+        self.senders[usize::from(tid)].is_waiting()
+    }
+
     /// Whether an aggregate of this TID may be put together.
     pub(super) fn may_send(&self, tid: u8) -> bool {
         self.senders[usize::from(tid)].may_send(&self.limits)

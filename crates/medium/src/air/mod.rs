@@ -198,18 +198,28 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.channels[channel].account
     }
 
-    /// Packets that wait at a node: in its queue, its hardware, and to be sent again.
+    /// Packets that a node was given and that haven't come to their end: in its queue, its hardware, to be sent again, and at their
+    /// receivers waiting for others before them.
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
+        let of_mpdus = |mpdus: &[crate::aggregation::Mpdu<P>]| -> usize {
+            mpdus.iter().map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum()
+        };
         let hardware: usize = node.categories.iter().map(|c| c.hardware.packets()).sum();
-        let senders = node.links.iter().flat_map(|link| &link.senders);
-        let waiting: usize = senders.map(crate::aggregation::Sender::packets).sum();
-        let flying = node.exchange.as_ref().map_or(0, |exchange| {
-            let mpdus = exchange.aggregate.mpdus.iter();
-            mpdus.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum()
-        });
-        node.queue.packets() + hardware + waiting + flying
+        let links = node.links.iter();
+        let waiting: usize = links
+            .clone()
+            .flat_map(|link| &link.senders)
+            .map(crate::aggregation::Sender::packets)
+            .sum();
+        let received: usize = links
+            .flat_map(|link| &link.reorder)
+            .flat_map(crate::aggregation::Reorder::held)
+            .map(|received| 1 + received.more.len())
+            .sum();
+        let flying = node.exchange.as_ref().map_or(0, |e| of_mpdus(&e.aggregate.mpdus));
+        node.queue.packets() + hardware + waiting + received + flying
     }
 
     fn next_due(&mut self) -> Option<(Instant, Wake)> {

@@ -132,14 +132,13 @@ impl<P> Node<P> {
             let takes_packets = self.categories[category].hardware.takes_packets();
             let mut may = |tin: crate::queue::Tin| {
                 let link = link_to[tin.to.index()].map(|place| &links[usize::from(place)]);
-                link.is_some_and(|link| takes_packets || link.may_send(tin.tid))
+                // Hardware that takes packets keeps them until the window has room; what is to be sent again waits for it here.
+                link.is_some_and(|link| takes_packets && !link.is_waiting(tin.tid) || link.may_send(tin.tid))
             };
             let Some(tin) = self.queue.next(now, name, &mut may) else {
                 return;
             };
-            let waiting = self
-                .link(tin.to)
-                .is_some_and(|link| link.senders[usize::from(tin.tid)].is_waiting());
+            let waiting = self.link(tin.to).is_some_and(|link| link.is_waiting(tin.tid));
             if takes_packets && !waiting {
                 let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
                     continue;
@@ -148,8 +147,8 @@ impl<P> Node<P> {
                     .link(tin.to)
                     .map_or(Duration::ZERO, |link| link.estimate(packet.packet.length));
                 self.queue.handed(tin, estimate);
-                self.categories[category].hardware.push_packet(tin, packet);
-            } else if let Some(aggregate) = self.build(now, category, tin, false) {
+                self.categories[category].hardware.push_packet(tin, packet, estimate);
+            } else if let Some(aggregate) = self.build(now, category, tin, takes_packets) {
                 self.categories[category].hardware.push(aggregate);
             }
         }
@@ -183,16 +182,19 @@ impl<P> Node<P> {
         } = &mut categories[category];
         let (sending, most) = link.choose(now, 0);
         let limits = limits_within(&link.limits, &sending, parameters, *sifs);
+        let mut handed = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
         let mut aggregate = sender.build(now, tin, &sending, &limits, framing, most, spare, || match held {
-            true => hardware.pop_packet(tin),
+            true => hardware.pop_packet(tin).map(|(packet, estimate)| {
+                handed += estimate;
+                packet
+            }),
             false => queue.dequeue(now, tin, drops),
         });
         queue.resend(now, tin, sender.is_waiting());
         if let Some(aggregate) = &mut aggregate {
             if held {
-                let contents = aggregate.mpdus.iter().filter(|mpdu| mpdu.tries == 0);
-                aggregate.handed = contents.map(|mpdu| link.estimate(mpdu.content)).sum();
+                aggregate.handed = handed;
             } else {
                 aggregate.handed = aggregate.duration;
                 queue.handed(tin, aggregate.handed);

@@ -1,0 +1,41 @@
+//! What the tests that feed machines arbitrary operations share.
+
+pub mod air;
+pub mod rating;
+
+/// Bytes taken one by one; zeros once they have run out.
+#[derive(Debug)]
+pub struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    /// From the first.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Bytes(bytes)
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        *first
+    }
+
+    /// A number below `bound` (1 to 256).
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::from(self.next()) % bound.max(1)
+    }
+
+    /// One of several.
+    pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    /// Whether they have run out.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,301 @@
+//! From power and distance to signal over noise: path loss, noise floor, receiver sensitivity.
+
+use crate::config::{Band, Quality, Width};
+use crate::error;
+use crate::phy::TxVector;
+use netburn_units::{Dbm, Distance};
+
+/// What a receiver adds to thermal noise, in decibels (noise figure): 7, as ns-3 has it.
+pub const NOISE_FIGURE_DB: f64 = 7.0;
+
+/// How a signal weakens with distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PathLoss {
+    /// `loss_db` at 1 m, then 10 · `exponent` decibels for every tenfold distance.
+    LogDistance {
+        /// The loss at 1 m in decibels.
+        at_one_metre_db: f64,
+        /// 2 in free space, 3 in a building.
+        exponent: f64,
+    },
+    /// A TGn/TGac indoor model (IEEE 802.11-03/940r4): free space up to a breakpoint, an exponent of 3.5 beyond, shadowing left out.
+    Indoor(Indoor),
+}
+
+/// The TGn/TGac models by their letters: what kind of building, hence where the breakpoint lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Indoor {
+    /// Flat fading: 5 m.
+    A,
+    /// Residential: 5 m.
+    B,
+    /// Small office: 5 m.
+    C,
+    /// Typical office: 10 m.
+    D,
+    /// Large office: 20 m.
+    E,
+    /// Large space: 30 m.
+    F,
+}
+
+/// A link whose signal nobody could receive.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error(
+    "a signal of {got} is too weak for every rate: the slowest needs {weakest} ({needed_db:.1} dB over the noise of its {mhz} MHz); valid: {weakest} to 0 dBm"
+)]
+pub struct TooWeak {
+    /// The signal.
+    pub got: Dbm,
+    /// The weakest that the slowest rate can be received with.
+    pub weakest: Dbm,
+    /// How far that is over noise.
+    pub needed_db: f64,
+    /// In which width.
+    pub mhz: u16,
+}
+
+impl PathLoss {
+    /// What is taken when nothing is said: an exponent of 3 from 1 m on, where free space costs 40.05 dB at 2.4 GHz, 46.68 at 5
+    /// (ns-3's default, 5.15 GHz) and 48.1 at 6 (6.1 GHz).
+    #[must_use]
+    pub fn of_band(band: Band) -> Self {
+        PathLoss::LogDistance {
+            at_one_metre_db: match band {
+                Band::Ghz2_4 => 40.05,
+                Band::Ghz5 => 46.6777,
+                Band::Ghz6 => free_space_db(1.0, frequency_mhz(band)),
+            },
+            exponent: 3.0,
+        }
+    }
+
+    /// The loss over `distance` in decibels. Nearer than 1 m (1 m counts) the models don't hold.
+    #[must_use]
+    pub fn loss_db(&self, band: Band, distance: Distance) -> f64 {
+        let metres = (distance.as_millimetres() as f64 / 1_000.0).max(1.0);
+        match self {
+            PathLoss::LogDistance {
+                at_one_metre_db,
+                exponent,
+            } => at_one_metre_db + 10.0 * exponent * libm::log10(metres),
+            PathLoss::Indoor(model) => {
+                let breakpoint = model.breakpoint_metres();
+                let near = free_space_db(metres.min(breakpoint), frequency_mhz(band));
+                near + 35.0 * libm::log10((metres / breakpoint).max(1.0))
+            }
+        }
+    }
+}
+
+impl Indoor {
+    /// Where free space ends, in metres.
+    #[must_use]
+    pub const fn breakpoint_metres(self) -> f64 {
+        match self {
+            Indoor::A | Indoor::B | Indoor::C => 5.0,
+            Indoor::D => 10.0,
+            Indoor::E => 20.0,
+            Indoor::F => 30.0,
+        }
+    }
+}
+
+/// The noise in a channel of `width` as a receiver sees it, in dBm: −174 dBm/Hz (290 K) and the noise figure.
+#[must_use]
+pub fn noise_dbm(width: Width) -> f64 {
+    -174.0 + 10.0 * libm::log10(f64::from(width.as_mhz()) * 1e6) + NOISE_FIGURE_DB
+}
+
+/// The signal of a link in dBm at the receiver, when it is sent with `power`; `None` where the quality is an MCS, which needs none.
+#[must_use]
+pub fn received_dbm(quality: &Quality, power: Dbm, band: Band, path_loss: &PathLoss) -> Option<f64> {
+    match quality {
+        Quality::Signal(signal) => Some(signal.as_dbm_f64()),
+        Quality::Distance(distance) => Some(power.as_dbm_f64() - path_loss.loss_db(band, *distance)),
+        Quality::Mcs(_) => None,
+    }
+}
+
+/// Signal over noise in decibels in a channel of `width`, for [`LinkConfig::snr_db`](crate::air::LinkConfig::snr_db); `None` where the
+/// quality is an MCS: then nothing is lost to noise.
+#[must_use]
+pub fn snr_db(quality: &Quality, power: Dbm, band: Band, width: Width, path_loss: &PathLoss) -> Option<f64> {
+    received_dbm(quality, power, band, path_loss).map(|signal| signal - noise_dbm(width))
+}
+
+/// The signal that a receiver must manage with at an MCS, in dBm: at most one in ten PPDUs of 4096 bytes lost (802.11-2020
+/// tables 19-23 and 21-25, 802.11ax-2021 table 27-51). 3 dB more for each doubling of the width. For 4096-QAM (MCS 12 and 13) −49 and −46
+/// in 20 MHz, which are not verified against the text of 802.11be. `None` above MCS 13.
+#[must_use]
+pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {
+    const IN_20_MHZ: [i32; 14] = [-82, -79, -77, -74, -70, -66, -65, -64, -59, -57, -54, -52, -49, -46];
+    let doublings = (width.as_mhz() / 20).ilog2() as i32;
+    IN_20_MHZ.get(usize::from(mcs)).map(|dbm| dbm + 3 * doublings)
+}
+
+/// The weakest signal that the model can receive by `vector`: half of all MPDUs of 1500 bytes arrive. Some 7 dB below what
+/// [`sensitivity_dbm`] asks for: real receivers are better than they must be.
+#[must_use]
+pub fn weakest_dbm(vector: &TxVector) -> f64 {
+    let arrives = |snr_db: f64| error::success(vector.modulation, snr_db, 1_500 * 8) >= 0.5;
+    // Bisection: the chance grows with the signal.
+    let (mut low, mut high) = (-20.0, 60.0);
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        if arrives(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high + noise_dbm(vector.width)
+}
+
+/// Checks that a signal isn't too weak for every rate; `slowest` is the one that needs least.
+///
+/// # Errors
+/// When it is: what would be enough.
+pub fn check(signal_dbm: f64, slowest: &TxVector) -> Result<(), TooWeak> {
+    let weakest = weakest_dbm(slowest);
+    if signal_dbm >= weakest {
+        return Ok(());
+    }
+    let hundredths = |dbm: f64| Dbm::from_hundredths(libm::round(dbm.clamp(-1e6, 1e6) * 100.0) as i32);
+    Err(TooWeak {
+        got: hundredths(signal_dbm),
+        // Rounded up to a tenth, so that what is printed is enough.
+        weakest: Dbm::from_hundredths(libm::ceil(weakest * 10.0) as i32 * 10),
+        needed_db: weakest - noise_dbm(slowest.width),
+        mhz: slowest.width.as_mhz(),
+    })
+}
+
+/// Free space: 20 log10 of distance in metres and frequency in MHz, less 27.55.
+fn free_space_db(metres: f64, mhz: f64) -> f64 {
+    20.0 * libm::log10(metres) + 20.0 * libm::log10(mhz) - 27.55
+}
+
+/// The middle of what is used of a band.
+const fn frequency_mhz(band: Band) -> f64 {
+    match band {
+        Band::Ghz2_4 => 2_437.0,
+        Band::Ghz5 => 5_250.0,
+        Band::Ghz6 => 6_100.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Guard;
+    use crate::phy::{Modulation, ofdm};
+
+    fn close(got: f64, expected: f64, within: f64) {
+        assert!((got - expected).abs() <= within, "{got} for {expected}");
+    }
+
+    fn vector(modulation: Modulation, width: Width) -> TxVector {
+        TxVector {
+            modulation,
+            width,
+            guard: Guard::Ns800,
+            streams: 1,
+            signal_extension: false,
+            short_preamble: false,
+        }
+    }
+
+    /// −93.97 dBm in 20 MHz with a noise figure of 7 dB (published); 3.01 dB more in twice the width.
+    #[test]
+    fn noise() {
+        for (width, dbm) in [
+            (Width::Mhz20, -93.99),
+            (Width::Mhz40, -90.98),
+            (Width::Mhz80, -87.97),
+            (Width::Mhz160, -84.96),
+            (Width::Mhz320, -81.95),
+        ] {
+            close(noise_dbm(width), dbm, 0.02);
+        }
+    }
+
+    /// 10 m: 46.68 + 30; 20 m: 9.03 more.
+    #[test]
+    fn log_distance() {
+        let loss = |band, metres| PathLoss::of_band(band).loss_db(band, Distance::from_metres(metres));
+        close(loss(Band::Ghz5, 1), 46.6777, 1e-9);
+        close(loss(Band::Ghz5, 10), 76.6777, 1e-9);
+        close(loss(Band::Ghz5, 20), 85.7086, 1e-3);
+        close(loss(Band::Ghz2_4, 10), 70.05, 1e-9);
+        close(loss(Band::Ghz6, 1), 48.16, 0.01);
+        close(loss(Band::Ghz5, 0), loss(Band::Ghz5, 1), 0.0);
+    }
+
+    /// Free space at 5.25 GHz: 46.85 dB at 1 m. Model B: 5 m cost 13.98 more, 50 m another 35; model D has its breakpoint at 10 m.
+    #[test]
+    fn indoor() {
+        let loss = |model, metres| PathLoss::Indoor(model).loss_db(Band::Ghz5, Distance::from_metres(metres));
+        for (model, metres, db) in [
+            (Indoor::B, 1, 46.85),
+            (Indoor::B, 5, 60.83),
+            (Indoor::B, 50, 95.83),
+            (Indoor::D, 10, 66.85),
+            (Indoor::D, 100, 101.85),
+            (Indoor::E, 20, 72.88),
+            (Indoor::F, 30, 76.40),
+        ] {
+            close(loss(model, metres), db, 0.02);
+        }
+    }
+
+    /// Every row of the table, and 3 dB for each doubling.
+    #[test]
+    fn sensitivities() {
+        let expected = [-82, -79, -77, -74, -70, -66, -65, -64, -59, -57, -54, -52, -49, -46];
+        for (mcs, dbm) in expected.into_iter().enumerate() {
+            assert_eq!(sensitivity_dbm(mcs as u8, Width::Mhz20), Some(dbm));
+            assert_eq!(sensitivity_dbm(mcs as u8, Width::Mhz160), Some(dbm + 9));
+        }
+        assert_eq!(sensitivity_dbm(0, Width::Mhz40), Some(-79));
+        assert_eq!(sensitivity_dbm(13, Width::Mhz320), Some(-34));
+        assert_eq!(sensitivity_dbm(14, Width::Mhz20), None);
+    }
+
+    /// At the sensitivity that the standard asks for, the model loses at most one PPDU of 4096 bytes in ten, at every MCS.
+    #[test]
+    fn the_model_is_a_receiver_that_the_standard_permits() {
+        for mcs in 0..=11 {
+            let snr_db = f64::from(sensitivity_dbm(mcs, Width::Mhz20).unwrap()) - noise_dbm(Width::Mhz20);
+            let success = error::success(Modulation::He { mcs }, snr_db, 4_096 * 8);
+            assert!(success >= 0.9, "MCS {mcs} at {snr_db:.1} dB: {success}");
+        }
+    }
+
+    /// 20 dBm over 10 m at 5 GHz: −56.68 dBm, over −87.97 in 80 MHz: 31.29 dB.
+    #[test]
+    fn quality() {
+        let snr = |quality| {
+            snr_db(
+                &quality,
+                Dbm::from_dbm(20),
+                Band::Ghz5,
+                Width::Mhz80,
+                &PathLoss::of_band(Band::Ghz5),
+            )
+        };
+        close(snr(Quality::Distance(Distance::from_metres(10))).unwrap(), 31.29, 0.02);
+        close(snr(Quality::Signal(Dbm::from_dbm(-62))).unwrap(), 25.97, 0.02);
+        assert_eq!(snr(Quality::Mcs(7)), None);
+    }
+
+    #[test]
+    fn too_weak_says_what_is_enough() {
+        let slowest = vector(Modulation::Ofdm(ofdm::Rate::M6), Width::Mhz20);
+        assert!(check(-82.0, &slowest).is_ok());
+        let weak = check(-95.0, &slowest).unwrap_err();
+        assert!(check(weak.weakest.as_dbm_f64(), &slowest).is_ok());
+        assert!((weak.weakest.as_dbm_f64() + 90.4).abs() < 0.5, "{weak}");
+        assert!(weak.to_string().contains("-95 dBm"), "{weak}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Arbitrary operations: the committed ones, and some thousand that a generator draws.
+
+use netburn_medium::fuzz;
+use netburn_units::Seed;
+use std::path::Path;
+
+fn replay(target: &str, check: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .expect("a corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 8, "a corpus in {}", folder.display());
+    for file in files {
+        println!("{}", file.display());
+        check(&std::fs::read(&file).expect("a file"));
+    }
+}
+
+fn draw(target: &str, rounds: u64, longest: u64, check: fn(&[u8])) {
+    for round in 0..rounds {
+        let mut stream = Seed(1).stream(target, round);
+        let length = 1 + stream.below(longest);
+        let bytes: Vec<u8> = (0..length).map(|_| stream.below(256) as u8).collect();
+        if std::env::var_os("SHOW").is_some() {
+            println!("{target} {round}");
+        }
+        check(&bytes);
+    }
+}
+
+#[test]
+fn air_drawn() {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000);
+    draw("air", rounds, 400, fuzz::air::check);
+}
