@@ -15,7 +15,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// The next one.
-    pub fn next(&mut self) -> u8 {
+    pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else {
             return 0;
         };
@@ -25,7 +25,7 @@ impl<'a> Bytes<'a> {
 
     /// A number below `bound` (1 to 256).
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::from(self.next()) % bound.max(1)
+        usize::from(self.byte()) % bound.max(1)
     }
 
     /// One of several.

@@ -32,6 +32,9 @@ fn draw(target: &str, rounds: u64, longest: u64, check: fn(&[u8])) {
 
 #[test]
 fn air_drawn() {
-    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000);
+    let rounds = std::env::var("ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(2_000);
     draw("air", rounds, 400, fuzz::air::check);
 }

@@ -2,9 +2,10 @@
 
 mod util;
 
-use netburn_medium::aggregation::Limits;
+use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::Air;
 use netburn_medium::config::{Guard, Standard, Width};
+use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
 use netburn_medium::rate::{MinstrelParameters, RateChoice};
@@ -58,6 +59,9 @@ fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed
         rate,
         snr_db: Some(snr_db),
         seed,
+        edca: EdcaParameters::default_set(15),
+        framing: Framing::CCMP,
+        ..Uplink::default()
     }
     .open()
 }

@@ -111,6 +111,12 @@ fn legacy_rows() {
     ] {
         for (n, expected) in [5, 10, 20, 50].into_iter().zip(expected) {
             let got = bianchi(n, rate, eifs, if rate == Rate::M6 { 100 } else { 20 });
+            let off = got / expected - 1.0;
+            let long_collisions = eifs && rate == Rate::M6 && n >= 20;
+            assert!(
+                off.abs() < if long_collisions { 0.02 } else { 0.01 },
+                "{rate:?} {eifs} {n}: {got}"
+            );
             println!(
                 "{rate:?} eifs {eifs} n={n}: {got:.4}, published {expected}, {:+.2} %",
                 (got / expected - 1.0) * 100.0

@@ -35,11 +35,17 @@ impl Framing {
         header: 26,
         encryption: 16,
     };
-    /// Plain data, without QoS or encryption.
+    /// Plain data, without QoS or encryption. Nodes that send it contend by DCF's rules.
     pub const PLAIN: Framing = Framing {
         header: 24,
         encryption: 0,
     };
+
+    /// Whether frames are QoS data, whose senders contend by EDCA.
+    #[must_use]
+    pub const fn has_qos(&self) -> bool {
+        self.header > Framing::PLAIN.header
+    }
 
     /// The length of an MPDU that carries one packet.
     #[must_use]

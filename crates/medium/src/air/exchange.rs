@@ -63,7 +63,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 step: Step::Response,
             } => self.send_response(now, node),
             Event::TimeOut { node } => self.handle_failure(now, node),
-            Event::Others { channel } => self.others_contend(now, channel),
+            Event::Others { channel } => self.others_arrive(now, channel),
         }
     }
 
@@ -72,7 +72,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let after = |step| (now + sifs, step);
         let next = match (flight.kind, flight.lost) {
             (Kind::Others, _) => {
-                self.others_pause(now, channel);
+                self.others_end(now, channel);
                 return;
             }
             (Kind::Rts, false) => Some((flight.from, after(Step::Cts))),

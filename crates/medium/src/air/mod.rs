@@ -41,6 +41,9 @@ pub struct Air<P> {
     winners: Vec<crate::edca::Contender>,
 }
 
+/// The others' contention window: CWmin of OFDM PHYs.
+const OTHERS_WINDOW: u32 = 15;
+
 /// Why the air wants to be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
@@ -91,7 +94,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             let id = NodeId(u16::try_from(index).expect("fewer than 65 536 nodes"));
             let contend = |category: usize| {
                 let aifsn = node.edca[category].aifsn;
-                channels[node.channel].contend(group, aifsn, Who::Node(id, category))
+                channels[node.channel].contend(group, aifsn, node.framing.has_qos(), Who::Node(id, category))
             };
             let contenders = [0, 1, 2, 3].map(contend);
             nodes.push(Node::new(config, index, contenders, queue)?);
@@ -108,7 +111,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             winners: Vec::new(),
         };
         for channel in 0..air.channels.len() {
-            air.others_pause(Instant::ZERO, channel);
+            air.others_next(Instant::ZERO, channel);
         }
         Ok(air)
     }
@@ -204,7 +207,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
         let of_mpdus = |mpdus: &[crate::aggregation::Mpdu<P>]| -> usize {
-            mpdus.iter().map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum()
+            mpdus
+                .iter()
+                .map(|m| usize::from(m.packet.is_some()) + m.more.len())
+                .sum()
         };
         let hardware: usize = node.categories.iter().map(|c| c.hardware.packets()).sum();
         let links = node.links.iter();
@@ -306,27 +312,42 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         contention.back_off(now, contender, slots, true);
     }
 
-    fn others_pause(&mut self, now: Instant, channel: usize) {
+    /// Schedules the others' next frame.
+    fn others_next(&mut self, now: Instant, channel: usize) {
         if let Some(others) = &mut self.channels[channel].others {
-            let at = now + others.pause();
+            let at = now + others.gap();
             self.schedule(at, Event::Others { channel });
         }
     }
 
-    fn others_begin(&mut self, now: Instant, channel: usize) {
-        let flight = Flight::new(Kind::Others, None, None, now, config::OTHERS_FRAME);
-        let (end, name) = (flight.end, self.channels[channel].start(flight));
-        self.schedule(end, Event::End { channel, flight: name });
-    }
-
-    fn others_contend(&mut self, now: Instant, channel: usize) {
-        let channel = &mut self.channels[channel];
-        if let Some(others) = &mut channel.others {
+    /// The others have one more frame.
+    fn others_arrive(&mut self, now: Instant, index: usize) {
+        let channel = &mut self.channels[index];
+        if let Some(others) = &mut channel.others
+            && others.arrive()
+        {
             let contender = others.contender;
             if channel.contention.must_draw(now, contender) {
-                let slots = others.window(15);
+                let slots = others.window(OTHERS_WINDOW);
                 channel.contention.back_off(now, contender, slots, false);
             }
+            channel.contention.wait(contender);
+        }
+        self.others_next(now, index);
+    }
+
+    fn others_begin(&mut self, now: Instant, channel: usize) {
+        let others = self.channels[channel].others.as_mut();
+        let length = others.expect("who won is there").begin();
+        self.fly(Flight::new(Kind::Others, None, None, now, length), channel);
+    }
+
+    fn others_end(&mut self, now: Instant, channel: usize) {
+        let channel = &mut self.channels[channel];
+        let others = channel.others.as_mut().expect("who sent is there");
+        let (contender, more, slots) = (others.contender, others.end(), others.window(OTHERS_WINDOW));
+        channel.contention.back_off(now, contender, slots, false);
+        if more {
             channel.contention.wait(contender);
         }
     }

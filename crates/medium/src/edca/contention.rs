@@ -4,6 +4,10 @@
 //! group, contenders with the same AIFS count their slots down together, so that a *class* needs one counter of the idle
 //! slots that have gone by, and a contender only the reading at which it may send. A transmission costs one update per
 //! group and class, whatever the number of stations; the next to send is the least reading of a class's heap.
+//!
+//! EDCA counts at slot boundaries, the end of AIFS being the first (clause 10.23.2.4): one who sees another begin to send at a boundary has
+//! counted there as well. DCF counts slots that have gone by idle (clause 10.3.4.3): it hasn't. The difference is one slot in every busy period, for
+//! all but the one who sends, and decides how often a low priority gets its turn.
 
 use super::Timing;
 use netburn_units::{Duration, Instant};
@@ -42,6 +46,8 @@ struct Group {
 #[derive(Debug)]
 struct Class {
     aifs: Duration,
+    /// Whether it counts at the end of AIFS.
+    edca: bool,
     /// Its contenders failed just now: they know it by their missing answer and don't wait for EIFS.
     exempt: bool,
     /// Idle slots gone by before the present idle period.
@@ -83,10 +89,10 @@ impl Contention {
         }
     }
 
-    /// One more contender, of a hearing group, with its AIFSN. Its backoff is done.
-    pub fn add(&mut self, group: usize, aifsn: u32) -> Contender {
+    /// One more contender, of a hearing group, with its AIFSN, by the rules of EDCA or of DCF. Its backoff is done.
+    pub fn add(&mut self, group: usize, aifsn: u32, edca: bool) -> Contender {
         let aifs = self.timing.aifs(aifsn);
-        let home = self.class(group, aifs, false);
+        let home = self.class(group, aifs, edca, false);
         self.contenders.push(Entry {
             group,
             home,
@@ -109,8 +115,8 @@ impl Contention {
         let mut class = home;
         let mut begins = now;
         if own_failure && waiting && self.groups[group].sensed == 0 {
-            let aifs = self.groups[group].classes[home].aifs;
-            class = self.class(group, aifs, true);
+            let Class { aifs, edca, .. } = self.groups[group].classes[home];
+            class = self.class(group, aifs, edca, true);
             begins = now + aifs;
         }
         let from = self.groups[group].reading(class, begins, self.timing.slot, Round::Up);
@@ -160,7 +166,8 @@ impl Contention {
         if group.sensed == 0 {
             self.next = None;
             for class in 0..group.classes.len() {
-                group.classes[class].slots = group.reading(class, now, slot, Round::Down);
+                let at_boundary = group.classes[class].edca && now >= group.start(class);
+                group.classes[class].slots = group.reading(class, now, slot, Round::Down) + u64::from(at_boundary);
             }
             group.return_home(&mut self.contenders);
         }
@@ -221,14 +228,15 @@ impl Contention {
     }
 
     /// The class of a group with this AIFS, made if need be.
-    fn class(&mut self, group: usize, aifs: Duration, exempt: bool) -> usize {
+    fn class(&mut self, group: usize, aifs: Duration, edca: bool, exempt: bool) -> usize {
         let classes = &mut self.groups[group].classes;
         let found = classes
             .iter()
-            .position(|class| class.aifs == aifs && class.exempt == exempt);
+            .position(|class| (class.aifs, class.edca, class.exempt) == (aifs, edca, exempt));
         found.unwrap_or_else(|| {
             classes.push(Class {
                 aifs,
+                edca,
                 exempt,
                 slots: 0,
                 heap: BinaryHeap::new(),
@@ -326,7 +334,7 @@ mod tests {
     #[test]
     fn slots_freeze_while_busy() {
         let mut contention = Contention::new(Timing::OFDM, 1);
-        let (a, b) = (contention.add(0, 2), contention.add(0, 2));
+        let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
         contention.sense(us(0), 0);
         contention.back_off(us(0), a, 3, false);
         contention.back_off(us(0), b, 5, false);
@@ -343,11 +351,30 @@ mod tests {
         assert_eq!(contention.next_due(), Some(us(552)));
     }
 
+    /// The same two under EDCA: when the first sends, the other has counted at 134, 143, 152 and 161 µs, and has 1 left.
+    #[test]
+    fn edca_counts_at_the_end_of_aifs() {
+        let mut contention = Contention::new(Timing::OFDM, 1);
+        let (a, b) = (contention.add(0, 2, true), contention.add(0, 2, true));
+        contention.sense(us(0), 0);
+        contention.back_off(us(0), a, 3, false);
+        contention.back_off(us(0), b, 5, false);
+        contention.wait(a);
+        contention.wait(b);
+        contention.clear(us(100), 0, us(100), Duration::ZERO);
+        assert_eq!(contention.next_due(), Some(us(161)));
+        let mut winners = Vec::new();
+        contention.winners(us(161), &mut winners);
+        contention.sense(us(161), 0);
+        contention.clear(us(500), 0, us(500), Duration::ZERO);
+        assert_eq!(contention.next_due(), Some(us(500 + 34 + 9)));
+    }
+
     /// Equal readings of different AIFS collide when their slots coincide: AIFSN 2 with 4 slots, AIFSN 3 with 3.
     #[test]
     fn ties_across_classes() {
         let mut contention = Contention::new(Timing::OFDM, 1);
-        let (a, b) = (contention.add(0, 2), contention.add(0, 3));
+        let (a, b) = (contention.add(0, 2, false), contention.add(0, 3, false));
         contention.sense(us(0), 0);
         contention.back_off(us(0), a, 4, false);
         contention.back_off(us(0), b, 3, false);
@@ -366,7 +393,7 @@ mod tests {
     #[test]
     fn post_backoff() {
         let mut contention = Contention::new(Timing::OFDM, 1);
-        let a = contention.add(0, 2);
+        let a = contention.add(0, 2, false);
         contention.sense(us(0), 0);
         contention.back_off(us(0), a, 5, false);
         assert!(!contention.must_draw(us(10), a));
@@ -387,7 +414,7 @@ mod tests {
     #[test]
     fn eifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);
-        let (a, b) = (contention.add(0, 2), contention.add(0, 2));
+        let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
         contention.wait(a);
         contention.sense(us(0), 0);
         contention.back_off(us(0), b, 3, false);

@@ -65,7 +65,7 @@ impl World {
                 let (from, to) = (self.node(bytes), self.node(bytes));
                 let burst = [1, 1, 2, 5, 20, 80][bytes.below(6)];
                 let length = [20, 64, 200, 576, 1_000, 1_500, 1_500, 2_304][bytes.below(8)];
-                let tid = bytes.next() & 7;
+                let tid = bytes.byte() & 7;
                 let ecn = bytes.one_of(&[Ecn::NotEct, Ecn::Ect0]);
                 let flow = bytes.below(3) as u32;
                 for _ in 0..burst {
@@ -119,7 +119,11 @@ impl World {
     fn step(&mut self) {
         let Some((at, _)) = self.air.poll_timeout() else { return };
         assert!(at >= self.now, "the past is over: {at} at {}", self.now);
-        assert_eq!(self.air.poll_timeout().map(|(at, _)| at), Some(at), "it must not change by being asked");
+        assert_eq!(
+            self.air.poll_timeout().map(|(at, _)| at),
+            Some(at),
+            "it must not change by being asked"
+        );
         self.advance(at);
     }
 
@@ -141,24 +145,42 @@ impl World {
                     let flow = (from, to, packet.flow, packet.tid);
                     assert_eq!(known, Some(flow), "{} was delivered", packet.payload);
                     let last = self.last.insert(flow, packet.payload);
-                    assert!(last.is_none_or(|last| last < packet.payload), "{last:?} before {}", packet.payload);
+                    assert!(
+                        last.is_none_or(|last| last < packet.payload),
+                        "{last:?} before {}",
+                        packet.payload
+                    );
                     self.ended += 1;
                 }
                 Output::Dropped { from, to, packet, .. } => {
                     let Some(packet) = packet else { continue };
                     let known = self.packets.remove(&packet.payload);
-                    assert_eq!(known, Some((from, to, packet.flow, packet.tid)), "{} was dropped", packet.payload);
+                    assert_eq!(
+                        known,
+                        Some((from, to, packet.flow, packet.tid)),
+                        "{} was dropped",
+                        packet.payload
+                    );
                     self.ended += 1;
                 }
                 Output::Sent { .. } => {}
             }
         }
-        let queued: usize = (0..self.config.nodes.len()).map(|n| self.air.backlog(NodeId(n as u16))).sum();
-        assert_eq!(self.offered, self.ended + queued, "offered; delivered or dropped, and queued");
+        let queued: usize = (0..self.config.nodes.len())
+            .map(|n| self.air.backlog(NodeId(n as u16)))
+            .sum();
+        assert_eq!(
+            self.offered,
+            self.ended + queued,
+            "offered; delivered or dropped, and queued"
+        );
         let elapsed = self.now.since(Instant::ZERO);
         for channel in 0..self.config.channels.len() {
             let account = self.air.channel_account(channel);
-            assert!(account.busy <= elapsed && account.overlapped <= account.busy, "{account:?} in {elapsed}");
+            assert!(
+                account.busy <= elapsed && account.overlapped <= account.busy,
+                "{account:?} in {elapsed}"
+            );
         }
     }
 
@@ -171,7 +193,11 @@ impl World {
             }
             self.step();
         }
-        assert!(self.packets.is_empty(), "{} packets for ever under way", self.packets.len());
+        assert!(
+            self.packets.is_empty(),
+            "{} packets for ever under way",
+            self.packets.len()
+        );
     }
 }
 
@@ -225,7 +251,7 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
         channels,
         nodes,
         hidden,
-        seed: Seed(u64::from(bytes.next())),
+        seed: Seed(u64::from(bytes.byte())),
     }
 }
 
@@ -252,7 +278,14 @@ fn link(to: usize, bytes: &mut Bytes) -> LinkConfig {
             }),
         ]),
         snr_db: snr(bytes),
-        limits: if bytes.below(4) == 0 { Limits { tries: limits.tries, ..Limits::NONE } } else { limits },
+        limits: if bytes.below(4) == 0 {
+            Limits {
+                tries: limits.tries,
+                ..Limits::NONE
+            }
+        } else {
+            limits
+        },
     }
 }
 
@@ -297,7 +330,11 @@ fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
         0 => Box::new(Device::new(Fifo::new(limit), depth, order)),
         1 => Box::new(Device::new(PfifoFast::new(limit), depth, order)),
         2 => Box::new(StationRr::new(limit)),
-        3 => Box::new(Device::new(FqCodel::new(FqParameters::QDISC, CodelParameters::QDISC), depth, order)),
+        3 => Box::new(Device::new(
+            FqCodel::new(FqParameters::QDISC, CodelParameters::QDISC),
+            depth,
+            order,
+        )),
         4 => Box::new(FqMac::new(small, CodelParameters::MAC80211)),
         5 => Box::new(Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, None)),
         _ => Box::new(Limited(Airtime::new(

@@ -162,17 +162,44 @@ pub struct Uplink {
     pub rate: RateChoice,
     pub snr_db: Option<f64>,
     pub seed: u64,
+    pub edca: [EdcaParameters; 4],
+    pub framing: Framing,
+    pub rts_threshold: Option<u64>,
+    pub channel: ChannelConfig,
+    pub hidden: Vec<(usize, usize)>,
+}
+
+impl Default for Uplink {
+    /// One station, HT20 at 65 Mbit/s, without aggregation, as the published comparisons have it.
+    fn default() -> Self {
+        Uplink {
+            stations: 1,
+            vector: ht20(7, 1, Guard::Ns800),
+            limits: Limits::NONE,
+            rate: RateChoice::Fixed,
+            snr_db: None,
+            seed: 1,
+            edca: EdcaParameters::default_set(15).map(|parameters| EdcaParameters {
+                txop: Duration::ZERO,
+                ..parameters
+            }),
+            framing: Framing::QOS,
+            rts_threshold: None,
+            channel: ChannelConfig::ofdm(),
+            hidden: Vec::new(),
+        }
+    }
 }
 
 impl Uplink {
     pub fn open(&self) -> Air<u64> {
         let node = |links| NodeConfig {
             channel: 0,
-            edca: EdcaParameters::default_set(15),
+            edca: self.edca,
             hardware: HardwareQueue::Aggregates(2),
-            rts_threshold: None,
+            rts_threshold: self.rts_threshold,
             rts_rate: Modulation::Ofdm(Rate::M24),
-            framing: Framing::CCMP,
+            framing: self.framing,
             links,
         };
         let mut nodes = vec![node(Vec::new())];
@@ -186,9 +213,9 @@ impl Uplink {
             }]));
         }
         let config = AirConfig {
-            channels: vec![ChannelConfig::ofdm()],
+            channels: vec![self.channel.clone()],
             nodes,
-            hidden: Vec::new(),
+            hidden: self.hidden.clone(),
             seed: Seed(self.seed),
         };
         let queue = || -> Queue { Box::new(Device::new(Fifo::new(QueueLimit::Packets(1_000)), 512, Order::Arrival)) };
@@ -199,11 +226,20 @@ impl Uplink {
 
 /// Keeps 800 packets of 1500 bytes waiting at each of the nodes 1 to `stations`, for node 0; bytes delivered by node.
 pub fn saturate(air: &mut Air<u64>, stations: usize, from: Instant, end: Instant) -> Vec<u64> {
-    let mut bytes = vec![0; stations + 1];
-    for station in 1..=stations {
+    saturate_tids(air, &vec![0; stations], from, end)
+}
+
+/// The same, each station with its TID.
+pub fn saturate_tids(air: &mut Air<u64>, tids: &[u8], from: Instant, end: Instant) -> Vec<u64> {
+    let mut bytes = vec![0; tids.len() + 1];
+    let next = |node: NodeId| Packet {
+        tid: tids[node.index() - 1],
+        ..packet(1_500, u32::from(node.0), 0)
+    };
+    for station in 1..=tids.len() {
         let id = NodeId(station as u16);
         for _ in air.backlog(id)..800 {
-            air.handle_packet(from, id, NodeId(0), packet(1_500, station as u32, 0));
+            air.handle_packet(from, id, NodeId(0), next(id));
         }
     }
     while let Some((at, _)) = air.poll_timeout() {
@@ -220,8 +256,17 @@ pub fn saturate(air: &mut Air<u64>, stations: usize, from: Instant, end: Instant
                 Output::Dropped { at, from, .. } => (from, at),
                 Output::Sent { .. } => continue,
             };
-            air.handle_packet(at, from, NodeId(0), packet(1_500, u32::from(from.0), 0));
+            air.handle_packet(at, from, NodeId(0), next(from));
         }
     }
     bytes
+}
+
+/// Goodput in Mbit/s of payload (1472 bytes a packet) by station, from 0.5 s on.
+pub fn goodput(air: &mut Air<u64>, tids: &[u8], seconds: i64) -> Vec<f64> {
+    let begin = Instant::from_millis(500);
+    saturate_tids(air, tids, Instant::ZERO, begin);
+    let bytes = saturate_tids(air, tids, begin, begin + Duration::from_secs(seconds as u64));
+    let rate = |bytes: &u64| *bytes as f64 / 1_500.0 * 1_472.0 * 8.0 / seconds as f64 / 1e6;
+    bytes[1..].iter().map(rate).collect()
 }
