@@ -71,7 +71,14 @@ fn options(args: &FetchArgs) -> Options {
 
 /// The report, and whether somebody ended it early.
 async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool), Stop> {
-    let not_measured = |e: FetchError| Stop::NotMeasured(sanitise(&e.to_string()));
+    let not_measured = |e: FetchError| {
+        let said = sanitise(&e.to_string());
+        let hint = match !options.insecure && said.contains("certificate") {
+            true => "; --insecure takes any certificate",
+            false => "",
+        };
+        Stop::NotMeasured(format!("{said}{hint}"))
+    };
     let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
     let ended = || Stop::NotMeasured("ended before anything was measured".to_owned());
     let site = tokio::select! {

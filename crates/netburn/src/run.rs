@@ -10,8 +10,7 @@ use crate::record::written;
 use crate::terminal::{data, say};
 use netburn_record::UnixTime;
 use netburn_report::plain::sanitise;
-use netburn_scenario::{Ground, Plan};
-use netburn_units::ByteSize;
+use netburn_scenario::{Ground, Plan, decimal};
 use std::path::PathBuf;
 
 /// `netburn run SCENARIO`.
@@ -46,17 +45,6 @@ fn most(plan: &Plan) -> String {
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
 }
 
-/// `size` in powers of ten: `8.1 GB`.
-fn decimal(size: ByteSize) -> String {
-    let bytes = size.as_bytes() as f64;
-    match bytes {
-        1e12.. => format!("{:.1} TB", bytes / 1e12),
-        1e9.. => format!("{:.1} GB", bytes / 1e9),
-        1e6.. => format!("{:.0} MB", bytes / 1e6),
-        _ => format!("{:.0} kB", (bytes / 1e3).ceil()),
-    }
-}
-
 /// Whether this build has the ground that was asked for.
 fn ground(on: Option<GroundArg>) -> Result<(), Stop> {
     match on {
@@ -70,21 +58,4 @@ fn ground(on: Option<GroundArg>) -> Result<(), Stop> {
 
 fn default_folder(plan: &Plan) -> PathBuf {
     PathBuf::from("runs").join(format!("{}-{}", UnixTime::now().for_file_name(), plan.name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_said_in_powers_of_ten() {
-        for (bytes, text) in [
-            (1, "1 kB"),
-            (52_400_000, "52 MB"),
-            (8_125_000_000, "8.1 GB"),
-            (20_000_000_000_000, "20.0 TB"),
-        ] {
-            assert_eq!(decimal(ByteSize::from_bytes(bytes)), text);
-        }
-    }
 }

@@ -5,7 +5,7 @@ use crate::plan::{Ap, Joins, Plan, Station};
 use crate::schema::goal;
 use crate::write::setting_as_written;
 use netburn_medium::config::Quality;
-use netburn_units::ByteSize;
+use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Kind};
 
 impl Plan {
@@ -176,8 +176,8 @@ fn uses(config: &Config) -> String {
     };
     let when = match (config.kind, config.every) {
         (Kind::Upload, _) | (_, None) => "one after another".to_owned(),
-        (_, Some(every)) if config.jitter.is_zero() => format!("every {every}"),
-        (_, Some(every)) => format!("every {every} ± {}", config.jitter),
+        (_, Some(every)) if config.jitter.is_zero() => format!("every {}", rounded(every)),
+        (_, Some(every)) => format!("every {} ± {}", rounded(every), config.jitter),
     };
     let up = if config.kind == Kind::Upload {
         ", away from the station"
@@ -193,15 +193,24 @@ fn uses(config: &Config) -> String {
     format!("{what} {when}{up}; {good}")
 }
 
-/// A size as a person reckons it, in powers of ten, with two or three digits.
-fn decimal(size: ByteSize) -> String {
-    let bytes = size.as_bytes();
-    let (unit, name) = match bytes {
-        0..10_000 => return format!("{bytes} B"),
-        10_000..10_000_000 => (1_000, "kB"),
-        10_000_000..10_000_000_000 => (1_000_000, "MB"),
-        10_000_000_000..10_000_000_000_000 => (1_000_000_000, "GB"),
-        _ => (1_000_000_000_000, "TB"),
-    };
-    format!("{} {name}", (bytes + unit / 2) / unit)
+/// A size as a person reckons it, in powers of ten: `8.1 GB`.
+#[must_use]
+pub fn decimal(size: ByteSize) -> String {
+    let bytes = size.as_bytes() as f64;
+    match bytes {
+        1e12.. => format!("{:.1} TB", bytes / 1e12),
+        1e9.. => format!("{:.1} GB", bytes / 1e9),
+        1e6.. => format!("{:.0} MB", bytes / 1e6),
+        1e3.. => format!("{:.0} kB", bytes / 1e3),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// A time to the tenth of a millisecond, where it is longer than one: `335.5 ms`.
+fn rounded(time: Duration) -> Duration {
+    const STEP: u64 = 100_000;
+    match time.as_nanos() {
+        nanos @ 1_000_000.. => Duration::from_nanos((nanos + STEP / 2) / STEP * STEP),
+        _ => time,
+    }
 }

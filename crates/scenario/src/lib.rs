@@ -38,6 +38,7 @@ mod toml_text;
 mod words;
 mod write;
 
+pub use describe::decimal;
 pub use document::Document;
 pub use estimate::Bytes;
 pub use ground::{Ground, NoGround};

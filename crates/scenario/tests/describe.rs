@@ -1,6 +1,7 @@
 //! What `netburn plan` shows.
 
-use netburn_scenario::{Ground, load};
+use netburn_scenario::{Ground, decimal, load};
+use netburn_units::ByteSize;
 
 fn described(name: &str, ground: Ground) -> String {
     load(name).unwrap().resolve().unwrap().describe(ground).join("\n")
@@ -18,13 +19,13 @@ fn four_uses_on_local() {
     station laptop
       browsing: 10 objects of 128 KiB every 3 s ± 500 ms; good: ≤ 500 ms
     station tv
-      4kstream: an object of 1 MiB every 335.54432 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
+      4kstream: an object of 1 MiB every 335.5 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
     station phone
-      voip: an object of 16 KiB every 131.072 ms; good: ≤ 150 ms
+      voip: an object of 16 KiB every 131.1 ms; good: ≤ 150 ms
     station desktop
       download: objects of 1 GiB one after another; no goal
 
-    moves 221 MB to 8125 MB
+    moves 221 MB to 8.1 GB
     note: access points and links are not modelled on local: nothing of Wi-Fi is measured
     ");
 }
@@ -45,15 +46,28 @@ fn the_split_bands_on_simulate() {
     station laptop on home-5g at -62 dBm
       browsing: 10 objects of 128 KiB every 3 s ± 500 ms; good: ≤ 500 ms
     station tv on home-5g at -67 dBm
-      4kstream: an object of 1 MiB every 335.54432 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
+      4kstream: an object of 1 MiB every 335.5 ms; good: ≥ 20 Mbit/s in every 2 s, no stall
     station phone on home-5g at -60 dBm
-      voip: an object of 16 KiB every 131.072 ms; good: ≤ 150 ms
+      voip: an object of 16 KiB every 131.1 ms; good: ≤ 150 ms
     station desktop on home-2g at -55 dBm
       download: objects of 1 GiB one after another; no goal
 
-    models moving 1107 MB and as much more as the network lets through
+    models moving 1.1 GB and as much more as the network lets through
     assumed: The box forwards at most 165 Mbit/s, as in archer-c7-one-ssid, where the reason stands.
     assumed: Signals as in archer-c7-one-ssid; 2.4 GHz reaches the desktop 3 dB stronger.
     assumed: 2.4 GHz is 20 MHz wide, as a router keeps it where it hears neighbours.
     ");
+}
+
+#[test]
+fn sizes_are_said_in_powers_of_ten() {
+    for (bytes, text) in [
+        (0, "0 B"),
+        (999, "999 B"),
+        (52_400_000, "52 MB"),
+        (8_125_000_000, "8.1 GB"),
+        (20_000_000_000_000, "20.0 TB"),
+    ] {
+        assert_eq!(decimal(ByteSize::from_bytes(bytes)), text);
+    }
 }

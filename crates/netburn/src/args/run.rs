@@ -17,7 +17,7 @@ pub(crate) struct RunArgs {
     /// Where it runs; this build has only local [default: local]
     #[arg(long, value_enum, value_name = "GROUND")]
     pub(crate) on: Option<GroundArg>,
-    /// Keep the run in this folder [default: runs/TIME-SCENARIO]
+    /// Keep the run in this folder, or in DIR-2 when that is taken [default: runs/TIME-SCENARIO]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// How the report is written
@@ -50,7 +50,7 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// How many times it runs, instead of the scenario's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: Option<u32>,
     /// How long the load runs, such as `60s` or `5min`, instead of the scenario's
     #[arg(long, value_name = "TIME")]
