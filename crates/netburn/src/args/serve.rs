@@ -57,7 +57,7 @@ pub(crate) struct ServeArgs {
     pub(crate) join: bool,
 }
 
-/// What clients are held to. Those per client don't hold for clients on this machine.
+/// What clients are held to. Those per client don't hold for clients over loopback.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
