@@ -6,14 +6,11 @@ use crate::launch::Launcher;
 use crate::own_clock::std;
 use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_record::{Health, Role, Sink};
-use netburn_scenario::Plan;
-use netburn_units::{BitRate, Duration, Instant};
+use netburn_scenario::{Ground, Plan};
+use netburn_units::{Duration, Instant};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
-
-/// What caps the server where the plan says nothing.
-const RATE: BitRate = BitRate::from_mbps(1000);
 
 /// How long participants have to end by themselves after the round.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -193,8 +190,23 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
         duration: plan.duration,
         baseline: plan.baseline,
         drain: plan.drain,
-        rate: plan.server.link.rate.unwrap_or(RATE),
+        rate: plan.server_rate(Ground::Local).expect("on `local` there always is one"),
         expected: std::iter::once(server).chain(agents).collect(),
         token,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::BitRate;
+
+    #[test]
+    fn the_server_is_capped_as_the_plan_says_and_at_a_gigabit_where_it_does_not() {
+        let mut plan = Plan::new("one");
+        let rate = |plan: &Plan| setup(plan, Token::random().unwrap()).unwrap().rate;
+        assert_eq!(rate(&plan), BitRate::from_mbps(1000));
+        plan.server.link.rate = Some(BitRate::from_mbps(15));
+        assert_eq!(rate(&plan), BitRate::from_mbps(15));
+    }
 }

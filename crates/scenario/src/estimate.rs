@@ -23,6 +23,14 @@ struct Wanted {
 }
 
 impl Plan {
+    /// What the hop at the server lets through, each way. On `local`, where no wire does, 1 Gbit/s unless it is said:
+    /// the machine is not to be what is measured.
+    #[must_use]
+    pub fn server_rate(&self, ground: Ground) -> Option<BitRate> {
+        let local = (ground == Ground::Local).then_some(BitRate::from_mbps(1000));
+        self.server.link.rate.or(local)
+    }
+
     /// How many bytes of content it will move. On `local` the server's rate bounds them, 1 Gbit/s if it isn't said;
     /// elsewhere only a rate that the plan states. The probes that measure idle latency are not counted.
     #[must_use]
@@ -45,11 +53,9 @@ impl Plan {
                 }
             }
         }
-        let rate = match (self.server.link.rate, ground) {
-            (None, Ground::Local) => Some(BitRate::from_mbps(1000)),
-            (rate, _) => rate,
-        };
-        let bound = rate.map(|rate| u128::from(rate.as_bps()) * u128::from(self.settled().as_nanos()) / 8_000_000_000);
+        let bound = self
+            .server_rate(ground)
+            .map(|rate| u128::from(rate.as_bps()) * u128::from(self.settled().as_nanos()) / 8_000_000_000);
         let repeat = u128::from(self.repeat);
         let ways = [&down, &up];
         let scheduled: u128 = ways
