@@ -71,6 +71,8 @@ pub enum DropReason {
     Aqm,
     /// It was sent as often as the retry limit allows.
     RetryLimit,
+    /// It came to the receiver's adapter faster than that can pass packets on to its host.
+    AdapterFull,
     /// It has no way to go: the sender has no link to the receiver.
     NoLink,
 }

@@ -1,7 +1,7 @@
 //! How an [`Air`](super::Air) is laid out.
 
 use crate::aggregation::{Framing, Limits};
-use crate::config::HardwareQueue;
+use crate::config::{HardwareQueue, Limit};
 use crate::edca::{EdcaParameters, Timing};
 use crate::phy::{Modulation, TxVector};
 use crate::rate::RateChoice;
@@ -46,6 +46,8 @@ pub struct NodeConfig {
     pub rts_rate: Modulation,
     /// Frame headers.
     pub framing: Framing,
+    /// What its adapter can move, whatever the air permits.
+    pub limit: Limit,
     /// Where it can send to.
     pub links: Vec<LinkConfig>,
 }

@@ -63,6 +63,11 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 step: Step::Response,
             } => self.send_response(now, node),
             Event::TimeOut { node } => self.handle_failure(now, node),
+            Event::Up { node } => {
+                self.nodes[node.index()].cross();
+                self.fill_all(now, node, None);
+            }
+            Event::Down { node } => self.handle_down(now, node),
             Event::Others { channel } => self.others_arrive(now, channel),
         }
     }
@@ -209,11 +214,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 first: first.packet,
                 more: mpdu.more.drain(..).map(|queued| queued.packet).collect(),
             };
-            let outputs = &mut self.outputs;
-            let account = &mut node.account;
-            reorder.receive(mpdu.sequence, content, |content| {
-                release(now, id, to, content, account, outputs);
-            });
+            let released = &mut self.released;
+            reorder.receive(mpdu.sequence, content, |content| released.push(content));
         }
         let mpdus = exchange.aggregate.mpdus.len() as u32;
         node.account.collisions += u64::from(lost);
@@ -238,7 +240,37 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         receiver
             .queue
             .charge(crate::queue::Tin { to: id, tid: tin.tid }, duration);
+        self.release(now, id, to);
         arrived > 0
+    }
+
+    /// What MPDUs brought goes up, at once or through the receiver's adapter.
+    fn release(&mut self, now: Instant, from: NodeId, to: NodeId) {
+        let mut released = std::mem::take(&mut self.released);
+        for content in released.drain(..) {
+            for packet in std::iter::once(content.first).chain(content.more) {
+                let Some(down) = &mut self.nodes[to.index()].down else {
+                    let account = &mut self.nodes[from.index()].account;
+                    super::deliver(now, from, to, packet, account, &mut self.outputs);
+                    continue;
+                };
+                match down.receive(now, from, packet) {
+                    Ok(None) => {}
+                    Ok(Some(at)) => self.schedule(at, Event::Down { node: to }),
+                    Err(packet) => {
+                        self.nodes[to.index()].account.drops += 1;
+                        self.outputs.push_back(Output::Dropped {
+                            at: now,
+                            from,
+                            to,
+                            reason: DropReason::AdapterFull,
+                            packet: Some(packet),
+                        });
+                    }
+                }
+            }
+        }
+        self.released = released;
     }
 
     /// The acknowledgement came.
@@ -312,8 +344,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
         // What was given up, now or before, must not hold up what came after it any longer than the window does (BlockAckReq).
         let start = sender.window_start();
-        let (account, outputs) = (&mut node.account, &mut self.outputs);
-        link.reorder[usize::from(tin.tid)].move_to(start, |content| release(now, id, to, content, account, outputs));
+        let released = &mut self.released;
+        link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
         if given_up && kept.is_empty() {
             slot.window = slot.parameters.cw_min;
@@ -353,14 +385,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 bytes,
             });
         }
+        self.release(now, id, to);
         // What leaves the queue for one category may let packets of another to the front.
-        for other in 0..4 {
-            self.nodes[id.index()].fill(now, other);
-            if other != category {
-                self.contend(now, id, other);
-            }
-        }
-        self.report_drops(now, id);
+        self.fill_all(now, id, Some(category));
     }
 
     /// Sends the next frame of a TXOP if one is ready and fits. Whether it does.
@@ -410,27 +437,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             contention.wait(slot.contender);
             contention.back_off(now, slot.contender, slots, failed);
         }
-    }
-}
-
-/// What an MPDU brought goes up.
-fn release<P>(
-    now: Instant,
-    from: NodeId,
-    to: NodeId,
-    content: Received<P>,
-    account: &mut super::Account,
-    outputs: &mut std::collections::VecDeque<Output<P>>,
-) {
-    for packet in std::iter::once(content.first).chain(content.more) {
-        account.delivered += 1;
-        account.delivered_bytes += u64::from(packet.length);
-        outputs.push_back(Output::Delivered {
-            at: now,
-            from,
-            to,
-            packet,
-        });
     }
 }
 

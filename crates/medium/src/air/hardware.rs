@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug)]
 pub(super) struct Hardware<P> {
     limit: HardwareQueue,
+    /// It puts aggregates together itself, from packets handed to it one by one.
+    by_packet: bool,
     ready: VecDeque<Aggregate<P>>,
     store: Store<P>,
     on_air: bool,
@@ -32,10 +34,22 @@ struct List<P> {
     gone: u32,
 }
 
+/// Packets that count as an aggregate where hardware that holds so many aggregates is given packets.
+const PER_AGGREGATE: u32 = 64;
+
+impl<P> Store<P> {
+    fn airtime(&self) -> Duration {
+        let lists = self.lists.values().flat_map(|list| &list.packets);
+        lists.map(|(_, airtime)| *airtime).sum()
+    }
+}
+
 impl<P> Hardware<P> {
-    pub(super) fn new(limit: HardwareQueue) -> Self {
+    /// `by_packet`: packets come to it one by one, whatever kind it is.
+    pub(super) fn new(limit: HardwareQueue, by_packet: bool) -> Self {
         Hardware {
             limit,
+            by_packet: by_packet || matches!(limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited),
             ready: VecDeque::new(),
             store: Store {
                 lists: BTreeMap::new(),
@@ -48,12 +62,14 @@ impl<P> Hardware<P> {
 
     /// Whether it puts aggregates together itself, from packets handed to it one by one.
     pub(super) fn takes_packets(&self) -> bool {
-        matches!(self.limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited)
+        self.by_packet
     }
 
     /// Whether it takes more.
     pub(super) fn has_room(&self) -> bool {
         match self.limit {
+            HardwareQueue::Aggregates(most) if self.by_packet => self.store.packets < most.max(1) * PER_AGGREGATE,
+            HardwareQueue::Time(most) if self.by_packet => self.store.packets == 0 || self.store.airtime() < most,
             HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air) < most.max(1) as usize,
             HardwareQueue::Time(most) => {
                 let held: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();

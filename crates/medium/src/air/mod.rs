@@ -4,6 +4,7 @@
 //! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, and [`exchange`] carries a
 //! frame exchange from winning the medium to its acknowledgement.
 
+mod adapter;
 mod channel;
 pub mod config;
 mod exchange;
@@ -18,7 +19,9 @@ pub use output::{Account, ChannelAccount, Output, Transmission};
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::{PhyError, TxVector};
 use crate::queue::TransmitQueue;
+use adapter::Down;
 use channel::{Channel, Flight, Kind, Who};
+use link::Received;
 use netburn_units::{Duration, Instant, Stream};
 use node::Node;
 use std::cmp::Reverse;
@@ -39,6 +42,8 @@ pub struct Air<P> {
     loss: Stream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
+    /// What is to go up, while it is collected.
+    released: Vec<Received<P>>,
 }
 
 /// The others' contention window: CWmin of OFDM PHYs.
@@ -47,7 +52,7 @@ const OTHERS_WINDOW: u32 = 15;
 /// Why the air wants to be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A transmission, or a wait for an answer, ends.
+    /// A transmission, or a wait for an answer, ends, or a packet has crossed an adapter's bus.
     Frame,
     /// A backoff is done.
     Backoff,
@@ -63,6 +68,10 @@ enum Event {
     TimeOut { node: NodeId },
     /// The others have something to send.
     Others { channel: usize },
+    /// A packet has crossed the bus to the hardware of `node`.
+    Up { node: NodeId },
+    /// A packet has crossed the bus to the host of `node`.
+    Down { node: NodeId },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +118,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             loss: config.seed.stream("loss", 0),
             now: Instant::ZERO,
             winners: Vec::new(),
+            released: Vec::new(),
         };
         for channel in 0..air.channels.len() {
             air.others_next(Instant::ZERO, channel);
@@ -127,7 +137,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             node.drops.push((queued, DropReason::NoLink));
         } else {
             node.queue.enqueue(now, queued, &mut node.drops);
-            node.fill(now, category);
+            self.fill(now, from, category);
             self.contend(now, from, category);
         }
         self.report_drops(now, from);
@@ -202,7 +212,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     /// Packets that a node was given and that haven't come to their end: in its queue, its hardware, to be sent again, and at their
-    /// receivers waiting for others before them.
+    /// receivers waiting for others before them; and those that its adapter holds for its host.
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
@@ -225,7 +235,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             .map(|received| 1 + received.more.len())
             .sum();
         let flying = node.exchange.as_ref().map_or(0, |e| of_mpdus(&e.aggregate.mpdus));
-        node.queue.packets() + hardware + waiting + received + flying
+        node.queue.packets() + hardware + waiting + received + flying + node.in_adapter()
     }
 
     fn next_due(&mut self) -> Option<(Instant, Wake)> {
@@ -266,6 +276,26 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             contention.back_off(now, contender, slots, false);
         }
         contention.wait(contender);
+    }
+
+    /// Gives the hardware of a category what it has room for.
+    fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        node.fill(now, category);
+        if let Some(at) = node.take_through() {
+            self.schedule(at, Event::Up { node: id });
+        }
+    }
+
+    /// Gives the hardware what it has room for, the highest category first, and lets those contend but `except`.
+    fn fill_all(&mut self, now: Instant, id: NodeId, except: Option<usize>) {
+        for category in (0..4).rev() {
+            self.fill(now, id, category);
+            if Some(category) != except {
+                self.contend(now, id, category);
+            }
+        }
+        self.report_drops(now, id);
     }
 
     /// Those whose backoff is done send; of one node's, the highest category.
@@ -352,6 +382,25 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    /// A packet has come through the adapter of `to` to its host.
+    fn handle_down(&mut self, now: Instant, to: NodeId) {
+        let down = self.nodes[to.index()].down.as_mut();
+        let Some((from, packet, next)) = down.and_then(Down::pop) else {
+            return;
+        };
+        if let Some(at) = next {
+            self.schedule(at, Event::Down { node: to });
+        }
+        deliver(
+            now,
+            from,
+            to,
+            packet,
+            &mut self.nodes[from.index()].account,
+            &mut self.outputs,
+        );
+    }
+
     /// Passes on what a node's queue has dropped.
     fn report_drops(&mut self, now: Instant, from: NodeId) {
         let node = &mut self.nodes[from.index()];
@@ -379,4 +428,23 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn sifs(&self, channel: usize) -> Duration {
         self.channels[channel].timing.sifs
     }
+}
+
+/// A packet has reached its receiver's host.
+fn deliver<P>(
+    now: Instant,
+    from: NodeId,
+    to: NodeId,
+    packet: Packet<P>,
+    account: &mut Account,
+    outputs: &mut VecDeque<Output<P>>,
+) {
+    account.delivered += 1;
+    account.delivered_bytes += u64::from(packet.length);
+    outputs.push_back(Output::Delivered {
+        at: now,
+        from,
+        to,
+        packet,
+    });
 }

@@ -1,14 +1,15 @@
 //! A station or access point radio while it is used.
 
+use super::adapter::{Down, Pace};
 use super::config::{AirConfig, LinkConfig};
 use super::hardware::Hardware;
 use super::link::Link;
 use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
 use crate::edca::{AccessCategory, Contender, EdcaParameters};
-use crate::packet::NodeId;
+use crate::packet::{NodeId, Queued};
 use crate::phy::{Modulation, PhyError};
-use crate::queue::{Drops, TransmitQueue};
+use crate::queue::{Drops, Tin, TransmitQueue};
 use netburn_units::{Duration, Instant, Stream};
 
 #[derive(Debug)]
@@ -27,8 +28,22 @@ pub(super) struct Node<P> {
     pub(super) account: Account,
     pub(super) backoff: Stream,
     pub(super) drops: Drops<P>,
+    pub(super) down: Option<Down<P>>,
+    up: Option<Pace>,
+    /// The packet on its way up, and its category.
+    bus: Option<(usize, Crossing<P>)>,
+    /// When it will be through, for the air to take note of.
+    through: Option<Instant>,
     /// Vectors to build aggregates in.
     spare: Vec<Vec<Mpdu<P>>>,
+}
+
+/// A packet between the transmit queue and the hardware: for whom, and the airtime that the queue was told.
+#[derive(Debug)]
+struct Crossing<P> {
+    tin: Tin,
+    packet: Queued<P>,
+    airtime: Duration,
 }
 
 /// One access category of a node (an EDCAF).
@@ -92,7 +107,7 @@ impl<P> Node<P> {
             parameters: config.edca[index],
             contender: contenders[index],
             window: config.edca[index].cw_min,
-            hardware: Hardware::new(config.hardware),
+            hardware: Hardware::new(config.hardware, config.limit.up.is_some()),
             waiting: false,
         };
         Ok(Node {
@@ -109,6 +124,10 @@ impl<P> Node<P> {
             account: Account::default(),
             backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
+            down: config.limit.down.map(Down::new),
+            up: config.limit.up.map(Pace::new),
+            bus: None,
+            through: None,
             spare: Vec::new(),
         })
     }
@@ -130,7 +149,7 @@ impl<P> Node<P> {
         while self.categories[category].hardware.has_room() {
             let (links, link_to) = (&self.links, &self.link_to);
             let takes_packets = self.categories[category].hardware.takes_packets();
-            let mut may = |tin: crate::queue::Tin| {
+            let mut may = |tin: Tin| {
                 let link = link_to[tin.to.index()].map(|place| &links[usize::from(place)]);
                 // Hardware that takes packets keeps them until the window has room; what is to be sent again waits for it here.
                 link.is_some_and(|link| takes_packets && !link.is_waiting(tin.tid) || link.may_send(tin.tid))
@@ -140,18 +159,42 @@ impl<P> Node<P> {
             };
             let waiting = self.link(tin.to).is_some_and(|link| link.is_waiting(tin.tid));
             if takes_packets && !waiting {
+                if self.bus.is_some() {
+                    return;
+                }
                 let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
                     continue;
                 };
-                let estimate = self
-                    .link(tin.to)
-                    .map_or(Duration::ZERO, |link| link.estimate(packet.packet.length));
-                self.queue.handed(tin, estimate);
-                self.categories[category].hardware.push_packet(tin, packet, estimate);
+                let length = packet.packet.length;
+                let airtime = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
+                self.queue.handed(tin, airtime);
+                if let Some(up) = &mut self.up {
+                    self.through = Some(up.pass(now, length));
+                    self.bus = Some((category, Crossing { tin, packet, airtime }));
+                    return;
+                }
+                self.categories[category].hardware.push_packet(tin, packet, airtime);
             } else if let Some(aggregate) = self.build(now, category, tin, takes_packets) {
                 self.categories[category].hardware.push(aggregate);
             }
         }
+    }
+
+    /// When the packet will be through that has just begun to cross the bus.
+    pub(super) fn take_through(&mut self) -> Option<Instant> {
+        self.through.take()
+    }
+
+    /// The packet on the bus has reached the hardware. Its category.
+    pub(super) fn cross(&mut self) -> Option<usize> {
+        let (category, Crossing { tin, packet, airtime }) = self.bus.take()?;
+        self.categories[category].hardware.push_packet(tin, packet, airtime);
+        Some(category)
+    }
+
+    /// Packets in the adapter, either way.
+    pub(super) fn in_adapter(&self) -> usize {
+        usize::from(self.bus.is_some()) + self.down.as_ref().map_or(0, Down::packets)
     }
 
     /// The aggregate that the category sends next.
@@ -164,7 +207,7 @@ impl<P> Node<P> {
     }
 
     /// An aggregate for a tin, from the queue or from what the hardware holds.
-    fn build(&mut self, now: Instant, category: usize, tin: crate::queue::Tin, held: bool) -> Option<Aggregate<P>> {
+    fn build(&mut self, now: Instant, category: usize, tin: Tin, held: bool) -> Option<Aggregate<P>> {
         let spare = self.spare.pop().unwrap_or_default();
         let Node {
             links,

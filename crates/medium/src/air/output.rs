@@ -22,7 +22,7 @@ pub enum Output<P> {
     Dropped {
         /// When.
         at: Instant,
-        /// Who dropped it.
+        /// The sender, who dropped it; but for [`DropReason::AdapterFull`] the receiver did.
         from: NodeId,
         /// Whom it was for.
         to: NodeId,

@@ -3,7 +3,7 @@
 use super::Bytes;
 use crate::aggregation::{Framing, Limits};
 use crate::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use crate::config::{Aql, Guard, HardwareQueue, QueueLimit, Width};
+use crate::config::{Aql, Guard, HardwareQueue, Limit, QueueLimit, Width};
 use crate::edca::{AccessCategory, EdcaParameters};
 use crate::packet::{Ecn, NodeId, Packet, Queued};
 use crate::phy::{Modulation, TxVector, dsss, ofdm};
@@ -18,7 +18,7 @@ use crate::queue::pfifo_fast::PfifoFast;
 use crate::queue::station_rr::StationRr;
 use crate::queue::{Drops, Tin, TransmitQueue};
 use crate::rate::{MinstrelParameters, RateChoice};
-use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use std::collections::BTreeMap;
 
 /// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still queued; what one flow of a TID gets
@@ -239,6 +239,10 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
             rts_threshold: bytes.one_of(&[None, None, Some(0), Some(3_000)]),
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: bytes.one_of(&[Framing::QOS, Framing::CCMP, Framing::PLAIN]),
+            limit: Limit {
+                up: bytes.one_of(&[None, None, Some(BitRate::from_mbps(7))]),
+                down: bytes.one_of(&[None, None, Some(BitRate::from_mbps(3))]),
+            },
             links,
         });
     }

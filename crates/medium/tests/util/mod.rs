@@ -5,7 +5,7 @@
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Guard, HardwareQueue, QueueLimit, Width};
+use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -55,6 +55,7 @@ pub struct Cell {
     pub limits: Limits,
     pub hardware: HardwareQueue,
     pub seed: u64,
+    pub limit: Limit,
 }
 
 impl Cell {
@@ -66,6 +67,7 @@ impl Cell {
             rts_threshold: None,
             rts_rate: Modulation::Ofdm(Rate::M24),
             framing: Framing::QOS,
+            limit: self.limit,
             links,
         };
         let link = |(index, vector): (usize, &TxVector)| LinkConfig {
@@ -110,7 +112,12 @@ pub fn packet(length: u32, flow: u32, payload: u64) -> Packet<u64> {
 /// Offers each station packets of 1500 bytes at `mbps` until `end`; goodput in Mbit/s of payload (1472 bytes a packet) by
 /// station, over the last nine tenths of the time.
 pub fn offer(air: &mut Air<u64>, stations: usize, mbps: u64, end: Instant) -> Vec<f64> {
-    let gap = Duration::from_nanos(1_500 * 8 * 1_000 / mbps);
+    offer_kbps(air, stations, mbps * 1_000, end)
+}
+
+/// The same, in kbit/s.
+pub fn offer_kbps(air: &mut Air<u64>, stations: usize, kbps: u64, end: Instant) -> Vec<f64> {
+    let gap = Duration::from_nanos(1_500 * 8 * 1_000_000 / kbps);
     let mut next = Instant::ZERO;
     let (mut number, mut round) = (0, 0);
     let mut bytes = vec![0_u64; stations + 1];
@@ -167,6 +174,7 @@ pub struct Uplink {
     pub rts_threshold: Option<u64>,
     pub channel: ChannelConfig,
     pub hidden: Vec<(usize, usize)>,
+    pub limit: Limit,
 }
 
 impl Default for Uplink {
@@ -187,6 +195,7 @@ impl Default for Uplink {
             rts_threshold: None,
             channel: ChannelConfig::ofdm(),
             hidden: Vec::new(),
+            limit: Limit::default(),
         }
     }
 }
@@ -200,6 +209,7 @@ impl Uplink {
             rts_threshold: self.rts_threshold,
             rts_rate: Modulation::Ofdm(Rate::M24),
             framing: self.framing,
+            limit: self.limit,
             links,
         };
         let mut nodes = vec![node(Vec::new())];

@@ -1,0 +1,342 @@
+//! Laws that hold whatever is on the air.
+
+mod util;
+
+use netburn_medium::aggregation::{Framing, Limits};
+use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
+use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit, Width};
+use netburn_medium::edca::{EdcaParameters, Timing};
+use netburn_medium::fuzz;
+use netburn_medium::packet::{DropReason, NodeId};
+use netburn_medium::phy::{Modulation, TxVector, dsss::Rate};
+use netburn_medium::queue::airtime::Airtime;
+use netburn_medium::queue::codel::CodelParameters;
+use netburn_medium::queue::fq::FqParameters;
+use netburn_medium::queue::station_rr::StationRr;
+use netburn_medium::rate::RateChoice;
+use netburn_units::{BitRate, Duration, Instant, Seed};
+use proptest::prelude::*;
+use util::{Cell, Queue, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every packet is exactly once delivered, dropped or still queued; in order; and waking leads on: see there.
+    #[test]
+    fn any_operations(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        fuzz::air::check(&bytes);
+    }
+
+    /// Delivered = min(offered, capacity), where the capacity is what the cell moves when it is offered too much.
+    #[test]
+    fn delivered_is_the_lesser(mcs in 0_u8..8, percent in 10_u64..300, seed in 0_u64..100) {
+        prop_assume!(!(95..=105).contains(&percent));
+        let cell = Cell { vectors: vec![ht20(mcs, 1, Guard::Ns800)], limits: ampdu(Duration::from_millis(4)),
+            hardware: HardwareQueue::Aggregates(2), seed, limit: Limit::default() };
+        let end = Instant::from_secs(4);
+        let capacity = offer(&mut cell.open(fifo(1_000)), 1, 200, end)[0];
+        let offered = capacity * percent as f64 / 100.0;
+        let kbps = (offered * 1_500.0 / 1_472.0 * 1_000.0) as u64;
+        let got = util::offer_kbps(&mut cell.open(fifo(1_000)), 1, kbps, end)[0];
+        prop_assert!((got / offered.min(capacity) - 1.0).abs() < 0.02, "{got} of {offered}, capacity {capacity}");
+    }
+
+    /// The same with an adapter's limit, each way, below what the air permits: delivered = min(offered, limit).
+    #[test]
+    fn an_adapter_limits_either_way(limit in 2_u64..40, percent in 10_u64..400, up in any::<bool>(), mcs in 5_u8..8) {
+        prop_assume!(!(98..=102).contains(&percent));
+        let rate = Some(BitRate::from_mbps(limit));
+        let cell = Cell { vectors: vec![ht20(mcs, 1, Guard::Ns800)], limits: ampdu(Duration::from_millis(4)),
+            hardware: HardwareQueue::Aggregates(2), seed: 1,
+            limit: if up { Limit { up: rate, down: None } } else { Limit { up: None, down: rate } } };
+        let kbps = limit * 10 * percent;
+        let got = util::offer_kbps(&mut cell.open(fifo(1_000)), 1, kbps, Instant::from_secs(4))[0] * 1_500.0 / 1_472.0;
+        let expected = (kbps as f64 / 1_000.0).min(limit as f64);
+        prop_assert!((got / expected - 1.0).abs() < 0.01, "{got} for {expected}");
+    }
+
+    /// One seed, one trace; another seed, another.
+    #[test]
+    fn a_seed_is_a_trace(seed in any::<u64>()) {
+        let trace = |seed| {
+            let mut air = Uplink { stations: 3, seed, snr_db: Some(20.0), limits: ampdu(Duration::from_millis(4)),
+                rate: RateChoice::Minstrel(Default::default()), ..Uplink::default() }.open();
+            air.trace();
+            saturate(&mut air, 3, Instant::ZERO, Instant::from_millis(300));
+            std::iter::from_fn(|| air.poll_transmission()).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(trace(seed), trace(seed));
+        prop_assert_ne!(trace(seed), trace(seed ^ 1));
+    }
+}
+
+/// An access point and three stations on 802.11b, all sending to and fro; every fixed duration is `k` times its usual.
+///
+/// The grid: DSSS at 2 Mbit/s with the short preamble (96 µs) and at 1 Mbit/s with the long one (192 µs) differ by 2 in everything, to the
+/// nanosecond, since the symbols of a frame of n bytes last 4 n µs and 8 n µs. Aggregates are made of such frames too, which no standard has, so
+/// that BlockAck takes part. CoDel is left out: its control law takes a square root, which doesn't scale to the nanosecond.
+fn scaled(k: u64, queue: &dyn Fn() -> Queue) -> Vec<(Instant, NodeId, NodeId, u64, bool)> {
+    let vector = TxVector {
+        modulation: Modulation::Dsss(if k == 1 { Rate::M2 } else { Rate::M1 }),
+        width: Width::Mhz20,
+        guard: Guard::Ns800,
+        streams: 1,
+        signal_extension: false,
+        short_preamble: k == 1,
+    };
+    let limits = Limits {
+        ampdu: true,
+        frames: 4,
+        time: Duration::from_millis(30) * k,
+        bytes: 65_535,
+        amsdu: 0,
+        tries: 4,
+    };
+    let node = |links: Vec<usize>| NodeConfig {
+        channel: 0,
+        edca: EdcaParameters::default_set(31).map(|parameters| EdcaParameters {
+            txop: Duration::from_micros(parameters.txop.as_nanos() / 1_000 * 10) * k,
+            ..parameters
+        }),
+        hardware: HardwareQueue::Aggregates(2),
+        rts_threshold: Some(3_000),
+        rts_rate: vector.modulation,
+        framing: Framing::QOS,
+        limit: Limit {
+            up: None,
+            down: Some(BitRate::from_bps(8_000_000 / k)),
+        },
+        links: links
+            .into_iter()
+            .map(|to| LinkConfig {
+                to,
+                vector,
+                rate: RateChoice::Fixed,
+                snr_db: None,
+                limits,
+            })
+            .collect(),
+    };
+    let config = AirConfig {
+        channels: vec![ChannelConfig {
+            timing: Timing {
+                slot: Duration::from_micros(20) * k,
+                sifs: Duration::from_micros(10) * k,
+                receive_start: Duration::from_micros(96) * k,
+            },
+            eifs: None,
+            busy: 0.0,
+        }],
+        nodes: vec![node(vec![1, 2, 3]), node(vec![0]), node(vec![0]), node(vec![0])],
+        hidden: vec![(1, 2)],
+        seed: Seed(7),
+    };
+    let mut air: Air<u64> = Air::new(&config, (0..4).map(|_| queue()).collect()).unwrap();
+    let mut seen = Vec::new();
+    let mut number = 0;
+    let drain = |air: &mut Air<u64>, seen: &mut Vec<_>| {
+        while let Some(output) = air.poll_output() {
+            match output {
+                Output::Delivered { at, from, to, packet } => seen.push((at, from, to, packet.payload, true)),
+                Output::Dropped {
+                    at, from, to, packet, ..
+                } => {
+                    seen.push((at, from, to, packet.map_or(0, |packet| packet.payload), false));
+                }
+                Output::Sent { .. } => {}
+            }
+        }
+    };
+    for round in 0..300 {
+        let now = Instant::from_nanos((7_000_000 * round * k) as i64);
+        while let Some((at, _)) = air.poll_timeout().filter(|(at, _)| *at <= now) {
+            air.handle_timeout(at);
+            drain(&mut air, &mut seen);
+        }
+        for station in 1..4_u16 {
+            for (from, to) in [(0, station), (station, 0)] {
+                number += 1;
+                let mut packet = packet(100 + 300 * u32::from(station), u32::from(station), number);
+                packet.tid = [0, 5, 6][usize::from(station) - 1];
+                air.handle_packet(now, NodeId(from), NodeId(to), packet);
+            }
+        }
+        drain(&mut air, &mut seen);
+    }
+    seen
+}
+
+#[test]
+fn twice_as_slow_is_twice_as_late() {
+    let rr = || -> Queue { Box::new(StationRr::new(QueueLimit::Packets(20))) };
+    for (name, one, two) in [
+        (
+            "fifo",
+            (&|| fifo(30)) as &dyn Fn() -> Queue,
+            (&|| fifo(30)) as &dyn Fn() -> Queue,
+        ),
+        ("station-rr", &rr, &rr),
+        ("airtime", &|| airtime(1), &|| airtime(2)),
+    ] {
+        let (slow, fast) = (scaled(2, two), scaled(1, one));
+        assert!(fast.len() > 500, "{}", fast.len());
+        assert!(fast.iter().any(|(.., delivered)| !delivered));
+        let expected: Vec<_> = fast
+            .into_iter()
+            .map(|(at, from, to, number, delivered)| {
+                (Instant::from_nanos(at.as_nanos() * 2), from, to, number, delivered)
+            })
+            .collect();
+        assert_eq!(slow.len(), expected.len(), "{name}");
+        for (slow, expected) in slow.iter().zip(&expected) {
+            assert_eq!(slow, expected, "{name}");
+        }
+    }
+}
+
+/// Airtime fairness whose weights are `k` times the usual; CoDel's target is out of reach.
+fn airtime(k: u32) -> Queue {
+    let never = CodelParameters {
+        target: Duration::from_secs(10_000),
+        ..CodelParameters::MAC80211
+    };
+    let parameters = FqParameters {
+        packets: 30,
+        ..FqParameters::MAC80211
+    };
+    let mut queue = Airtime::new(parameters, never, None);
+    for node in 0..4 {
+        queue.set_weight(NodeId(node), 256 * k);
+    }
+    Box::new(queue)
+}
+
+/// What an adapter can't pass on is dropped there, and said to be.
+#[test]
+fn an_adapter_that_is_full_drops() {
+    let cell = Cell {
+        vectors: vec![ht20(7, 1, Guard::Ns800)],
+        limits: ampdu(Duration::from_millis(4)),
+        hardware: HardwareQueue::Aggregates(2),
+        seed: 1,
+        limit: Limit {
+            up: None,
+            down: Some(BitRate::from_mbps(10)),
+        },
+    };
+    let mut air = cell.open(fifo(1_000));
+    for number in 0..600 {
+        air.handle_packet(Instant::ZERO, NodeId(0), NodeId(1), packet(1_500, 0, number));
+    }
+    let (mut delivered, mut full) = (0, 0);
+    while let Some((at, _)) = air.poll_timeout() {
+        air.handle_timeout(at);
+        while let Some(output) = air.poll_output() {
+            match output {
+                Output::Delivered { .. } => delivered += 1,
+                Output::Dropped { reason, .. } => full += u32::from(reason == DropReason::AdapterFull),
+                Output::Sent { .. } => {}
+            }
+        }
+    }
+    // 600 packets arrive within some 120 ms, in which 100 pass; 256 are held.
+    assert_eq!(delivered + full, 600);
+    assert!((330..=380).contains(&delivered), "{delivered}");
+}
+
+/// Alone, others take their share; beside a station that always sends, as much as contention leaves them, and never less than a third.
+#[test]
+fn others_take_their_share() {
+    for busy in [0.1, 0.3, 0.5, 0.8] {
+        let channel = ChannelConfig {
+            busy,
+            ..ChannelConfig::ofdm()
+        };
+        let mut air = Uplink {
+            channel: channel.clone(),
+            ..Uplink::default()
+        }
+        .open();
+        let end = Instant::from_secs(20);
+        air.handle_timeout(end);
+        let share = air.channel_account(0).busy.as_secs_f64() / end.as_secs_f64();
+        assert!((share / busy - 1.0).abs() < 0.03, "{share} of {busy}");
+        let left = goodput(
+            &mut Uplink {
+                channel,
+                ..Uplink::default()
+            }
+            .open(),
+            &[0],
+            20,
+        )[0] / 30.79;
+        assert!(
+            left <= 1.02 * (1.0 - busy).max(0.2) && left > 0.1,
+            "{left} beside {busy}"
+        );
+        if busy <= 0.5 {
+            assert!(left > (1.0 - busy) * 0.9, "{left} beside {busy}");
+        }
+    }
+}
+
+/// Two stations that don't hear each other lose nearly all of their long frames; RTS and CTS bring back most of what two that do
+/// hear each other get.
+#[test]
+fn rts_helps_hidden_stations() {
+    let total = |hidden: bool, rts_threshold| {
+        let mut air = Uplink {
+            stations: 2,
+            limits: ampdu(Duration::from_millis(2)),
+            hidden: if hidden { vec![(1, 2)] } else { Vec::new() },
+            rts_threshold,
+            ..Uplink::default()
+        }
+        .open();
+        goodput(&mut air, &[0, 0], 10).iter().sum::<f64>()
+    };
+    let (heard, hidden, protected) = (total(false, None), total(true, None), total(true, Some(0)));
+    println!("heard {heard:.1}, hidden {hidden:.1}, with RTS {protected:.1} Mbit/s");
+    assert!(hidden < 0.5 * heard);
+    assert!(protected > 0.8 * heard);
+}
+
+/// What is on one channel doesn't matter to another.
+#[test]
+fn channels_do_not_meet() {
+    let node = |channel, links| NodeConfig {
+        channel,
+        edca: EdcaParameters::default_set(15),
+        hardware: HardwareQueue::Aggregates(2),
+        rts_threshold: None,
+        rts_rate: Modulation::Dsss(Rate::M1),
+        framing: Framing::QOS,
+        limit: Limit::default(),
+        links,
+    };
+    let link = |to| {
+        vec![LinkConfig {
+            to,
+            vector: ht20(7, 1, Guard::Ns800),
+            rate: RateChoice::Fixed,
+            snr_db: None,
+            limits: ampdu(Duration::from_millis(4)),
+        }]
+    };
+    let run = |second| {
+        let config = AirConfig {
+            channels: vec![ChannelConfig::ofdm(), ChannelConfig::ofdm()],
+            nodes: vec![
+                node(0, Vec::new()),
+                node(0, link(0)),
+                node(second, link(0)),
+                node(1, Vec::new()),
+            ],
+            hidden: Vec::new(),
+            seed: Seed(3),
+        };
+        let mut air: Air<u64> = Air::new(&config, (0..4).map(|_| fifo(1_000)).collect()).unwrap();
+        saturate(&mut air, 1, Instant::ZERO, Instant::from_secs(2))[1]
+    };
+    assert_eq!(run(0), run(1));
+}
