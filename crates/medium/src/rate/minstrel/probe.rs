@@ -75,7 +75,7 @@ impl Probes {
     pub(super) fn went_well(&mut self, at: usize, doubt: bool) {
         self.follow_up = doubt.then_some(at);
         self.gap = *GAPS.start();
-        self.stride *= 2;
+        self.stride = self.stride.saturating_mul(2);
     }
 
     /// Things have changed: look around.
