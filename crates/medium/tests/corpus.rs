@@ -33,25 +33,6 @@ fn air_committed() {
     replay("air", fuzz::air::check);
 }
 
-/// Writes corpus files: inputs of rising length from a generator of their own. What is there stays.
-#[test]
-#[ignore = "writes files"]
-fn write() {
-    for (target, longest) in [("air", 600), ("rating", 40)] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
-        std::fs::create_dir_all(&folder).expect("a folder");
-        for round in 0..12 {
-            let mut stream = Seed(2).stream(target, round);
-            let length = longest * (round + 1) / 12;
-            let bytes: Vec<u8> = (0..length).map(|_| stream.below(256) as u8).collect();
-            let file = folder.join(format!("drawn-{round:02}"));
-            if !file.exists() {
-                std::fs::write(file, bytes).expect("a file");
-            }
-        }
-    }
-}
-
 #[test]
 fn air_drawn() {
     let rounds = std::env::var("ROUNDS")
