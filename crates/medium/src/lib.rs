@@ -8,6 +8,7 @@
 //! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
 //! - [`queue`]: transmit queues.
 //! - [`rate`]: which rate the next PPDU is sent at.
+//! - [`rating`]: what the figure on a box means.
 //! - [`air`]: all of it as one machine.
 
 #![deny(
@@ -28,4 +29,5 @@ pub mod packet;
 pub mod phy;
 pub mod queue;
 pub mod rate;
+pub mod rating;
 pub mod signal;

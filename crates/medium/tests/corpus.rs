@@ -34,6 +34,24 @@ fn air_committed() {
 }
 
 #[test]
+fn rating_committed() {
+    replay("rating", fuzz::rating::check);
+}
+
+/// Letters and digits mostly, so that some are ratings.
+#[test]
+fn rating_drawn() {
+    draw("rating", 3_000, 12, fuzz::rating::check);
+    for round in 0..3_000 {
+        let mut stream = Seed(3).stream("rating", round);
+        let letters = ["N", "AC", "ax", "BE", "3/AC", "1x"][stream.below(6) as usize];
+        let places = 1 + stream.below(5) as u32;
+        let digits = stream.below(10_u64.pow(places));
+        fuzz::rating::check(format!("{letters}{digits}").as_bytes());
+    }
+}
+
+#[test]
 fn air_drawn() {
     let rounds = std::env::var("ROUNDS")
         .ok()

@@ -1,0 +1,103 @@
+//! From the box to what a person gets.
+
+use super::{Antennas, RatedRadio, standard_bits};
+use crate::aggregation::Limits;
+use crate::config::{Aggregation, Band, Standard, Width};
+use crate::edca::{AccessCategory, EdcaParameters, Timing};
+use crate::phy::{Modulation, TxVector};
+use crate::rate::RateSet;
+use netburn_units::BitRate;
+
+/// What becomes of one radio's part of a rating.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chain {
+    /// The radio's part of the rating, in bit/s.
+    pub on_box: BitRate,
+    /// Streams that both sides have.
+    pub streams: u8,
+    /// The width that both are taken to use: the rating's.
+    pub width: Width,
+    /// Bits per subcarrier and stream that the standard has.
+    pub bits: u8,
+    /// The PHY's highest rate with these, in bit/s.
+    pub phy: BitRate,
+    /// The goodput of packets of 1500 bytes at that rate, alone on the air: full aggregates of up to 4 ms, as Linux drivers make them, nothing
+    /// lost; in bit/s.
+    pub goodput: BitRate,
+    /// One station's part of it where all are busy at once, in bit/s.
+    pub share: BitRate,
+}
+
+/// From `radio` to the part of one of `stations` (at least 1) whose antennas are `client`. The client is taken to speak the radio's standard in the
+/// rating's width, and to be near.
+///
+/// # Panics
+/// Never: the vectors of ratings are the standard's.
+#[must_use]
+pub fn chain(radio: &RatedRadio, client: &Antennas, stations: u32) -> Chain {
+    let streams = radio
+        .streams
+        .min(client.streams)
+        .min(radio.standard.most_streams())
+        .max(1);
+    let bits = radio.bits.min(standard_bits(radio.standard));
+    let vector = vector(radio, streams);
+    let entry_rate = vector.rate().expect("a rating's radio is the standard's");
+    let goodput = BitRate::from_bps(goodput(&vector, radio) as u64);
+    Chain {
+        on_box: radio.rate(),
+        streams,
+        width: radio.width,
+        bits,
+        phy: entry_rate,
+        goodput,
+        share: BitRate::from_bps(goodput.as_bps() / u64::from(stations.max(1))),
+    }
+}
+
+/// The fastest vector of the radio's standard with so many streams.
+fn vector(radio: &RatedRadio, streams: u8) -> TxVector {
+    let highest = (0..=radio.standard.highest_mcs())
+        .rev()
+        .find(|mcs| radio.standard.has_mcs(*mcs, radio.width, streams))
+        .unwrap_or(0);
+    TxVector {
+        modulation: match radio.standard {
+            Standard::Ac => Modulation::Vht { mcs: highest },
+            Standard::Ax => Modulation::He { mcs: highest },
+            Standard::Be => Modulation::Eht { mcs: highest },
+            _ => Modulation::Ht { mcs: highest },
+        },
+        width: radio.width,
+        guard: radio.standard.default_guard(),
+        streams,
+        signal_extension: radio.band == Band::Ghz2_4,
+        short_preamble: false,
+    }
+}
+
+fn goodput(vector: &TxVector, radio: &RatedRadio) -> f64 {
+    let limits = Limits {
+        ampdu: true,
+        frames: u32::from(radio.standard.block_ack_window()),
+        time: Aggregation::default().time,
+        bytes: match radio.standard {
+            Standard::Ac => 1_048_575,
+            Standard::Ax => 6_500_631,
+            Standard::Be => 15_523_200,
+            _ => 65_535,
+        },
+        amsdu: 0,
+        tries: 1,
+    };
+    let timing = if radio.band == Band::Ghz2_4 {
+        Timing::OFDM_2G
+    } else {
+        Timing::OFDM
+    };
+    let best_effort = &EdcaParameters::default_set(15)[AccessCategory::BestEffort.index()];
+    let access = timing.aifs(best_effort.aifsn) + timing.slot * u64::from(best_effort.cw_min) / 2 + timing.sifs;
+    let set = RateSet::up_to(vector, &limits, access);
+    let fastest = set.entries().iter().rev().find(|entry| entry.vector == *vector);
+    fastest.map_or(0.0, |entry| entry.goodput(1.0, 1.0))
+}
