@@ -1,9 +1,11 @@
 //! The command line, typed.
 
+mod decode;
 mod fetch;
 mod run;
 mod serve;
 
+pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
@@ -39,6 +41,7 @@ pub(crate) enum Command {
     Fetch(Box<FetchArgs>),
     Report(ReportArgs),
     Runs(RunsArgs),
+    Decode(DecodeArgs),
     Schema(SchemaArgs),
     /// Drive one station for a controller
     #[command(hide = true)]

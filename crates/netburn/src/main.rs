@@ -3,6 +3,7 @@
 //! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
 
 mod args;
+mod decode;
 mod exit;
 mod fetch;
 mod join;
@@ -49,6 +50,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),
         Command::Runs(args) => record::runs(&args),
+        Command::Decode(args) => decode::decode(&args),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

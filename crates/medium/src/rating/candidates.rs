@@ -91,7 +91,7 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
         let layout = layout(radios);
         let sum = layout.sum().as_mbps_f64();
         let above = (figure - sum) / figure * 100.0;
-        if above > ABOVE || above < -BELOW {
+        if !(-BELOW..=ABOVE).contains(&above) {
             return;
         }
         // Rounded up, as a rule.
@@ -177,7 +177,7 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
     }
     // Three streams went out of use with 802.11ac.
     if letters == "AX" || letters == "BE" {
-        penalty += 0.8 * radios.iter().filter(|(_, streams)| *streams == 3).count() as f64;
+        penalty += 1.2 * radios.iter().filter(|(_, streams)| *streams == 3).count() as f64;
     }
     // A second radio of a band, and one in another, are of much the same make, and no box with three had only one stream.
     for (other, streams) in radios.iter().skip(2) {

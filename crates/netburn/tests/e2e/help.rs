@@ -42,6 +42,11 @@ fn help_of_runs() {
 }
 
 #[test]
+fn help_of_decode() {
+    insta::assert_snapshot!(page(&["decode", "--help"]));
+}
+
+#[test]
 fn help_of_schema() {
     insta::assert_snapshot!(page(&["schema", "--help"]));
 }

@@ -6,6 +6,7 @@
 mod bad_days;
 mod common;
 mod counts;
+mod decode;
 mod fetching;
 mod help;
 mod input;

@@ -1,0 +1,221 @@
+//! `netburn decode`: what a speed rating probably means, and what of it a person gets.
+
+use crate::args::{DecodeArgs, Format};
+use crate::exit::{Ended, Stop};
+use crate::record::document;
+use crate::terminal::{Look, data};
+use netburn_medium::config::{Band, Rating};
+use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, chain, decode as read};
+use netburn_report::plain::{sanitise, wrap};
+use netburn_units::BitRate;
+use serde_json::{Value, json};
+
+/// `netburn decode RATING`.
+pub(crate) fn decode(args: &DecodeArgs) -> Result<Ended, Stop> {
+    let rating: Rating = args
+        .rating
+        .trim()
+        .parse()
+        .map_err(|why| Stop::Wrong(format!("`{}`: {why}", sanitise(&args.rating))))?;
+    let decoded = read(rating, args.nodes).map_err(|why| Stop::Wrong(why.to_string()))?;
+    let chains: Vec<Chain> = decoded
+        .best
+        .radios
+        .iter()
+        .map(|radio| chain(radio, &args.client, args.stations))
+        .collect();
+    let text = match args.format {
+        Format::Json => document(&as_json(&decoded, &chains, args)),
+        Format::Text => as_text(&decoded, &chains, args, Look::of_stdout().width),
+    };
+    data(&text)?;
+    Ok(Ended::Ran)
+}
+
+fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize) -> String {
+    let mut text = String::new();
+    let mut line = |line: &str, indent: &str| {
+        for wrapped in wrap(line, width, indent) {
+            text.push_str(&wrapped);
+            text.push('\n');
+        }
+    };
+    let rating = decoded.rating;
+    let sure = match decoded.certainty {
+        Certainty::Likely => "probably",
+        Certainty::Guess => "perhaps",
+    };
+    let boxes = match decoded.nodes {
+        1 => String::new(),
+        n => format!(", in each of {n} boxes"),
+    };
+    line(&format!("{rating}: {sure} {}{boxes}", summed_up(&decoded.best)), "  ");
+    for radio in &decoded.best.radios {
+        line(&format!("  {}", described(radio)), "    ");
+    }
+    let sum = mbps(decoded.best.sum());
+    line(
+        &match decoded.nodes {
+            1 => format!("  together {sum} Mbit/s, rated {}", rating.figure),
+            n => format!("  together {sum} Mbit/s, {n} times that is rated {}", rating.figure),
+        },
+        "    ",
+    );
+    for other in &decoded.alternatives {
+        let radios: Vec<String> = other.radios.iter().map(|radio| mbps(radio.rate())).collect();
+        line(
+            &format!(
+                "or: {} ({} = {} Mbit/s)",
+                summed_up(other),
+                radios.join(" + "),
+                mbps(other.sum())
+            ),
+            "    ",
+        );
+    }
+    line("", "");
+    line(
+        &format!(
+            "A {} client that is near, with the air to itself{}:",
+            args.client,
+            match args.stations {
+                1 => String::new(),
+                n => format!(", and as one of {n} that are busy at once"),
+            }
+        ),
+        "  ",
+    );
+    for (radio, chain) in decoded.best.radios.iter().zip(chains) {
+        let share = match args.stations {
+            1 => String::new(),
+            n => format!(" → {} Mbit/s for one of {n}", mbps(chain.share)),
+        };
+        line(
+            &format!(
+                "  {}: {} Mbit/s on the box → {} Mbit/s PHY rate ({}, {}-QAM) → {} Mbit/s goodput{share}",
+                named(radio.band),
+                mbps(chain.on_box),
+                mbps(chain.phy),
+                streams(chain.streams),
+                1_u32 << chain.bits,
+                mbps(chain.goodput),
+            ),
+            "    ",
+        );
+    }
+    line("", "");
+    line(
+        "PHY rate: bits per second while a frame's data are on the air. Goodput: packets of 1500 bytes, in full aggregates of up to 4 ms, nothing lost. \
+         1 Mbit/s is 1 000 000 bits (125 000 bytes) per second. No box was looked at.",
+        "",
+    );
+    text
+}
+
+/// `3x3:3 dual band`, or what the bands have where they differ.
+fn summed_up(layout: &Layout) -> String {
+    let first = layout.radios.first().map_or(0, |radio| radio.streams);
+    let five = layout.radios.iter().filter(|radio| radio.band == Band::Ghz5).count();
+    let bands = match five {
+        0 | 1 => layout.bands().to_owned(),
+        _ => format!("{}, two radios in 5 GHz", layout.bands()),
+    };
+    if layout.radios.iter().all(|radio| radio.streams == first) {
+        return format!("{first}x{first}:{first}, {bands}");
+    }
+    let each: Vec<String> = layout
+        .radios
+        .iter()
+        .map(|radio| format!("{} in {}", streams(radio.streams), named(radio.band)))
+        .collect();
+    format!("{bands}: {}", each.join(", "))
+}
+
+fn described(radio: &RatedRadio) -> String {
+    let beyond = match radio.beyond_standard() {
+        true => ", which the standard doesn't have: only with clients of the same kind",
+        false => "",
+    };
+    format!(
+        "{}: {} × {} = {} Mbit/s ({} in {} MHz, {}-QAM{beyond})",
+        named(radio.band),
+        streams(radio.streams),
+        mbps(radio.per_stream()),
+        mbps(radio.rate()),
+        radio.standard.name(),
+        radio.width.as_mhz(),
+        1_u32 << radio.bits,
+    )
+}
+
+fn streams(count: u8) -> String {
+    format!("{count} stream{}", if count == 1 { "" } else { "s" })
+}
+
+const fn named(band: Band) -> &'static str {
+    match band {
+        Band::Ghz2_4 => "2.4 GHz",
+        Band::Ghz5 => "5 GHz",
+        Band::Ghz6 => "6 GHz",
+    }
+}
+
+/// Whole Mbit/s, as makers write them.
+fn mbps(rate: BitRate) -> String {
+    ((rate.as_bps() + 500_000) / 1_000_000).to_string()
+}
+
+fn as_json(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs) -> Value {
+    let layout = |layout: &Layout| {
+        json!({
+            "bands": layout.bands(),
+            "sum_mbps": layout.sum().as_mbps_f64(),
+            "radios": layout.radios.iter().map(radio_as_json).collect::<Vec<_>>(),
+        })
+    };
+    let chains: Vec<Value> = decoded
+        .best
+        .radios
+        .iter()
+        .zip(chains)
+        .map(|(radio, chain)| {
+            json!({
+                "band": radio.band.name(),
+                "on_box_mbps": chain.on_box.as_mbps_f64(),
+                "streams": chain.streams,
+                "width_mhz": chain.width.as_mhz(),
+                "qam": 1_u32 << chain.bits,
+                "phy_rate_mbps": chain.phy.as_mbps_f64(),
+                "goodput_mbps": chain.goodput.as_mbps_f64(),
+                "share_mbps": chain.share.as_mbps_f64(),
+            })
+        })
+        .collect();
+    json!({
+        "schema": "netburn.decode/1",
+        "rating": decoded.rating.to_string(),
+        "nodes": decoded.nodes,
+        "certainty": match decoded.certainty {
+            Certainty::Likely => "likely",
+            Certainty::Guess => "guess",
+        },
+        "best": layout(&decoded.best),
+        "alternatives": decoded.alternatives.iter().map(layout).collect::<Vec<_>>(),
+        "client": args.client.to_string(),
+        "stations": args.stations,
+        "chain": chains,
+    })
+}
+
+fn radio_as_json(radio: &RatedRadio) -> Value {
+    json!({
+        "band": radio.band.name(),
+        "standard": radio.standard.name(),
+        "streams": radio.streams,
+        "width_mhz": radio.width.as_mhz(),
+        "qam": 1_u32 << radio.bits,
+        "beyond_standard": radio.beyond_standard(),
+        "per_stream_mbps": radio.per_stream().as_mbps_f64(),
+        "rate_mbps": radio.rate().as_mbps_f64(),
+    })
+}
