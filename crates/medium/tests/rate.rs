@@ -104,17 +104,17 @@ fn held_against_ideal(standards: &[Standard], stations: usize, signals: &[f64], 
 
 #[test]
 fn alone() {
-    held_against_ideal(AGGREGATING, 1, &[3.0, 8.0, 13.0, 18.0, 23.0, 28.0, 33.0, 45.0], &[1, 2]);
+    held_against_ideal(AGGREGATING, 1, &[3.0, 8.0, 13.0, 18.0, 23.0, 28.0, 33.0, 45.0], &[1]);
 }
 
 #[test]
 fn among_five() {
-    held_against_ideal(AGGREGATING, 5, &[8.0, 18.0, 28.0], &[3, 8]);
+    held_against_ideal(AGGREGATING, 5, &[8.0, 18.0, 28.0], &[3]);
 }
 
 #[test]
 fn among_ten() {
-    held_against_ideal(AGGREGATING, 10, &[8.0, 18.0, 28.0], &[4, 9]);
+    held_against_ideal(AGGREGATING, 10, &[8.0, 18.0, 28.0], &[4]);
 }
 
 /// Single MPDUs are lost whole or not at all.
@@ -150,9 +150,7 @@ fn adapts_within_a_second() {
     let mut short = 0;
     for standard in [Standard::N, Standard::Ac, Standard::Ax] {
         for (from, to) in [(30.0, 20.0), (20.0, 30.0), (18.0, 8.0), (8.0, 18.0)] {
-            for seed in [5, 6] {
-                short += u32::from(!after_change(standard, 1, from, to, seed));
-            }
+            short += u32::from(!after_change(standard, 1, from, to, 5));
         }
     }
     assert_eq!(short, 0, "below 90 %");
@@ -163,8 +161,33 @@ fn adapts_within_a_second_under_contention() {
     let mut short = 0;
     for standard in [Standard::N, Standard::Ac] {
         for (from, to) in [(30.0, 20.0), (20.0, 30.0)] {
-            for seed in [7, 10] {
-                short += u32::from(!after_change(standard, 5, from, to, seed));
+            short += u32::from(!after_change(standard, 5, from, to, 7));
+        }
+    }
+    assert_eq!(short, 0, "below 90 %");
+}
+
+#[test]
+#[ignore = "the same with further seeds, which takes a minute without optimisation"]
+fn further_seeds() {
+    held_against_ideal(
+        AGGREGATING,
+        1,
+        &[3.0, 8.0, 13.0, 18.0, 23.0, 28.0, 33.0, 45.0],
+        &[2, 13],
+    );
+    held_against_ideal(AGGREGATING, 5, &[8.0, 18.0, 28.0], &[8, 14]);
+    held_against_ideal(AGGREGATING, 10, &[8.0, 18.0, 28.0], &[9, 15]);
+    let mut short = 0;
+    for standard in AGGREGATING {
+        for (from, to) in [(30.0, 20.0), (20.0, 30.0), (18.0, 8.0), (8.0, 18.0)] {
+            for seed in [6, 16, 17] {
+                short += u32::from(!after_change(*standard, 1, from, to, seed));
+            }
+        }
+        for (from, to) in [(30.0, 20.0), (20.0, 30.0)] {
+            for seed in [10, 18] {
+                short += u32::from(!after_change(*standard, 5, from, to, seed));
             }
         }
     }

@@ -1,11 +1,12 @@
 //! A channel while it is used: who hears whom, and what is on the air.
 
-use super::config::{AirConfig, ChannelConfig, OTHERS_FRAME};
+use super::config::{AirConfig, ChannelConfig};
+use super::others::Others;
 use super::output::ChannelAccount;
 use crate::edca::{Contender, Contention, Timing};
 use crate::packet::NodeId;
 use crate::phy::{Guard, TxVector, Width, response};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Instant};
 
 /// Who contends under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,57 +62,6 @@ pub(super) struct Channel {
     pub(super) others: Option<Others>,
 }
 
-/// Transmissions of networks that the scenario doesn't know. Their frames come at random (Poisson) at a rate that makes up their share of
-/// the time, whoever else is there; they contend like best effort with its smallest window, and those that have had to wait go out together, as aggregates
-/// do: so they get their share as long as contention leaves it to one sender.
-#[derive(Debug)]
-pub(super) struct Others {
-    pub(super) contender: Contender,
-    /// The mean time from one frame to the next, in nanoseconds.
-    gap: f64,
-    /// Frames that wait.
-    waiting: u32,
-    pub(super) on_air: bool,
-    chance: Stream,
-}
-
-/// The most frames of others that wait: on a channel that leaves them no more they give up.
-const OTHERS_WAITING: u32 = 64;
-/// The most that go out together.
-const OTHERS_TOGETHER: u32 = 3;
-
-impl Others {
-    pub(super) fn gap(&mut self) -> Duration {
-        // A uniform number above 0, at most 1.
-        let uniform = ((self.chance.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        Duration::from_nanos((-libm::log(uniform) * self.gap) as u64)
-    }
-
-    pub(super) fn window(&mut self, window: u32) -> u32 {
-        self.chance.below(u64::from(window) + 1) as u32
-    }
-
-    /// One more frame. Whether it is to begin to contend.
-    pub(super) fn arrive(&mut self) -> bool {
-        self.waiting = (self.waiting + 1).min(OTHERS_WAITING);
-        self.waiting == 1 && !self.on_air
-    }
-
-    /// Takes the frames that go out now; how long they last.
-    pub(super) fn begin(&mut self) -> Duration {
-        let frames = self.waiting.min(OTHERS_TOGETHER);
-        self.waiting -= frames;
-        self.on_air = true;
-        OTHERS_FRAME * u64::from(frames)
-    }
-
-    /// They have ended. Whether more wait.
-    pub(super) fn end(&mut self) -> bool {
-        self.on_air = false;
-        self.waiting > 0
-    }
-}
-
 impl Channel {
     /// Channel `index` of `config`, with the hearing group of each of its nodes (others have none).
     pub(super) fn new(config: &AirConfig, index: usize) -> (Self, Vec<Option<usize>>) {
@@ -165,15 +115,9 @@ impl Channel {
             others: None,
         };
         if *busy > 0.0 {
-            let busy = busy.min(0.95);
             let contender = channel.contend(0, 3, true, Who::Others);
-            channel.others = Some(Others {
-                contender,
-                gap: OTHERS_FRAME.as_nanos() as f64 / busy,
-                waiting: 0,
-                on_air: false,
-                chance: config.seed.stream("others", index as u64),
-            });
+            let chance = config.seed.stream("others", index as u64);
+            channel.others = Some(Others::new(contender, *busy, chance));
         }
         (channel, group_of)
     }

@@ -1,8 +1,8 @@
 //! The medium as one machine: channels, the nodes on them, and everything that is on the air.
 //!
 //! [`config`] lays it out; [`output`] is what comes out. Inside, [`channel`] knows who hears whom and what is on the air,
-//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, and [`exchange`] carries a
-//! frame exchange from winning the medium to its acknowledgement.
+//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, [`adapter`] what its bus holds up, and
+//! [`exchange`] carries a frame exchange from winning the medium to its acknowledgement. [`others`] are networks that nobody described.
 
 mod adapter;
 mod channel;
@@ -11,6 +11,7 @@ mod exchange;
 mod hardware;
 mod link;
 mod node;
+mod others;
 pub mod output;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
@@ -20,7 +21,7 @@ use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::{PhyError, TxVector};
 use crate::queue::TransmitQueue;
 use adapter::Down;
-use channel::{Channel, Flight, Kind, Who};
+use channel::{Channel, Flight, Who};
 use link::Received;
 use netburn_units::{Duration, Instant, Stream};
 use node::Node;
@@ -45,9 +46,6 @@ pub struct Air<P> {
     /// What is to go up, while it is collected.
     released: Vec<Received<P>>,
 }
-
-/// The others' contention window: CWmin of OFDM PHYs.
-const OTHERS_WINDOW: u32 = 15;
 
 /// Why the air wants to be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -340,46 +338,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let contention = &mut self.channels[node.channel].contention;
         contention.wait(contender);
         contention.back_off(now, contender, slots, true);
-    }
-
-    /// Schedules the others' next frame.
-    fn others_next(&mut self, now: Instant, channel: usize) {
-        if let Some(others) = &mut self.channels[channel].others {
-            let at = now + others.gap();
-            self.schedule(at, Event::Others { channel });
-        }
-    }
-
-    /// The others have one more frame.
-    fn others_arrive(&mut self, now: Instant, index: usize) {
-        let channel = &mut self.channels[index];
-        if let Some(others) = &mut channel.others
-            && others.arrive()
-        {
-            let contender = others.contender;
-            if channel.contention.must_draw(now, contender) {
-                let slots = others.window(OTHERS_WINDOW);
-                channel.contention.back_off(now, contender, slots, false);
-            }
-            channel.contention.wait(contender);
-        }
-        self.others_next(now, index);
-    }
-
-    fn others_begin(&mut self, now: Instant, channel: usize) {
-        let others = self.channels[channel].others.as_mut();
-        let length = others.expect("who won is there").begin();
-        self.fly(Flight::new(Kind::Others, None, None, now, length), channel);
-    }
-
-    fn others_end(&mut self, now: Instant, channel: usize) {
-        let channel = &mut self.channels[channel];
-        let others = channel.others.as_mut().expect("who sent is there");
-        let (contender, more, slots) = (others.contender, others.end(), others.window(OTHERS_WINDOW));
-        channel.contention.back_off(now, contender, slots, false);
-        if more {
-            channel.contention.wait(contender);
-        }
     }
 
     /// A packet has come through the adapter of `to` to its host.

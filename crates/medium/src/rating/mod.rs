@@ -1,8 +1,8 @@
 //! What the speed rating on a box probably means, and what of it a person gets.
 //!
 //! A rating such as `AC1750` adds up the highest rates of all the box's radios, each with all its streams, and rounds the sum, mostly up. Which
-//! radios those are isn't said: [`decode`](decode()) tries every arrangement that is sold ([`candidates`]), and takes the one that explains the figure with
-//! the least that is unusual. [`chain`] leads on from the box to the goodput that one of several stations gets; [`antennas`] reads
+//! radios those are isn't said: [`decode`] tries every arrangement that is sold ([`mod@candidates`]), and takes the one that explains the figure with
+//! the least that is unusual. [`mod@chain`] leads on from the box to the goodput that one of several stations gets; [`antennas`] reads
 //! `3x3:2`.
 
 pub mod antennas;

@@ -1,0 +1,115 @@
+//! Networks that the scenario doesn't know: the share of the air that they take.
+
+use super::Air;
+use super::Event;
+use super::channel::{Flight, Kind};
+use super::config::OTHERS_FRAME;
+use crate::edca::Contender;
+use netburn_units::{Duration, Instant, Stream};
+
+/// Transmissions of networks that the scenario doesn't know. Their frames come at random (Poisson) at a rate that makes up their share of
+/// the time, whoever else is there; they contend like best effort with its smallest window, and those that have had to wait go out together, as aggregates
+/// do: so they get their share as long as contention leaves it to one sender.
+#[derive(Debug)]
+pub(super) struct Others {
+    contender: Contender,
+    /// The mean time from one frame to the next, in nanoseconds.
+    gap: f64,
+    /// Frames that wait.
+    waiting: u32,
+    on_air: bool,
+    chance: Stream,
+}
+
+/// The most frames of others that wait: on a channel that leaves them no more they give up.
+const OTHERS_WAITING: u32 = 64;
+/// The most that go out together.
+const OTHERS_TOGETHER: u32 = 3;
+
+impl Others {
+    /// They take the share `busy`, at most 0.95, of the time.
+    pub(super) fn new(contender: Contender, busy: f64, chance: Stream) -> Self {
+        Others {
+            contender,
+            gap: OTHERS_FRAME.as_nanos() as f64 / busy.min(0.95),
+            waiting: 0,
+            on_air: false,
+            chance,
+        }
+    }
+
+    fn gap(&mut self) -> Duration {
+        // A uniform number above 0, at most 1.
+        let uniform = ((self.chance.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        Duration::from_nanos((-libm::log(uniform) * self.gap) as u64)
+    }
+
+    fn window(&mut self, window: u32) -> u32 {
+        self.chance.below(u64::from(window) + 1) as u32
+    }
+
+    /// One more frame. Whether it is to begin to contend.
+    fn arrive(&mut self) -> bool {
+        self.waiting = (self.waiting + 1).min(OTHERS_WAITING);
+        self.waiting == 1 && !self.on_air
+    }
+
+    /// Takes the frames that go out now; how long they last.
+    fn begin(&mut self) -> Duration {
+        let frames = self.waiting.min(OTHERS_TOGETHER);
+        self.waiting -= frames;
+        self.on_air = true;
+        OTHERS_FRAME * u64::from(frames)
+    }
+
+    /// They have ended. Whether more wait.
+    fn end(&mut self) -> bool {
+        self.on_air = false;
+        self.waiting > 0
+    }
+}
+
+/// The others' contention window: CWmin of OFDM PHYs.
+const OTHERS_WINDOW: u32 = 15;
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// Schedules the others' next frame.
+    pub(super) fn others_next(&mut self, now: Instant, channel: usize) {
+        if let Some(others) = &mut self.channels[channel].others {
+            let at = now + others.gap();
+            self.schedule(at, Event::Others { channel });
+        }
+    }
+
+    /// The others have one more frame.
+    pub(super) fn others_arrive(&mut self, now: Instant, index: usize) {
+        let channel = &mut self.channels[index];
+        if let Some(others) = &mut channel.others
+            && others.arrive()
+        {
+            let contender = others.contender;
+            if channel.contention.must_draw(now, contender) {
+                let slots = others.window(OTHERS_WINDOW);
+                channel.contention.back_off(now, contender, slots, false);
+            }
+            channel.contention.wait(contender);
+        }
+        self.others_next(now, index);
+    }
+
+    pub(super) fn others_begin(&mut self, now: Instant, channel: usize) {
+        let others = self.channels[channel].others.as_mut();
+        let length = others.expect("who won is there").begin();
+        self.fly(Flight::new(Kind::Others, None, None, now, length), channel);
+    }
+
+    pub(super) fn others_end(&mut self, now: Instant, channel: usize) {
+        let channel = &mut self.channels[channel];
+        let others = channel.others.as_mut().expect("who sent is there");
+        let (contender, more, slots) = (others.contender, others.end(), others.window(OTHERS_WINDOW));
+        channel.contention.back_off(now, contender, slots, false);
+        if more {
+            channel.contention.wait(contender);
+        }
+    }
+}
