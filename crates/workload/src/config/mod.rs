@@ -84,7 +84,7 @@ pub enum Priority {
     /// CS0 (0), AC_BE, band 1.
     #[default]
     BestEffort,
-    /// CS5 (40), AC_VI, band 1 (Linux's `prio2band` of TC_PRIO_INTERACTIVE_BULK).
+    /// CS5 (40), AC_VI, band 0.
     Video,
     /// CS6 (48), AC_VO, band 0.
     Voice,
