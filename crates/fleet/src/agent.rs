@@ -1,9 +1,8 @@
 //! An agent: drives the stations it is assigned.
 
-use crate::clock::Stamp;
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::participant::{Conversation, why};
+use crate::participant::{Beginning, Conversation, why};
 use crate::protocol::{Assign, HealthMessage, Ready, ToController, ToParticipant};
 use crate::transport::Channel;
 use netburn_linux::{Monotonic, Sampler, Watch};
@@ -38,18 +37,9 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
         Err(error) => return conversation.part(Some(error)).await,
     };
     conversation.say(&ToController::Ready(Ready::default())).await?;
-    let start = loop {
-        match conversation.hear().await? {
-            ToParticipant::Start(start) => break start,
-            ToParticipant::Stop(_) => return conversation.part(None).await,
-            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
-            _ => {}
-        }
-    };
-    let Some(zero) = conversation.when(Stamp(start.at)) else {
-        return conversation
-            .part(Some("the start lies outside this clock's range".to_owned()))
-            .await;
+    let zero = match conversation.wait_for_start().await? {
+        Beginning::At(zero) => zero,
+        Beginning::Never(error) => return conversation.part(error).await,
     };
     let clock = RunClock::starting_at(zero);
     let watch = Sampler::new().and_then(Watch::start);

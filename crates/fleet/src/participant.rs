@@ -49,6 +49,14 @@ pub(crate) struct Conversation {
     progressed: Instant,
 }
 
+/// What the wait for the start ended in.
+pub(crate) enum Beginning {
+    /// The run begins at this instant.
+    At(Instant),
+    /// It doesn't: the controller stopped it, or, with the reason, the start can't be met.
+    Never(Option<String>),
+}
+
 impl Conversation {
     /// Says who we are and waits to be welcomed.
     pub(crate) async fn begin(channel: Channel, join: &Join) -> Result<Conversation, FleetError> {
@@ -86,8 +94,22 @@ impl Conversation {
     }
 
     /// When `at`, a stamp of our own clock, is.
-    pub(crate) fn when(&self, at: Stamp) -> Option<Instant> {
+    fn when(&self, at: Stamp) -> Option<Instant> {
         self.clock.when(at)
+    }
+
+    /// Waits, ready, until the controller names the start or calls it off.
+    pub(crate) async fn wait_for_start(&mut self) -> Result<Beginning, FleetError> {
+        let start = loop {
+            match self.hear().await? {
+                ToParticipant::Start(start) => break start,
+                ToParticipant::Stop(_) => return Ok(Beginning::Never(None)),
+                ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+                _ => {}
+            }
+        };
+        let outside = || Beginning::Never(Some("the start lies outside this clock's range".to_owned()));
+        Ok(self.when(Stamp(start.at)).map_or_else(outside, Beginning::At))
     }
 
     /// The next message that isn't a ping.

@@ -1,10 +1,9 @@
 //! The server of one run, as a participant.
 
-use crate::clock::Stamp;
 use crate::join::Join;
 use crate::local::FleetError;
 use crate::own_clock::std;
-use crate::participant::{Conversation, why};
+use crate::participant::{Beginning, Conversation, why};
 use crate::protocol::{HealthMessage, Ready, Serve, ServerAddress, ToController, ToParticipant};
 use crate::transport::Channel;
 use netburn_record::{ConnectionRow, Row, Side};
@@ -39,18 +38,9 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
     };
     let server = Some(serving.address.clone());
     conversation.say(&ToController::Ready(Ready { server })).await?;
-    let start = loop {
-        match conversation.hear().await? {
-            ToParticipant::Start(start) => break start,
-            ToParticipant::Stop(_) => return conversation.part(None).await,
-            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
-            _ => {}
-        }
-    };
-    let Some(zero) = conversation.when(Stamp(start.at)) else {
-        return conversation
-            .part(Some("the start lies outside this clock's range".to_owned()))
-            .await;
+    let zero = match conversation.wait_for_start().await? {
+        Beginning::At(zero) => zero,
+        Beginning::Never(error) => return conversation.part(error).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
