@@ -1,6 +1,7 @@
 //! Simulated TCP endpoints.
 //!
-//! So far: [`config`], the settings that a scenario can state.
+//! - [`config`]: the settings that a scenario can state.
+//! - [`congestion`]: how much may be in the network, and how fast it goes there.
 
 #![deny(
     clippy::disallowed_macros,
@@ -10,3 +11,4 @@
 )]
 
 pub mod config;
+pub mod congestion;

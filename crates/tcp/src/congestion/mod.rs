@@ -1,0 +1,251 @@
+//! Congestion control: how much a sender may have in the network, and how fast it may put it there.
+//!
+//! [`Congestion`] is one connection's: a [`Window`] in segments, as Linux keeps it in `tcp_sock`, and the control that
+//! moves it. What is *not* here: which segments are lost (SACK, RACK), and walking the window down during a recovery
+//! (PRR, RFC 6937), which the sender does through [`Congestion::set_cwnd`].
+//!
+//! | file | what | source |
+//! |---|---|---|
+//! | `window` | slow start, additive increase, restart after idle, undo | RFC 5681, RFC 2861, `tcp_cong.c` |
+//! | `cubic` | the cubic function, fast convergence, the Reno-friendly region | RFC 9438, `tcp_cubic.c` |
+//! | `hystart` | the end of slow start before a loss | Ha and Rhee 2011, `tcp_cubic.c` |
+//! | `bbr` | a model of the path: bandwidth and round trip | Cardwell et al. 2016, `tcp_bbr.c` |
+//! | `rate` | delivery rate samples | draft-cheng-iccrg-delivery-rate-estimation |
+
+pub mod rate;
+mod window;
+
+use crate::config::CongestionControl;
+use netburn_units::{BitRate, Duration, Instant};
+pub use rate::{RateEstimator, RateSample, Snapshot};
+pub use window::{INFINITE_SSTHRESH, Window};
+
+/// Where a sender stands between all well and loss (`tcp_ca_state`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum State {
+    /// Nothing suspicious.
+    #[default]
+    Open,
+    /// Duplicate or selective acknowledgements, no loss yet.
+    Disorder,
+    /// The window is being reduced for an ECN echo or a local drop.
+    Cwr,
+    /// The window is being reduced for a loss, which is being repaired.
+    Recovery,
+    /// The retransmission timer has run out.
+    Loss,
+}
+
+impl State {
+    /// Whether the sender walks the window down to `ssthresh` (`tcp_in_cwnd_reduction`).
+    #[must_use]
+    pub const fn is_reducing(self) -> bool {
+        matches!(self, State::Cwr | State::Recovery)
+    }
+}
+
+/// What one acknowledgement brought, after SACK and RACK had their say.
+#[derive(Debug, Clone, Copy)]
+pub struct Ack {
+    /// When it came.
+    pub now: Instant,
+    /// Segments newly acknowledged, cumulatively or selectively.
+    pub acked: u32,
+    /// Segments newly marked lost.
+    pub lost: u32,
+    /// Segments in flight after it.
+    pub in_flight: u32,
+    /// Segments in flight before it.
+    pub prior_in_flight: u32,
+    /// The round trip that it measured: none from retransmitted data (Karn).
+    pub rtt: Option<Duration>,
+    /// The smoothed round trip after it.
+    pub srtt: Option<Duration>,
+    /// The shortest round trip of the last 5 minutes.
+    pub min_rtt: Option<Duration>,
+    /// Whether it echoes a congestion mark.
+    pub ece: bool,
+    /// Whether the window was what limited the sender (`tcp_is_cwnd_limited`): a flight filled it, or in slow start
+    /// more than half of it.
+    pub window_limited: bool,
+    /// Whether it permits the window to grow: it acknowledges in order, or reordering has been seen and it
+    /// acknowledges anything (`tcp_may_raise_cwnd`).
+    pub may_raise: bool,
+    /// The offset that is sent next (`snd_nxt`).
+    pub next: u64,
+    /// The offset up to which everything is acknowledged (`snd_una`).
+    pub acked_to: u64,
+    /// The rate at which the sender's own rule would pace, before this acknowledgement; it is kept up even where nothing
+    /// is paced.
+    pub pacing_rate: Option<BitRate>,
+    /// The rate of delivery.
+    pub rate: RateSample,
+    /// The state after it.
+    pub state: State,
+}
+
+/// How a connection begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Established {
+    /// When it was established.
+    pub now: Instant,
+    /// The largest segment in bytes of content.
+    pub mss: u32,
+    /// The offset that is sent next.
+    pub next: u64,
+    /// The round trip of the handshake, where it was measured.
+    pub srtt: Option<Duration>,
+    /// Whether segments are paced (`sk_pacing_status`): by the `fq` qdisc or by the connection itself.
+    pub paced: bool,
+}
+
+/// One connection's congestion control.
+///
+/// Call [`established`](Self::on_established) first; then [`on_ack`](Self::on_ack) for every acknowledgement, after
+/// [`on_congestion`](Self::on_congestion), [`on_rto`](Self::on_rto), [`on_undo`](Self::on_undo) or
+/// [`on_recovered`](Self::on_recovered) that it caused; and [`on_sent`](Self::on_sent) before every transmission.
+#[derive(Debug, Clone)]
+pub struct Congestion {
+    window: Window,
+    control: Control,
+}
+
+/// What moves the window.
+#[derive(Debug, Clone)]
+enum Control {
+    Reno,
+}
+
+impl Congestion {
+    /// As `control`, with a first window of `initial_cwnd` segments (RFC 6928: 10). `random` decides where BBR's gain
+    /// cycle begins. `None` for a control that only a system has.
+    #[must_use]
+    pub fn new(control: &CongestionControl, initial_cwnd: u32, random: u64) -> Option<Self> {
+        let _ = random;
+        let control = match control {
+            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr => Control::Reno,
+            CongestionControl::System(_) => return None,
+        };
+        Some(Self {
+            window: Window::new(initial_cwnd),
+            control,
+        })
+    }
+
+    /// The handshake is over.
+    pub fn on_established(&mut self, established: &Established) {
+        let _ = established;
+    }
+
+    /// An acknowledgement came. While the sender reduces ([`State::is_reducing`]) the window is the sender's to walk
+    /// down, unless [`has_own_reduction`](Self::has_own_reduction).
+    pub fn on_ack(&mut self, ack: &Ack) {
+        match &self.control {
+            Control::Reno => {
+                if !ack.state.is_reducing() && ack.may_raise && ack.window_limited {
+                    let left = self.window.slow_start(ack.acked);
+                    if left > 0 {
+                        self.window.increase(self.window.cwnd(), left);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A loss or an ECN echo begins a reduction: sets `ssthresh` (`tcp_init_cwnd_reduction`). The sender walks the window
+    /// down to it (PRR) and ends with [`on_recovered`](Self::on_recovered).
+    pub fn on_congestion(&mut self, _now: Instant, _in_flight: u32) {
+        let ssthresh = self.reduced();
+        self.window.begin_reduction(ssthresh);
+    }
+
+    /// The retransmission timer ran out and `in_flight` segments are still thought to be on their way, after the rest
+    /// was marked lost (`tcp_enter_loss`). `anew`: it begins a new episode, so `ssthresh` is lowered; not when it repeats
+    /// for data that was already repaired.
+    pub fn on_rto(&mut self, _now: Instant, in_flight: u32, anew: bool) {
+        if anew {
+            let ssthresh = self.reduced();
+            self.window.begin_reduction(ssthresh);
+        }
+        self.window.set_cwnd(in_flight.saturating_add(1));
+    }
+
+    /// The last reduction was for nothing (`tcp_undo_cwnd_reduction`).
+    pub fn on_undo(&mut self, _now: Instant) {
+        self.window.undo();
+    }
+
+    /// A reduction ([`State::is_reducing`]) is over and was not undone: the window is `ssthresh`
+    /// (`tcp_end_cwnd_reduction`).
+    pub fn on_recovered(&mut self, _now: Instant) {
+        self.window.end_reduction();
+    }
+
+    /// Data is about to be sent after nothing was in flight for `idle`, longer than the retransmission time-out `rto`:
+    /// the window shrinks by half for each (`tcp_cwnd_restart`, RFC 2861, RFC 5681 §4.1). BBR doesn't.
+    pub fn on_restart(&mut self, _now: Instant, idle: Duration, rto: Duration) {
+        self.window.restart(idle, rto);
+    }
+
+    /// For a whole `rto` the application used no more than `used` segments of the window
+    /// (`tcp_cwnd_application_limited`, RFC 2861). BBR ignores it.
+    pub fn on_underused(&mut self, used: u32) {
+        self.window.validate(used);
+    }
+
+    /// Data is sent while `in_flight` segments are; `app_limited`: the rate estimator says that the application
+    /// limits ([`RateEstimator::is_app_limited`]).
+    pub fn on_sent(&mut self, _now: Instant, _in_flight: u32, _app_limited: bool) {}
+
+    /// The congestion window in segments; at least 1.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.window.cwnd()
+    }
+
+    /// The slow start threshold in segments; [`INFINITE_SSTHRESH`] before the first reduction.
+    #[must_use]
+    pub fn ssthresh(&self) -> u32 {
+        self.window.ssthresh()
+    }
+
+    /// Whether the window is below the threshold (`tcp_in_slow_start`).
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+
+    /// Sets the window, to at least one segment: for PRR in the sender, and for a handshake that lost its SYN.
+    pub fn set_cwnd(&mut self, segments: u32) {
+        self.window.set_cwnd(segments);
+    }
+
+    /// BBR's own rate. `None`: the sender's rule holds, 200 % of cwnd × mss ÷ srtt while cwnd is below half of ssthresh,
+    /// 120 % after (`tcp_update_pacing_rate`).
+    #[must_use]
+    pub fn pacing_rate(&self) -> Option<BitRate> {
+        match &self.control {
+            Control::Reno => None,
+        }
+    }
+
+    /// The least segments in one GSO burst (`min_tso_segs`).
+    #[must_use]
+    pub fn min_burst(&self) -> u32 {
+        2
+    }
+
+    /// Whether it needs no PRR, and is asked for its window in every state (`cong_control`): BBR.
+    #[must_use]
+    pub fn has_own_reduction(&self) -> bool {
+        false
+    }
+
+    /// What a reduction would lower `ssthresh` to.
+    fn reduced(&mut self) -> u32 {
+        match &self.control {
+            // RFC 5681 equation 4, with the window for the flight, as Linux has it (`tcp_reno_ssthresh`).
+            Control::Reno => (self.window.cwnd() / 2).max(2),
+        }
+    }
+}

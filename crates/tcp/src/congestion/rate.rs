@@ -1,0 +1,144 @@
+//! How fast the network delivers: draft-cheng-iccrg-delivery-rate-estimation, as `tcp_rate.c` has it.
+//!
+//! The sender keeps a [`Snapshot`] with each record that it sends. An acknowledgement's sample is what was delivered since
+//! the newest acknowledged record was sent, over the longer of the time it took to send that and the time it took to be
+//! acknowledged: neither a burst of sends nor a burst of acknowledgements makes the path look faster than it is.
+
+use netburn_units::{Duration, Instant};
+
+/// What is known when a record is sent; it is kept with the record, and renewed when that is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When the record was sent.
+    pub sent_at: Instant,
+    /// When the flight began that this record's send interval is measured over.
+    pub first_sent_at: Instant,
+    /// When `delivered` was last raised.
+    pub delivered_at: Instant,
+    /// Segments delivered until then.
+    pub delivered: u64,
+    /// Whether the application limited the sender.
+    pub app_limited: bool,
+}
+
+/// What an acknowledgement says of the rate of delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RateSample {
+    /// Segments delivered in `interval`.
+    pub delivered: u32,
+    /// The time they took. `None`: the acknowledgement brought nothing new, or the time is shorter than the shortest
+    /// round trip and so can't be right.
+    pub interval: Option<Duration>,
+    /// What had been delivered when the newest acknowledged record was sent; a round ends when this passes what had been
+    /// delivered at its start. `None`: nothing was newly acknowledged.
+    pub prior_delivered: Option<u64>,
+    /// What has been delivered in all.
+    pub total_delivered: u64,
+    /// Whether the application limited the sender when the newest acknowledged record was sent.
+    pub app_limited: bool,
+}
+
+/// The state of one connection's estimator.
+///
+/// [`on_sent`](Self::on_sent) for each record sent; for an acknowledgement, [`on_delivered`](Self::on_delivered) for each
+/// record that it newly acknowledges, cumulatively or selectively, then [`sample`](Self::sample) once.
+#[derive(Debug, Clone)]
+pub struct RateEstimator {
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    /// Until more than this is delivered, samples are the application's.
+    app_limited_until: u64,
+    newest: Option<Snapshot>,
+    any: bool,
+}
+
+impl RateEstimator {
+    /// For a connection that begins now.
+    #[must_use]
+    pub fn new(now: Instant) -> Self {
+        Self {
+            delivered: 0,
+            delivered_at: now,
+            first_sent_at: now,
+            app_limited_until: 0,
+            newest: None,
+            any: false,
+        }
+    }
+
+    /// A record is sent, or sent again; `outstanding`: whether any segment was unacknowledged before it
+    /// (`tcp_rate_skb_sent`).
+    pub fn on_sent(&mut self, now: Instant, outstanding: bool) -> Snapshot {
+        if !outstanding {
+            // The time when nothing was in flight is nobody's.
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        Snapshot {
+            sent_at: now,
+            first_sent_at: self.first_sent_at,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            app_limited: self.is_app_limited(),
+        }
+    }
+
+    /// `segments` of a record are newly acknowledged (`tcp_rate_skb_delivered`).
+    pub fn on_delivered(&mut self, segments: u32, record: &Snapshot) {
+        self.delivered += u64::from(segments);
+        self.any = true;
+        let newer = self
+            .newest
+            .is_none_or(|newest| (record.delivered, record.sent_at) >= (newest.delivered, newest.sent_at));
+        if newer {
+            self.newest = Some(*record);
+        }
+    }
+
+    /// The acknowledgement has been taken in whole (`tcp_rate_gen`).
+    pub fn sample(&mut self, now: Instant, min_rtt: Option<Duration>) -> RateSample {
+        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        if std::mem::take(&mut self.any) {
+            self.delivered_at = now;
+        }
+        let Some(record) = self.newest.take() else {
+            return RateSample {
+                total_delivered: self.delivered,
+                ..RateSample::default()
+            };
+        };
+        self.first_sent_at = record.sent_at;
+        let sending = record.sent_at.checked_since(record.first_sent_at).unwrap_or_default();
+        let acknowledging = now.checked_since(record.delivered_at).unwrap_or_default();
+        let interval = sending.max(acknowledging);
+        let credible = !interval.is_zero() && min_rtt.is_none_or(|shortest| interval >= shortest);
+        RateSample {
+            delivered: u32::try_from(self.delivered - record.delivered).unwrap_or(u32::MAX),
+            interval: credible.then_some(interval),
+            prior_delivered: Some(record.delivered),
+            total_delivered: self.delivered,
+            app_limited: record.app_limited,
+        }
+    }
+
+    /// The application has nothing to send though `in_flight` is below the window: what is in flight tells of the
+    /// application, not of the path (`tcp_rate_check_app_limited`).
+    pub fn set_app_limited(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// Whether samples are the application's.
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
+        self.app_limited_until != 0
+    }
+
+    /// Segments delivered so far.
+    #[must_use]
+    pub const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}

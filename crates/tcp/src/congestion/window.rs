@@ -1,0 +1,154 @@
+//! The congestion window and what every loss-based control does with it.
+
+use netburn_units::Duration;
+
+/// The threshold before the first reduction (`TCP_INFINITE_SSTHRESH`).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// No window is larger: far above what any path holds, and low enough that no product of two overflows 64 bits.
+const CLAMP: u32 = 1 << 24;
+
+/// A congestion window in segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    cwnd: u32,
+    ssthresh: u32,
+    /// Segments acknowledged towards the next increase.
+    credit: u32,
+    initial: u32,
+    prior_cwnd: u32,
+    prior_ssthresh: u32,
+}
+
+impl Window {
+    /// A first window of `initial` segments, at least one.
+    #[must_use]
+    pub fn new(initial: u32) -> Self {
+        let initial = initial.clamp(1, CLAMP);
+        Self {
+            cwnd: initial,
+            ssthresh: INFINITE_SSTHRESH,
+            credit: 0,
+            initial,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+        }
+    }
+
+    /// Segments that may be in flight.
+    #[must_use]
+    pub const fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    /// The slow start threshold in segments.
+    #[must_use]
+    pub const fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+
+    /// The first window.
+    #[must_use]
+    pub const fn initial(&self) -> u32 {
+        self.initial
+    }
+
+    /// The window before the last reduction; 0 before the first.
+    #[must_use]
+    pub const fn prior_cwnd(&self) -> u32 {
+        self.prior_cwnd
+    }
+
+    /// Whether the window is below the threshold.
+    #[must_use]
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Sets the window, to at least one segment.
+    pub fn set_cwnd(&mut self, segments: u32) {
+        self.cwnd = segments.clamp(1, CLAMP);
+    }
+
+    /// Sets the threshold.
+    pub fn set_ssthresh(&mut self, segments: u32) {
+        self.ssthresh = segments;
+    }
+
+    /// Slow start: a segment more for each that was acknowledged, up to the threshold (RFC 5681 §3.1, RFC 3465 without
+    /// its limit, `tcp_slow_start`). What was acknowledged beyond it is returned, for [`increase`](Self::increase);
+    /// outside slow start that is all of it.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        if !self.in_slow_start() {
+            return acked;
+        }
+        let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (grown - self.cwnd);
+        self.set_cwnd(grown);
+        left
+    }
+
+    /// Additive increase: a segment more for each `per` that were acknowledged (`tcp_cong_avoid_ai`).
+    pub fn increase(&mut self, per: u32, acked: u32) {
+        let per = per.max(1);
+        // Credit gathered while it took more acknowledgements is worth one segment, not several.
+        if self.credit >= per {
+            self.credit = 0;
+            self.set_cwnd(self.cwnd.saturating_add(1));
+        }
+        self.credit = self.credit.saturating_add(acked);
+        if self.credit >= per {
+            let more = self.credit / per;
+            self.credit -= more * per;
+            self.set_cwnd(self.cwnd.saturating_add(more));
+        }
+    }
+
+    /// Sets the threshold for a reduction, and keeps what an undo would need.
+    pub fn begin_reduction(&mut self, ssthresh: u32) {
+        self.prior_cwnd = self.cwnd;
+        self.prior_ssthresh = self.current_ssthresh();
+        self.ssthresh = ssthresh;
+        self.credit = 0;
+    }
+
+    /// The reduction is over: the window is the threshold.
+    pub fn end_reduction(&mut self) {
+        if self.ssthresh < INFINITE_SSTHRESH {
+            self.set_cwnd(self.ssthresh);
+        }
+    }
+
+    /// The window and the threshold are at least what they were before the last reduction.
+    pub fn undo(&mut self) {
+        self.set_cwnd(self.cwnd.max(self.prior_cwnd));
+        self.ssthresh = self.ssthresh.max(self.prior_ssthresh);
+    }
+
+    /// Half the window for each `rto` of `idle`, down to the initial window at most (`tcp_cwnd_restart`).
+    pub fn restart(&mut self, idle: Duration, rto: Duration) {
+        self.ssthresh = self.current_ssthresh();
+        let floor = self.initial.min(self.cwnd);
+        let mut cwnd = self.cwnd;
+        let mut left = idle.saturating_sub(rto);
+        while !left.is_zero() && cwnd > floor {
+            cwnd /= 2;
+            left = left.saturating_sub(rto.max(Duration::from_nanos(1)));
+        }
+        self.set_cwnd(cwnd.max(floor));
+    }
+
+    /// Only `used` segments of the window were needed: it moves halfway there (`tcp_cwnd_application_limited`).
+    pub fn validate(&mut self, used: u32) {
+        let used = used.max(self.initial);
+        if used < self.cwnd {
+            self.ssthresh = self.current_ssthresh();
+            self.set_cwnd((self.cwnd + used) / 2);
+        }
+    }
+
+    /// The threshold to come back to: not below three quarters of the window (`tcp_current_ssthresh`).
+    fn current_ssthresh(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+}
