@@ -1,9 +1,11 @@
 //! The medium as one machine: channels, the nodes on them, and everything that is on the air.
 //!
 //! [`config`] lays it out; [`output`] is what comes out. Inside, [`channel`] knows who hears whom and what is on the air,
-//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, [`adapter`] what its bus holds up, and
-//! [`exchange`] carries a frame exchange from winning the medium to its acknowledgement. [`others`] are networks that nobody described.
+//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, [`adapter`] what its bus holds up.
+//! A frame's way leads through [`access`] (who may send), [`txop`] (what is sent then), [`exchange`] (frame by frame), [`reception`] (what
+//! arrives) and [`outcome`] (what follows). [`others`] are networks that nobody described.
 
+mod access;
 mod adapter;
 mod channel;
 pub mod config;
@@ -12,7 +14,10 @@ mod hardware;
 mod link;
 mod node;
 mod others;
+mod outcome;
 pub mod output;
+mod reception;
+mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
 pub use output::{Account, ChannelAccount, Output, Transmission};
@@ -20,7 +25,6 @@ pub use output::{Account, ChannelAccount, Output, Transmission};
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::{PhyError, TxVector};
 use crate::queue::TransmitQueue;
-use adapter::Down;
 use channel::{Channel, Flight, Who};
 use link::Received;
 use netburn_units::{Duration, Instant, Stream};
@@ -253,112 +257,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
-    /// Lets a category contend if it has something to send and doesn't yet.
-    fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
-        let node = &mut self.nodes[id.index()];
-        if node.categories[category].waiting || node.categories[category].hardware.is_empty() {
-            return;
-        }
-        if node
-            .exchange
-            .as_ref()
-            .is_some_and(|exchange| exchange.category == category)
-        {
-            return;
-        }
-        let contender = node.categories[category].contender;
-        node.categories[category].waiting = true;
-        let contention = &mut self.channels[node.channel].contention;
-        if contention.must_draw(now, contender) {
-            let slots = node.draw(category);
-            contention.back_off(now, contender, slots, false);
-        }
-        contention.wait(contender);
-    }
-
-    /// Gives the hardware of a category what it has room for.
-    fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
-        let node = &mut self.nodes[id.index()];
-        node.fill(now, category);
-        if let Some(at) = node.take_through() {
-            self.schedule(at, Event::Up { node: id });
-        }
-    }
-
-    /// Gives the hardware what it has room for, the highest category first, and lets those contend but `except`.
-    fn fill_all(&mut self, now: Instant, id: NodeId, except: Option<usize>) {
-        for category in (0..4).rev() {
-            self.fill(now, id, category);
-            if Some(category) != except {
-                self.contend(now, id, category);
-            }
-        }
-        self.report_drops(now, id);
-    }
-
-    /// Those whose backoff is done send; of one node's, the highest category.
-    fn handle_backoff(&mut self, now: Instant) {
-        for index in 0..self.channels.len() {
-            if self.channels[index].contention.next_due().is_none_or(|at| at > now) {
-                continue;
-            }
-            let mut winners = std::mem::take(&mut self.winners);
-            self.channels[index].contention.winners(now, &mut winners);
-            for (place, contender) in winners.iter().enumerate() {
-                match self.channels[index].who[contender.0 as usize] {
-                    Who::Others => self.others_begin(now, index),
-                    Who::Node(id, category) => {
-                        // Contenders are numbered by node and rising category.
-                        let higher = winners[place + 1..].iter().any(|other| {
-                            matches!(self.channels[index].who[other.0 as usize], Who::Node(same, _) if same == id)
-                        });
-                        self.nodes[id.index()].categories[category].waiting = false;
-                        if higher || self.nodes[id.index()].exchange.is_some() {
-                            self.internal_collision(now, id, category);
-                        } else {
-                            self.begin_access(now, id, category);
-                        }
-                    }
-                }
-            }
-            winners.clear();
-            self.winners = winners;
-        }
-    }
-
-    /// A higher category of the same node was given the medium (clause 10.23.2.4): as after a collision on the air, but
-    /// nothing was sent.
-    fn internal_collision(&mut self, now: Instant, id: NodeId, category: usize) {
-        let node = &mut self.nodes[id.index()];
-        let slot = &mut node.categories[category];
-        slot.window = slot.parameters.doubled(slot.window);
-        slot.waiting = true;
-        let contender = slot.contender;
-        let slots = node.draw(category);
-        let contention = &mut self.channels[node.channel].contention;
-        contention.wait(contender);
-        contention.back_off(now, contender, slots, true);
-    }
-
-    /// A packet has come through the adapter of `to` to its host.
-    fn handle_down(&mut self, now: Instant, to: NodeId) {
-        let down = self.nodes[to.index()].down.as_mut();
-        let Some((from, packet, next)) = down.and_then(Down::pop) else {
-            return;
-        };
-        if let Some(at) = next {
-            self.schedule(at, Event::Down { node: to });
-        }
-        deliver(
-            now,
-            from,
-            to,
-            packet,
-            &mut self.nodes[from.index()].account,
-            &mut self.outputs,
-        );
-    }
-
     /// Passes on what a node's queue has dropped.
     fn report_drops(&mut self, now: Instant, from: NodeId) {
         let node = &mut self.nodes[from.index()];
@@ -386,23 +284,4 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn sifs(&self, channel: usize) -> Duration {
         self.channels[channel].timing.sifs
     }
-}
-
-/// A packet has reached its receiver's host.
-fn deliver<P>(
-    now: Instant,
-    from: NodeId,
-    to: NodeId,
-    packet: Packet<P>,
-    account: &mut Account,
-    outputs: &mut VecDeque<Output<P>>,
-) {
-    account.delivered += 1;
-    account.delivered_bytes += u64::from(packet.length);
-    outputs.push_back(Output::Delivered {
-        at: now,
-        from,
-        to,
-        packet,
-    });
 }

@@ -10,6 +10,7 @@
 //! all but the one who sends, and decides how often a low priority gets its turn.
 
 use super::Timing;
+use super::group::{Class, Entry, Group, Round};
 use netburn_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,47 +29,6 @@ pub struct Contention {
     groups: Vec<Group>,
     contenders: Vec<Entry>,
     next: Option<Instant>,
-}
-
-/// What stations that hear the same others know of the medium.
-#[derive(Debug)]
-struct Group {
-    /// Transmissions on the air that are heard.
-    sensed: u32,
-    /// When the last one ended, or the NAV does if that is later.
-    idle_since: Instant,
-    /// What a broken reception adds to the wait: EIFS − DIFS.
-    extra: Duration,
-    classes: Vec<Class>,
-}
-
-/// Contenders of a group that wait for the same AIFS.
-#[derive(Debug)]
-struct Class {
-    aifs: Duration,
-    /// Whether it counts at the end of AIFS.
-    edca: bool,
-    /// Its contenders failed just now: they know it by their missing answer and don't wait for EIFS.
-    exempt: bool,
-    /// Idle slots gone by before the present idle period.
-    slots: u64,
-    /// (reading at which it sends, generation, contender).
-    heap: BinaryHeap<Reverse<(u64, u32, Contender)>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    group: usize,
-    /// The class it belongs to but for the time after a collision of its own.
-    home: usize,
-    class: usize,
-    /// The reading of its class at which its backoff is done.
-    target: u64,
-    /// The reading from which it counts, where that isn't when it began.
-    from: u64,
-    /// Counts entries to the heap, so that stale ones are known.
-    generation: u32,
-    waiting: bool,
 }
 
 impl Contention {
@@ -243,81 +203,6 @@ impl Contention {
             });
             classes.len() - 1
         })
-    }
-}
-
-/// How part of a slot counts.
-#[derive(Clone, Copy, PartialEq)]
-enum Round {
-    /// Only whole slots have gone by.
-    Down,
-    /// One that begins to count does so at the next slot's beginning.
-    Up,
-}
-
-impl Group {
-    /// Those who did not wait for EIFS count on with the others, with what they have left.
-    fn return_home(&mut self, contenders: &mut [Entry]) {
-        for class in 0..self.classes.len() {
-            if !self.classes[class].exempt {
-                continue;
-            }
-            let slots = self.classes[class].slots;
-            while let Some(Reverse((target, generation, contender))) = self.classes[class].heap.pop() {
-                let entry = &mut contenders[contender.0 as usize];
-                if !entry.waiting || entry.generation != generation || entry.class != class {
-                    continue;
-                }
-                entry.class = entry.home;
-                let home = &mut self.classes[entry.home];
-                entry.target = home.slots + target.saturating_sub(slots.max(entry.from));
-                home.heap.push(Reverse((entry.target, generation, contender)));
-            }
-        }
-    }
-
-    /// When a class's first slot of this idle period begins.
-    fn start(&self, class: usize) -> Instant {
-        let class = &self.classes[class];
-        let extra = if class.exempt { Duration::ZERO } else { self.extra };
-        self.idle_since + extra + class.aifs
-    }
-
-    /// Idle slots that have gone by for a class.
-    fn reading(&self, class: usize, now: Instant, slot: Duration, round: Round) -> u64 {
-        let before = self.classes[class].slots;
-        if self.sensed > 0 {
-            return before;
-        }
-        let Some(idle) = now.checked_since(self.start(class)) else {
-            return before;
-        };
-        before
-            + match round {
-                Round::Down => idle.as_nanos() / slot.as_nanos(),
-                Round::Up => idle.as_nanos().div_ceil(slot.as_nanos()),
-            }
-    }
-
-    /// The instant at which the first backoff of the group is done.
-    fn next_due(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
-        let mut first: Option<Instant> = None;
-        for class in 0..self.classes.len() {
-            let start = self.start(class);
-            let counted = self.classes[class].slots;
-            let heap = &mut self.classes[class].heap;
-            while let Some(Reverse((target, generation, contender))) = heap.peek().copied() {
-                let entry = &contenders[contender.0 as usize];
-                if !entry.waiting || entry.generation != generation || entry.class != class {
-                    heap.pop();
-                    continue;
-                }
-                let at = start + slot * target.saturating_sub(counted);
-                first = Some(first.map_or(at, |first| first.min(at)));
-                break;
-            }
-        }
-        first
     }
 }
 

@@ -1,0 +1,111 @@
+//! Who gets the medium: filling the hardware, contending for it, internal collisions, and the backoff afterwards (clause 10.23.2).
+
+use super::Air;
+use super::Event;
+use super::channel::Who;
+use crate::packet::NodeId;
+use netburn_units::Instant;
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// Lets a category contend if it has something to send and doesn't yet.
+    pub(super) fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        if node.categories[category].waiting || node.categories[category].hardware.is_empty() {
+            return;
+        }
+        if node
+            .exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.category == category)
+        {
+            return;
+        }
+        let contender = node.categories[category].contender;
+        node.categories[category].waiting = true;
+        let contention = &mut self.channels[node.channel].contention;
+        if contention.must_draw(now, contender) {
+            let slots = node.draw(category);
+            contention.back_off(now, contender, slots, false);
+        }
+        contention.wait(contender);
+    }
+
+    /// Gives the hardware of a category what it has room for.
+    pub(super) fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        node.fill(now, category);
+        if let Some(at) = node.take_through() {
+            self.schedule(at, Event::Up { node: id });
+        }
+    }
+
+    /// Gives the hardware what it has room for, the highest category first, and lets those contend but `except`.
+    pub(super) fn fill_all(&mut self, now: Instant, id: NodeId, except: Option<usize>) {
+        for category in (0..4).rev() {
+            self.fill(now, id, category);
+            if Some(category) != except {
+                self.contend(now, id, category);
+            }
+        }
+        self.report_drops(now, id);
+    }
+
+    /// Those whose backoff is done send; of one node's, the highest category.
+    pub(super) fn handle_backoff(&mut self, now: Instant) {
+        for index in 0..self.channels.len() {
+            if self.channels[index].contention.next_due().is_none_or(|at| at > now) {
+                continue;
+            }
+            let mut winners = std::mem::take(&mut self.winners);
+            self.channels[index].contention.winners(now, &mut winners);
+            for (place, contender) in winners.iter().enumerate() {
+                match self.channels[index].who[contender.0 as usize] {
+                    Who::Others => self.others_begin(now, index),
+                    Who::Node(id, category) => {
+                        // Contenders are numbered by node and rising category.
+                        let higher = winners[place + 1..].iter().any(|other| {
+                            matches!(self.channels[index].who[other.0 as usize], Who::Node(same, _) if same == id)
+                        });
+                        self.nodes[id.index()].categories[category].waiting = false;
+                        if higher || self.nodes[id.index()].exchange.is_some() {
+                            self.internal_collision(now, id, category);
+                        } else {
+                            self.begin_access(now, id, category);
+                        }
+                    }
+                }
+            }
+            winners.clear();
+            self.winners = winners;
+        }
+    }
+
+    /// A higher category of the same node was given the medium (clause 10.23.2.4): as after a collision on the air, but
+    /// nothing was sent.
+    pub(super) fn internal_collision(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        let slot = &mut node.categories[category];
+        slot.window = slot.parameters.doubled(slot.window);
+        slot.waiting = true;
+        let contender = slot.contender;
+        let slots = node.draw(category);
+        let contention = &mut self.channels[node.channel].contention;
+        contention.wait(contender);
+        contention.back_off(now, contender, slots, true);
+    }
+
+    /// Draws a new backoff, and contends if there is more to send.
+    pub(super) fn back_off(&mut self, now: Instant, id: NodeId, category: usize, failed: bool) {
+        let node = &mut self.nodes[id.index()];
+        let slots = node.draw(category);
+        let slot = &mut node.categories[category];
+        let contention = &mut self.channels[node.channel].contention;
+        if slot.hardware.is_empty() {
+            contention.back_off(now, slot.contender, slots, failed);
+        } else {
+            slot.waiting = true;
+            contention.wait(slot.contender);
+            contention.back_off(now, slot.contender, slots, failed);
+        }
+    }
+}

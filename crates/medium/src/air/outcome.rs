@@ -1,0 +1,148 @@
+//! What follows an exchange: success or failure, what is done with, what goes again and what is given up.
+
+use super::node::{Exchange, limits_within};
+use super::{Account, Air, Output};
+use crate::aggregation::Mpdu;
+use crate::packet::{DropReason, NodeId};
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// The acknowledgement came.
+    pub(super) fn handle_success(&mut self, now: Instant, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        let exchange = node.exchange.as_mut().expect("an acknowledgement ends an exchange");
+        let category = exchange.category;
+        let window = node.categories[category].parameters.cw_min;
+        node.categories[category].window = window;
+        let txop_end = exchange.txop_end;
+        self.settle(now, id, true);
+        if !self.continue_txop(now, id, category, txop_end) {
+            self.back_off(now, id, category, false);
+        }
+    }
+
+    /// No acknowledgement came, or no CTS.
+    pub(super) fn handle_failure(&mut self, now: Instant, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        let exchange = node.exchange.as_mut().expect("a time-out ends an exchange");
+        let category = exchange.category;
+        // None was acknowledged, whatever arrived.
+        exchange.arrived.clear();
+        if !exchange.data_sent {
+            // RTS without CTS counts like a try (dot11ShortRetryLimit): else no one would give up a receiver that has gone.
+            for mpdu in &mut exchange.aggregate.mpdus {
+                mpdu.tries += 1;
+            }
+        }
+        let slot = &mut node.categories[category];
+        slot.window = slot.parameters.doubled(slot.window);
+        self.settle(now, id, false);
+        self.back_off(now, id, category, true);
+    }
+
+    /// Takes the exchange apart: acknowledged MPDUs are done, the others go back or are given up.
+    pub(super) fn settle(&mut self, now: Instant, id: NodeId, acknowledged: bool) {
+        let node = &mut self.nodes[id.index()];
+        let Exchange {
+            category,
+            mut aggregate,
+            arrived,
+            reserved,
+            data_sent,
+            ..
+        } = node.exchange.take().expect("an exchange to settle");
+        let (tin, to, handed) = (aggregate.tin, aggregate.tin.to, aggregate.handed);
+        let place = node.link_to[to.index()].expect("an exchange has a link");
+        let link = &mut node.links[usize::from(place)];
+        if data_sent {
+            let count = arrived.iter().filter(|arrived| **arrived).count() as u32;
+            link.report(now, &aggregate, count, reserved);
+        }
+        let sender = &mut link.senders[usize::from(tin.tid)];
+        let (mut packets, mut bytes, mut given_up) = (0, 0, false);
+        let mut kept = Vec::new();
+        for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
+            if arrived.get(index) == Some(&true) {
+                sender.settle(mpdu.sequence);
+                packets += mpdu.packets;
+                bytes += mpdu.content;
+            } else if mpdu.tries >= link.limits.tries {
+                sender.settle(mpdu.sequence);
+                given_up = true;
+                packets += mpdu.packets;
+                bytes += mpdu.content;
+                drop_mpdu(now, id, to, mpdu, &mut node.account, &mut self.outputs);
+            } else {
+                kept.push(mpdu);
+            }
+        }
+        // What was given up, now or before, must not hold up what came after it any longer than the window does (BlockAckReq).
+        let start = sender.window_start();
+        let released = &mut self.released;
+        link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
+        let slot = &mut node.categories[category];
+        if given_up && kept.is_empty() {
+            slot.window = slot.parameters.cw_min;
+        }
+        slot.hardware.set_on_air(false);
+        if kept.is_empty() {
+            node.queue.finished(tin, handed);
+            node.recycle(aggregate.mpdus);
+        } else if acknowledged || given_up || aggregate.probe {
+            sender.send_again(kept.drain(..));
+            node.queue.finished(tin, handed);
+            node.queue.resend(now, tin, true);
+            node.recycle(aggregate.mpdus);
+        } else {
+            // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now. (What
+            // tried a rate out goes with a full aggregate next.)
+            aggregate.mpdus.append(&mut kept);
+            aggregate.failures += 1;
+            let (sending, _) = link.choose(now, aggregate.failures);
+            if sending.vector != aggregate.sending.vector {
+                let limits = limits_within(&link.limits, &sending, &slot.parameters, node.sifs);
+                let rest = aggregate.send_by(sending, &limits);
+                if !rest.is_empty() {
+                    let sender = &mut link.senders[usize::from(tin.tid)];
+                    sender.send_again(rest.into_iter());
+                    node.queue.resend(now, tin, true);
+                }
+            }
+            slot.hardware.push_again(aggregate);
+        }
+        if packets > 0 {
+            self.outputs.push_back(Output::Sent {
+                at: now,
+                from: id,
+                to,
+                packets,
+                bytes,
+            });
+        }
+        self.release(now, id, to);
+        // What leaves the queue for one category may let packets of another to the front.
+        self.fill_all(now, id, Some(category));
+    }
+}
+
+/// An MPDU that was tried as often as it may be.
+fn drop_mpdu<P>(
+    now: Instant,
+    from: NodeId,
+    to: NodeId,
+    mpdu: Mpdu<P>,
+    account: &mut Account,
+    outputs: &mut VecDeque<Output<P>>,
+) {
+    for queued in mpdu.packet.into_iter().chain(mpdu.more) {
+        account.drops += 1;
+        outputs.push_back(Output::Dropped {
+            at: now,
+            from,
+            to,
+            reason: DropReason::RetryLimit,
+            packet: Some(queued.packet),
+        });
+    }
+}

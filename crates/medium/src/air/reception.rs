@@ -1,0 +1,134 @@
+//! What a receiver makes of data: which MPDUs arrive, and what of them goes up to its host, in order.
+
+use super::adapter::Down;
+use super::channel::Flight;
+use super::link::Received;
+use super::{Account, Air, Event, Output, Transmission};
+use crate::packet::{DropReason, NodeId, Packet};
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// The data of an exchange have ended: which MPDUs arrived, and what of them goes up. Whether any did.
+    pub(super) fn handle_data(&mut self, now: Instant, flight: &Flight, lost: bool) -> bool {
+        let id = flight.from.expect("data have a sender");
+        let to = flight.to.expect("data have a receiver");
+        let node = &mut self.nodes[id.index()];
+        let exchange = node.exchange.as_mut().expect("data belong to an exchange");
+        let tin = exchange.aggregate.tin;
+        let place = node.link_to[to.index()].expect("an exchange has a link");
+        let link = &mut node.links[usize::from(place)];
+        let mut arrived = 0;
+        exchange.arrived.clear();
+        for mpdu in &mut exchange.aggregate.mpdus {
+            let chance = link.success(&exchange.aggregate.sending.vector, mpdu.length);
+            let ok = !lost && (chance >= 1.0 || ((self.loss.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64);
+            exchange.arrived.push(ok);
+            if !ok {
+                continue;
+            }
+            arrived += 1;
+            let reorder = &mut link.reorder[usize::from(tin.tid)];
+            // What was received already and only its acknowledgement lost brings nothing.
+            let Some(first) = mpdu.packet.take() else { continue };
+            let content = Received {
+                first: first.packet,
+                more: mpdu.more.drain(..).map(|queued| queued.packet).collect(),
+            };
+            let released = &mut self.released;
+            reorder.receive(mpdu.sequence, content, |content| released.push(content));
+        }
+        let mpdus = exchange.aggregate.mpdus.len() as u32;
+        node.account.collisions += u64::from(lost);
+        node.account.retries += u64::from(mpdus - arrived);
+        if let Some(trace) = &mut self.trace {
+            trace.push_back(Transmission {
+                at: flight.start,
+                duration: exchange.aggregate.duration,
+                from: id,
+                to,
+                tid: tin.tid,
+                vector: exchange.aggregate.sending.vector,
+                mpdus,
+                arrived,
+                collided: lost,
+                length: exchange.aggregate.length,
+            });
+        }
+        let duration = exchange.aggregate.duration;
+        let receiver = &mut self.nodes[to.index()];
+        receiver.account.received += duration;
+        receiver
+            .queue
+            .charge(crate::queue::Tin { to: id, tid: tin.tid }, duration);
+        self.release(now, id, to);
+        arrived > 0
+    }
+
+    /// What MPDUs brought goes up, at once or through the receiver's adapter.
+    pub(super) fn release(&mut self, now: Instant, from: NodeId, to: NodeId) {
+        let mut released = std::mem::take(&mut self.released);
+        for content in released.drain(..) {
+            for packet in std::iter::once(content.first).chain(content.more) {
+                let Some(down) = &mut self.nodes[to.index()].down else {
+                    let account = &mut self.nodes[from.index()].account;
+                    deliver(now, from, to, packet, account, &mut self.outputs);
+                    continue;
+                };
+                match down.receive(now, from, packet) {
+                    Ok(None) => {}
+                    Ok(Some(at)) => self.schedule(at, Event::Down { node: to }),
+                    Err(packet) => {
+                        self.nodes[to.index()].account.drops += 1;
+                        self.outputs.push_back(Output::Dropped {
+                            at: now,
+                            from,
+                            to,
+                            reason: DropReason::AdapterFull,
+                            packet: Some(packet),
+                        });
+                    }
+                }
+            }
+        }
+        self.released = released;
+    }
+
+    /// A packet has come through the adapter of `to` to its host.
+    pub(super) fn handle_down(&mut self, now: Instant, to: NodeId) {
+        let down = self.nodes[to.index()].down.as_mut();
+        let Some((from, packet, next)) = down.and_then(Down::pop) else {
+            return;
+        };
+        if let Some(at) = next {
+            self.schedule(at, Event::Down { node: to });
+        }
+        deliver(
+            now,
+            from,
+            to,
+            packet,
+            &mut self.nodes[from.index()].account,
+            &mut self.outputs,
+        );
+    }
+}
+
+/// A packet has reached its receiver's host.
+fn deliver<P>(
+    now: Instant,
+    from: NodeId,
+    to: NodeId,
+    packet: Packet<P>,
+    account: &mut Account,
+    outputs: &mut VecDeque<Output<P>>,
+) {
+    account.delivered += 1;
+    account.delivered_bytes += u64::from(packet.length);
+    outputs.push_back(Output::Delivered {
+        at: now,
+        from,
+        to,
+        packet,
+    });
+}

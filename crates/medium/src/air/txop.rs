@@ -1,0 +1,83 @@
+//! A TXOP: the first exchange of one who has won the medium, and those that follow as long as they fit (clause 10.23.2.8).
+
+use super::node::Exchange;
+use super::{Air, Event, Step};
+use crate::aggregation::Aggregate;
+use crate::packet::NodeId;
+use netburn_units::Instant;
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// The medium is the node's: it sends what is first of that category.
+    pub(super) fn begin_access(&mut self, now: Instant, id: NodeId, category: usize) {
+        let node = &mut self.nodes[id.index()];
+        let txop_end = now + node.categories[category].parameters.txop;
+        let Some(aggregate) = node.take(now, category) else {
+            self.report_drops(now, id);
+            return;
+        };
+        self.begin_exchange(now, id, category, aggregate, txop_end);
+        self.report_drops(now, id);
+    }
+
+    fn begin_exchange(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        category: usize,
+        aggregate: Aggregate<P>,
+        txop_end: Instant,
+    ) {
+        let node = &mut self.nodes[id.index()];
+        let protected = node.rts_threshold.is_some_and(|least| aggregate.length >= least);
+        node.categories[category].hardware.set_on_air(true);
+        let mut arrived = node.exchange.take().map_or_else(Vec::new, |done| done.arrived);
+        arrived.clear();
+        node.exchange = Some(Exchange {
+            category,
+            aggregate,
+            arrived,
+            txop_end,
+            reserved: false,
+            data_sent: false,
+        });
+        if protected {
+            self.send_rts(now, id);
+        } else {
+            self.send_data(now, id);
+        }
+    }
+
+    /// Sends the next frame of a TXOP if one is ready and fits. Whether it does.
+    pub(super) fn continue_txop(&mut self, now: Instant, id: NodeId, category: usize, txop_end: Instant) -> bool {
+        let node = &mut self.nodes[id.index()];
+        if node.categories[category].parameters.txop.is_zero() || node.categories[category].hardware.is_empty() {
+            return false;
+        }
+        let Some(aggregate) = node.take(now, category) else {
+            return false;
+        };
+        let answer = aggregate.answer();
+        let sifs = self.channels[node.channel].timing.sifs;
+        if now + sifs * 2 + aggregate.duration + answer > txop_end {
+            node.categories[category].hardware.push_again(aggregate);
+            return false;
+        }
+        node.categories[category].hardware.set_on_air(true);
+        node.exchange = Some(Exchange {
+            category,
+            aggregate,
+            arrived: Vec::new(),
+            txop_end,
+            reserved: true,
+            data_sent: false,
+        });
+        self.schedule(
+            now + sifs,
+            Event::Begin {
+                node: id,
+                step: Step::Data,
+            },
+        );
+        true
+    }
+}
