@@ -1,0 +1,1 @@
+//! Many simulated runs with a question.
