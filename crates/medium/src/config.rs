@@ -5,12 +5,14 @@
 //! - [`queue`]: transmit queues, hardware queues, airtime queue limits.
 //! - [`link`]: one station's link: how good it is and how its rate is chosen.
 //! - [`rating`]: the figure on the box.
+//! - [`spectrum`]: which frequencies a channel covers.
 
 pub mod link;
 pub mod phy;
 pub mod queue;
 pub mod radio;
 pub mod rating;
+pub mod spectrum;
 
 pub use link::{Limit, Quality, RateControl, Selects};
 pub use phy::{Band, Guard, Standard, Width};

@@ -73,6 +73,8 @@ pub enum DropReason {
     RetryLimit,
     /// It came to the receiver's adapter faster than that can pass packets on to its host.
     AdapterFull,
+    /// Another queue took the place of the one that it waited in.
+    QueueReplaced,
     /// It has no way to go: the sender has no link to the receiver.
     NoLink,
 }

@@ -91,10 +91,17 @@ pub struct Mpdu<P> {
     pub packet: Option<Queued<P>>,
     /// Further packets of an A-MSDU.
     pub more: Vec<Queued<P>>,
-    /// Packets in it when it was put together.
-    pub packets: u32,
-    /// Their bytes.
-    pub content: u32,
+    /// Of each packet when it was put together, its flow and its bytes: the first one's, and the others' of an A-MSDU.
+    pub content: (u32, u32),
+    /// See [`content`](Self::content).
+    pub more_content: Vec<(u32, u32)>,
+}
+
+impl<P> Mpdu<P> {
+    /// The flow and bytes of each packet that it was put together from.
+    pub fn contents(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        std::iter::once(self.content).chain(self.more_content.iter().copied())
+    }
 }
 
 /// What an aggregate may hold.

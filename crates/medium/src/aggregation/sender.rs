@@ -151,12 +151,12 @@ impl<P> Sender<P> {
             sequence,
             tries: 0,
             length: framing.mpdu(packet.packet.length),
-            packets: 1,
-            content: packet.packet.length,
+            content: (packet.packet.flow, packet.packet.length),
+            more_content: Vec::new(),
             packet: Some(packet),
             more: Vec::new(),
         };
-        let mut subframes = Framing::subframe(mpdu.content);
+        let mut subframes = Framing::subframe(mpdu.content.1);
         while subframes < limits.amsdu {
             let Some(next) = more() else { break };
             let longer = subframes.next_multiple_of(4) + Framing::subframe(next.packet.length);
@@ -165,8 +165,7 @@ impl<P> Sender<P> {
                 break;
             }
             subframes = longer;
-            mpdu.packets += 1;
-            mpdu.content += next.packet.length;
+            mpdu.more_content.push((next.packet.flow, next.packet.length));
             mpdu.more.push(next);
             mpdu.length = framing.around(subframes);
         }

@@ -31,6 +31,11 @@ impl Pace {
         }
     }
 
+    pub(super) fn set_rate(&mut self, rate: BitRate) {
+        self.rate = rate.max(BitRate::from_bps(1));
+        self.remainder = 0;
+    }
+
     /// When `bytes` that come now are through.
     pub(super) fn pass(&mut self, now: Instant, bytes: u32) -> Instant {
         if self.free < now {
@@ -58,6 +63,10 @@ impl<P> Down<P> {
             pace: Pace::new(rate),
             held: VecDeque::new(),
         }
+    }
+
+    pub(super) fn set_rate(&mut self, rate: BitRate) {
+        self.pace.set_rate(rate);
     }
 
     /// Takes a packet from the air. When it will be through, if that is the next to be waited for; the packet back, if there is no room.

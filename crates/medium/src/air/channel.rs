@@ -1,7 +1,7 @@
 //! A channel while it is used: who hears whom, and what is on the air.
 
 use super::config::{AirConfig, ChannelConfig};
-use super::others::Others;
+use super::others::{OTHERS_AIFSN, Others};
 use super::output::ChannelAccount;
 use crate::edca::{Contender, Contention, Timing};
 use crate::packet::NodeId;
@@ -59,7 +59,7 @@ pub(super) struct Channel {
     next_flight: u32,
     since: Instant,
     pub(super) account: ChannelAccount,
-    pub(super) others: Option<Others>,
+    pub(super) others: Others,
 }
 
 impl Channel {
@@ -100,11 +100,14 @@ impl Channel {
             };
             timing.sifs + response::duration(&vector, response::ACK)
         });
-        let mut channel = Channel {
+        let mut contention = Contention::new(*timing, groups.len().max(1));
+        let contender = contention.add(0, OTHERS_AIFSN, true);
+        let chance = config.seed.stream("others", index as u64);
+        let channel = Channel {
             timing: *timing,
             eifs,
-            contention: Contention::new(*timing, groups.len().max(1)),
-            who: Vec::new(),
+            contention,
+            who: vec![Who::Others],
             sensed_by,
             groups: groups.len(),
             group_of: group_of.clone(),
@@ -112,13 +115,8 @@ impl Channel {
             next_flight: 0,
             since: Instant::ZERO,
             account: ChannelAccount::default(),
-            others: None,
+            others: Others::new(contender, *busy, chance),
         };
-        if *busy > 0.0 {
-            let contender = channel.contend(0, 3, true, Who::Others);
-            let chance = config.seed.stream("others", index as u64);
-            channel.others = Some(Others::new(contender, *busy, chance));
-        }
         (channel, group_of)
     }
 

@@ -4,7 +4,7 @@ use super::config::LinkConfig;
 use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
 use crate::packet::{NodeId, Packet};
 use crate::phy::{PhyError, TxVector};
-use crate::rate::{Fixed, RateAlgorithm, RateSet, Report, gain_db};
+use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
 use netburn_units::{Duration, Instant, Stream};
 
 /// One direction between two nodes, as its sender sees it.
@@ -14,6 +14,10 @@ pub(super) struct Link<P> {
     /// The vector that the signal is given for.
     reference: TxVector,
     snr_db: Option<f64>,
+    /// What the node waits for the medium on average, and SIFS.
+    access: Duration,
+    /// What its rate choice draws from.
+    chance: Stream,
     rate: Box<dyn RateAlgorithm>,
     /// What was chosen last.
     pub(super) sending: Sending,
@@ -33,7 +37,6 @@ pub(super) struct Received<P> {
 }
 
 impl<P> Link<P> {
-    /// `access`: what the node waits for the medium on average, and SIFS; `chance`: what its rate choice draws from.
     pub(super) fn new(config: &LinkConfig, access: Duration, chance: Stream) -> Result<Self, PhyError> {
         let sending = Sending::new(&config.vector, config.limits.frames)?;
         let set = RateSet::up_to(&config.vector, &config.limits, access);
@@ -41,7 +44,9 @@ impl<P> Link<P> {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
             reference: config.vector,
             snr_db: config.snr_db,
-            rate: config.rate.start(set, config.snr_db, chance),
+            access,
+            rate: config.rate.start(set, config.snr_db, chance.clone()),
+            chance,
             sending,
             limits: config.limits,
             senders: Default::default(),
@@ -54,6 +59,16 @@ impl<P> Link<P> {
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
         self.sending = Sending::new(&vector, self.limits.frames)?;
         self.rate = Box::new(Fixed(vector));
+        Ok(())
+    }
+
+    /// How it chooses its rate from now on, up to `vector`.
+    pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
+        self.sending = Sending::new(&vector, self.limits.frames)?;
+        self.reference = vector;
+        let set = RateSet::up_to(&vector, &self.limits, self.access);
+        self.rate = rate.start(set, self.snr_db, self.chance.clone());
+        self.success.1 = 0;
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 
 mod access;
 mod adapter;
+mod change;
 mod channel;
 pub mod config;
 mod exchange;
@@ -17,13 +18,14 @@ mod others;
 mod outcome;
 pub mod output;
 mod reception;
+mod sent;
 mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
 use crate::packet::{DropReason, NodeId, Packet, Queued};
-use crate::phy::{PhyError, TxVector};
+use crate::phy::PhyError;
 use crate::queue::TransmitQueue;
 use channel::{Channel, Flight, Who};
 use link::Received;
@@ -181,24 +183,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// The next data transmission that ended.
     pub fn poll_transmission(&mut self) -> Option<Transmission> {
         self.trace.as_mut()?.pop_front()
-    }
-
-    /// How `from` sends to `to` from now on, whatever the signal.
-    ///
-    /// # Errors
-    /// When the standard has no such vector.
-    pub fn set_vector(&mut self, from: NodeId, to: NodeId, vector: TxVector) -> Result<(), PhyError> {
-        match self.nodes[from.index()].link(to) {
-            Some(link) => link.set_vector(vector),
-            None => Ok(()),
-        }
-    }
-
-    /// How good the signal of `from` is at `to` from now on, in decibels over noise.
-    pub fn set_snr(&mut self, from: NodeId, to: NodeId, snr_db: Option<f64>) {
-        if let Some(link) = self.nodes[from.index()].link(to) {
-            link.set_snr(snr_db);
-        }
     }
 
     /// What a node's share of the air was spent on.

@@ -6,11 +6,12 @@ use super::hardware::Hardware;
 use super::link::Link;
 use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
+use crate::config::Limit;
 use crate::edca::{AccessCategory, Contender, EdcaParameters};
 use crate::packet::{NodeId, Queued};
 use crate::phy::{Modulation, PhyError};
 use crate::queue::{Drops, Tin, TransmitQueue};
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, Stream};
 
 #[derive(Debug)]
 pub(super) struct Node<P> {
@@ -176,6 +177,30 @@ impl<P> Node<P> {
                 self.categories[category].hardware.push_packet(tin, packet, airtime);
             } else if let Some(aggregate) = self.build(now, category, tin, takes_packets) {
                 self.categories[category].hardware.push(aggregate);
+            }
+        }
+    }
+
+    /// What its adapter can move from now on.
+    pub(super) fn set_limit(&mut self, limit: Limit) {
+        match (&mut self.up, limit.up) {
+            (Some(up), Some(rate)) => up.set_rate(rate),
+            (up, rate) => *up = rate.map(Pace::new),
+        }
+        match (&mut self.down, limit.down) {
+            (Some(down), Some(rate)) => down.set_rate(rate),
+            (None, Some(rate)) => self.down = Some(Down::new(rate)),
+            // What it holds for the host still has to come out.
+            (Some(down), None) => down.set_rate(BitRate::from_bps(u64::MAX)),
+            (None, None) => {}
+        }
+    }
+
+    /// Tells a queue that has just come what the air itself keeps to be sent again.
+    pub(super) fn tell_of_resends(&mut self, now: Instant) {
+        for link in &self.links {
+            for tid in (0..8).filter(|tid| link.is_waiting(*tid)) {
+                self.queue.resend(now, Tin { to: link.to, tid }, true);
             }
         }
     }

@@ -13,35 +13,60 @@ use netburn_units::{Duration, Instant, Stream};
 #[derive(Debug)]
 pub(super) struct Others {
     contender: Contender,
-    /// The mean time from one frame to the next, in nanoseconds.
+    /// The mean time from one frame to the next, in nanoseconds; infinite when there are none.
     gap: f64,
+    /// The next frame's coming is on the calendar.
+    expected: bool,
     /// Frames that wait.
     waiting: u32,
     on_air: bool,
     chance: Stream,
 }
 
+/// AIFSN of best effort: how the others contend.
+pub(super) const OTHERS_AIFSN: u32 = 3;
 /// The most frames of others that wait: on a channel that leaves them no more they give up.
 const OTHERS_WAITING: u32 = 64;
 /// The most that go out together.
 const OTHERS_TOGETHER: u32 = 3;
+
+/// The mean time between frames that makes up a share of the time, at most 0.95 of it.
+fn gap(busy: f64) -> f64 {
+    if busy > 0.0 {
+        OTHERS_FRAME.as_nanos() as f64 / busy.min(0.95)
+    } else {
+        f64::INFINITY
+    }
+}
 
 impl Others {
     /// They take the share `busy`, at most 0.95, of the time.
     pub(super) fn new(contender: Contender, busy: f64, chance: Stream) -> Self {
         Others {
             contender,
-            gap: OTHERS_FRAME.as_nanos() as f64 / busy.min(0.95),
+            gap: gap(busy),
+            expected: false,
             waiting: 0,
             on_air: false,
             chance,
         }
     }
 
-    fn gap(&mut self) -> Duration {
+    /// They take another share from now on. Whether their next frame must be put on the calendar.
+    pub(super) fn set_share(&mut self, busy: f64) -> bool {
+        self.gap = gap(busy);
+        !self.expected
+    }
+
+    /// How long until the next frame comes, if any does.
+    fn next_gap(&mut self) -> Option<Duration> {
+        self.expected = self.gap.is_finite();
+        if !self.expected {
+            return None;
+        }
         // A uniform number above 0, at most 1.
         let uniform = ((self.chance.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        Duration::from_nanos((-libm::log(uniform) * self.gap) as u64)
+        Some(Duration::from_nanos((-libm::log(uniform) * self.gap) as u64))
     }
 
     fn window(&mut self, window: u32) -> u32 {
@@ -75,18 +100,16 @@ const OTHERS_WINDOW: u32 = 15;
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Schedules the others' next frame.
     pub(super) fn others_next(&mut self, now: Instant, channel: usize) {
-        if let Some(others) = &mut self.channels[channel].others {
-            let at = now + others.gap();
-            self.schedule(at, Event::Others { channel });
+        if let Some(gap) = self.channels[channel].others.next_gap() {
+            self.schedule(now + gap, Event::Others { channel });
         }
     }
 
     /// The others have one more frame.
     pub(super) fn others_arrive(&mut self, now: Instant, index: usize) {
         let channel = &mut self.channels[index];
-        if let Some(others) = &mut channel.others
-            && others.arrive()
-        {
+        let others = &mut channel.others;
+        if others.arrive() {
             let contender = others.contender;
             if channel.contention.must_draw(now, contender) {
                 let slots = others.window(OTHERS_WINDOW);
@@ -98,14 +121,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     pub(super) fn others_begin(&mut self, now: Instant, channel: usize) {
-        let others = self.channels[channel].others.as_mut();
-        let length = others.expect("who won is there").begin();
+        let length = self.channels[channel].others.begin();
         self.fly(Flight::new(Kind::Others, None, None, now, length), channel);
     }
 
     pub(super) fn others_end(&mut self, now: Instant, channel: usize) {
         let channel = &mut self.channels[channel];
-        let others = channel.others.as_mut().expect("who sent is there");
+        let others = &mut channel.others;
         let (contender, more, slots) = (others.contender, others.end(), others.window(OTHERS_WINDOW));
         channel.contention.back_off(now, contender, slots, false);
         if more {

@@ -1,6 +1,7 @@
 //! What follows an exchange: success or failure, what is done with, what goes again and what is given up.
 
 use super::node::{Exchange, limits_within};
+use super::sent::Sent;
 use super::{Account, Air, Output};
 use crate::aggregation::Mpdu;
 use crate::packet::{DropReason, NodeId};
@@ -60,18 +61,16 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             link.report(now, &aggregate, count, reserved);
         }
         let sender = &mut link.senders[usize::from(tin.tid)];
-        let (mut packets, mut bytes, mut given_up) = (0, 0, false);
+        let (mut sent, mut given_up) = (Sent::new(now, id, to), false);
         let mut kept = Vec::new();
         for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
             if arrived.get(index) == Some(&true) {
                 sender.settle(mpdu.sequence);
-                packets += mpdu.packets;
-                bytes += mpdu.content;
+                sent.add(&mpdu, &mut self.outputs);
             } else if mpdu.tries >= link.limits.tries {
                 sender.settle(mpdu.sequence);
                 given_up = true;
-                packets += mpdu.packets;
-                bytes += mpdu.content;
+                sent.add(&mpdu, &mut self.outputs);
                 drop_mpdu(now, id, to, mpdu, &mut node.account, &mut self.outputs);
             } else {
                 kept.push(mpdu);
@@ -111,15 +110,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
             slot.hardware.push_again(aggregate);
         }
-        if packets > 0 {
-            self.outputs.push_back(Output::Sent {
-                at: now,
-                from: id,
-                to,
-                packets,
-                bytes,
-            });
-        }
+        sent.flush(&mut self.outputs);
         self.release(now, id, to);
         // What leaves the queue for one category may let packets of another to the front.
         self.fill_all(now, id, Some(category));

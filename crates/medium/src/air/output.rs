@@ -31,7 +31,7 @@ pub enum Output<P> {
         /// The packet, unless the receiver has it already and only the sender doesn't know.
         packet: Option<Packet<P>>,
     },
-    /// Packets have left a sender for good, acknowledged or given up: what its host may free.
+    /// Packets of one flow have left a sender for good, acknowledged or given up: what its host may free.
     Sent {
         /// When.
         at: Instant,
@@ -39,6 +39,8 @@ pub enum Output<P> {
         from: NodeId,
         /// The receiver.
         to: NodeId,
+        /// The flow.
+        flow: u32,
         /// How many packets.
         packets: u32,
         /// Their bytes.

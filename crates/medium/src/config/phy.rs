@@ -215,6 +215,28 @@ impl Standard {
         }
     }
 
+    /// Which generation it is of, counted as in "Wi-Fi 4": 802.11b is 1, a and g are 3, n is 4, be is 7.
+    #[must_use]
+    pub const fn generation(self) -> u8 {
+        match self {
+            Standard::B => 1,
+            Standard::A | Standard::G => 3,
+            Standard::N => 4,
+            Standard::Ac => 5,
+            Standard::Ax => 6,
+            Standard::Be => 7,
+        }
+    }
+
+    /// aCWmin: 31 for 802.11b (802.11-2020 table 16-4), 15 for OFDM (table 17-21).
+    #[must_use]
+    pub const fn cw_min(self) -> u32 {
+        match self {
+            Standard::B => 31,
+            _ => 15,
+        }
+    }
+
     /// The guard interval taken when none is said: the shortest.
     #[must_use]
     pub const fn default_guard(self) -> Guard {

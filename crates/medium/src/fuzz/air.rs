@@ -60,7 +60,7 @@ struct World {
 
 impl World {
     fn operate(&mut self, bytes: &mut Bytes) {
-        match bytes.below(10) {
+        match bytes.below(13) {
             0..=4 => {
                 let (from, to) = (self.node(bytes), self.node(bytes));
                 let burst = [1, 1, 2, 5, 20, 80][bytes.below(6)];
@@ -85,6 +85,22 @@ impl World {
                 let (from, to) = (self.node(bytes), self.node(bytes));
                 let snr = snr(bytes);
                 self.air.set_snr(from, to, snr);
+            }
+            9 => {
+                let (node, queue) = (self.node(bytes), unlimited(bytes));
+                self.air.set_queue(self.now, node, queue);
+            }
+            10 => {
+                let rate = bytes.one_of(&[None, Some(BitRate::from_mbps(1)), Some(BitRate::from_mbps(50))]);
+                let limit = Limit { up: rate, down: rate };
+                self.air.set_limit(self.node(bytes), limit);
+            }
+            11 => {
+                let (from, to) = (self.node(bytes), self.node(bytes));
+                let (vector, rate) = (vector(bytes), RateChoice::Minstrel(MinstrelParameters::default()));
+                self.air
+                    .set_rate(from, to, vector, rate)
+                    .expect("a vector of the standard");
             }
             _ => {
                 let (from, to) = (self.node(bytes), self.node(bytes));
@@ -318,6 +334,15 @@ fn vector(bytes: &mut Bytes) -> TxVector {
 }
 
 fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
+    queue_of(bytes, 7)
+}
+
+/// One that takes another's place: without an eye on limits, since it never handed over what the hardware has.
+fn unlimited(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
+    queue_of(bytes, 6)
+}
+
+fn queue_of(bytes: &mut Bytes, kinds: usize) -> Box<dyn TransmitQueue<u32>> {
     let limit = bytes.one_of(&[
         QueueLimit::Packets(1_000),
         QueueLimit::Packets(10),
@@ -330,7 +355,7 @@ fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
         packets: 50,
         ..FqParameters::MAC80211
     };
-    match bytes.below(7) {
+    match bytes.below(kinds) {
         0 => Box::new(Device::new(Fifo::new(limit), depth, order)),
         1 => Box::new(Device::new(PfifoFast::new(limit), depth, order)),
         2 => Box::new(StationRr::new(limit)),
@@ -362,6 +387,9 @@ impl TransmitQueue<u32> for Limited {
     }
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<u32>) -> Option<Queued<u32>> {
         self.0.dequeue(now, tin, drops)
+    }
+    fn clear(&mut self, drops: &mut Drops<u32>) {
+        self.0.clear(drops);
     }
     fn resend(&mut self, now: Instant, tin: Tin, pending: bool) {
         self.0.resend(now, tin, pending);

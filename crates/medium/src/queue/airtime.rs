@@ -112,6 +112,14 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.dequeue(now, tin, drops)
     }
 
+    fn set_weight(&mut self, station: NodeId, weight: u32) {
+        Airtime::set_weight(self, station, weight);
+    }
+
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        self.queue.clear(drops);
+    }
+
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
         if pending {
             self.queue.resend.insert(tin);

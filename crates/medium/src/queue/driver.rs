@@ -4,7 +4,7 @@
 use super::turns::Turns;
 use super::{Drops, Tin, TransmitQueue};
 use crate::edca::AccessCategory;
-use crate::packet::Queued;
+use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,6 +17,8 @@ pub trait Discipline<P>: std::fmt::Debug + Send {
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
     /// The next packet, whoever it is for.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>>;
+    /// Drops all that waits: another queue takes its place.
+    fn clear(&mut self, drops: &mut Drops<P>);
     /// Packets that wait.
     fn packets(&self) -> usize;
     /// Their bytes.
@@ -138,6 +140,13 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         self.held_bytes -= u64::from(packet.packet.length);
         self.refill(now, drops);
         Some(packet)
+    }
+
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        let held = self.lists.values_mut().flat_map(|list| list.packets.drain(..));
+        drops.extend(held.map(|(_, packet)| (packet, DropReason::QueueReplaced)));
+        (self.held, self.held_bytes) = (0, 0);
+        self.discipline.clear(drops);
     }
 
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {

@@ -50,6 +50,11 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for Fifo<P> {
         Some(packet)
     }
 
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        drops.extend(self.packets.drain(..).map(|packet| (packet, DropReason::QueueReplaced)));
+        self.bytes = 0;
+    }
+
     fn packets(&self) -> usize {
         self.packets.len()
     }

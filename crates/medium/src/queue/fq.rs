@@ -228,6 +228,13 @@ impl<P> Fq<P> {
         self.bytes
     }
 
+    /// Drops all that waits. Not to be used afterwards.
+    pub fn clear(&mut self, drops: &mut Drops<P>) {
+        let waiting = self.flows.iter_mut().flat_map(|flow| flow.packets.drain(..));
+        drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
+        (self.packets, self.bytes, self.memory) = (0, 0, 0);
+    }
+
     fn tin(&mut self, tin: Tin, codel: CodelParameters) -> &mut TinState {
         let flows = &mut self.flows;
         self.tins.entry(tin).or_insert_with(|| {

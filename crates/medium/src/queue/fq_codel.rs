@@ -37,6 +37,10 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for FqCodel<P> {
         self.fq.dequeue(now, DEVICE, drops)
     }
 
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        self.fq.clear(drops);
+    }
+
     fn packets(&self) -> usize {
         self.fq.packets()
     }

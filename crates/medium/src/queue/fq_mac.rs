@@ -77,6 +77,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.fq.dequeue(now, tin, drops)
     }
 
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        self.fq.clear(drops);
+    }
+
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
         if pending {
             self.resend.insert(tin);

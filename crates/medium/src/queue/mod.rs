@@ -69,6 +69,14 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// `tin` was on the air for `airtime`, as sender or as receiver.
     fn charge(&mut self, tin: Tin, airtime: Duration);
 
+    /// A station's weight from now on, where the discipline has weights.
+    fn set_weight(&mut self, station: NodeId, weight: u32) {
+        let _ = (station, weight);
+    }
+
+    /// Drops all that waits: another queue takes its place.
+    fn clear(&mut self, drops: &mut Drops<P>);
+
     /// Packets that wait.
     fn packets(&self) -> usize;
 

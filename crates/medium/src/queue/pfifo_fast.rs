@@ -41,6 +41,12 @@ impl<P: std::fmt::Debug + Send> Discipline<P> for PfifoFast<P> {
         self.bands.iter_mut().find_map(|band| band.dequeue(now, drops))
     }
 
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        for band in &mut self.bands {
+            band.clear(drops);
+        }
+    }
+
     fn packets(&self) -> usize {
         self.bands.iter().map(Discipline::packets).sum()
     }

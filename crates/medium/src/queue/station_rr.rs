@@ -98,6 +98,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         Some(packet)
     }
 
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        let waiting = self.tins.values_mut().flat_map(|state| state.packets.drain(..));
+        drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
+        (self.packets, self.bytes) = (0, 0);
+    }
+
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
         self.state(tin).resend = pending;
         if pending {

@@ -1,0 +1,101 @@
+//! Which frequencies a channel covers.
+
+use super::phy::{Band, Width};
+
+/// What a channel covers, in MHz: from the first up to the second.
+pub type Span = (u16, u16);
+
+impl Band {
+    /// What a channel of `width` around the primary 20 MHz channel `primary` covers: the block of that width that the primary belongs
+    /// to (802.11-2020 table E-1; 802.11ax-2021 for 6 GHz). In 2.4 GHz, where 40 MHz go either way, upwards from channels
+    /// 1 to 7 and downwards from 8 to 13. `None` when there is no such channel.
+    #[must_use]
+    pub fn block(self, primary: u16, width: Width) -> Option<Span> {
+        if !self.has_channel(primary) {
+            return None;
+        }
+        let mhz = width.as_mhz();
+        match self {
+            Band::Ghz2_4 => {
+                // Channel 14 stands apart (Japan, 802.11b).
+                let centre = if primary == 14 { 2_484 } else { 2_407 + 5 * primary };
+                match width {
+                    Width::Mhz20 => Some((centre - 10, centre + 10)),
+                    Width::Mhz40 if primary <= 7 => Some((centre - 10, centre + 30)),
+                    Width::Mhz40 if primary <= 13 => Some((centre - 30, centre + 10)),
+                    _ => None,
+                }
+            }
+            Band::Ghz5 => {
+                // 20 MHz channels of each stretch of the band that channels are bonded in, and how many there are.
+                let (first, count) = match primary {
+                    36..=64 => (36, 8),
+                    100..=144 => (100, 12),
+                    _ => (149, 8),
+                };
+                bonded(5_000 + 5 * first - 10, (primary - first) / 4, count, mhz / 20)
+            }
+            Band::Ghz6 => bonded(5_950 + 5 - 10, (primary - 1) / 4, 59, mhz / 20),
+        }
+    }
+}
+
+/// The block of `channels` 20 MHz channels that the one at `place` belongs to, of `count` from `low` MHz on.
+fn bonded(low: u16, place: u16, count: u16, channels: u16) -> Option<Span> {
+    let first = place / channels * channels;
+    let block = (low + 20 * first, low + 20 * (first + channels));
+    (first + channels <= count).then_some(block)
+}
+
+/// Whether two spans have frequencies in common.
+#[must_use]
+pub const fn overlap(one: Span, other: Span) -> bool {
+    one.0 < other.1 && other.0 < one.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Centre frequencies as annex E lists them: channel 42 (5210 MHz) is the 80 MHz around 36 to 48, 50 (5250) the 160 around 36 to 64,
+    /// 138 (5690) the 80 around 132 to 144, 155 (5775), 163 (5815) the 160 from 149 on; in 6 GHz channel 7 (5985) the 80 from 1 on,
+    /// 31 (6105) the first 320 MHz.
+    #[test]
+    fn centres_of_annex_e() {
+        for (band, primary, width, centre) in [
+            (Band::Ghz2_4, 6, Width::Mhz20, 2_437),
+            (Band::Ghz2_4, 14, Width::Mhz20, 2_484),
+            (Band::Ghz2_4, 1, Width::Mhz40, 2_422),
+            (Band::Ghz2_4, 11, Width::Mhz40, 2_452),
+            (Band::Ghz5, 36, Width::Mhz20, 5_180),
+            (Band::Ghz5, 48, Width::Mhz80, 5_210),
+            (Band::Ghz5, 64, Width::Mhz160, 5_250),
+            (Band::Ghz5, 140, Width::Mhz80, 5_690),
+            (Band::Ghz5, 153, Width::Mhz80, 5_775),
+            (Band::Ghz5, 177, Width::Mhz160, 5_815),
+            (Band::Ghz6, 13, Width::Mhz80, 5_985),
+            (Band::Ghz6, 61, Width::Mhz320, 6_105),
+        ] {
+            let (low, high) = band.block(primary, width).unwrap();
+            assert_eq!((low + high) / 2, centre, "{} {primary}", band.name());
+            assert_eq!(high - low, width.as_mhz());
+        }
+    }
+
+    #[test]
+    fn some_channels_have_no_such_width() {
+        assert_eq!(Band::Ghz5.block(132, Width::Mhz160), None);
+        assert_eq!(Band::Ghz5.block(36, Width::Mhz320), None);
+        assert_eq!(Band::Ghz2_4.block(6, Width::Mhz80), None);
+        assert_eq!(Band::Ghz2_4.block(14, Width::Mhz40), None);
+        assert_eq!(Band::Ghz6.block(233, Width::Mhz40), None);
+        assert_eq!(Band::Ghz5.block(6, Width::Mhz20), None);
+    }
+
+    #[test]
+    fn one_six_and_eleven_are_apart() {
+        let block = |channel| Band::Ghz2_4.block(channel, Width::Mhz20).unwrap();
+        assert!(!overlap(block(1), block(6)) && !overlap(block(6), block(11)));
+        assert!(overlap(block(1), block(4)) && overlap(block(3), block(6)));
+    }
+}
