@@ -12,11 +12,17 @@
 //! | `bbr` | a model of the path: bandwidth and round trip | Cardwell et al. 2016, `tcp_bbr.c` |
 //! | `rate` | delivery rate samples | draft-cheng-iccrg-delivery-rate-estimation |
 
+mod bbr;
+mod cubic;
+mod hystart;
 pub mod rate;
 mod window;
 
 use crate::config::CongestionControl;
-use netburn_units::{BitRate, Duration, Instant};
+use bbr::Bbr;
+use cubic::Cubic;
+use hystart::HyStart;
+use netburn_units::{BitRate, Duration, Instant, Seed};
 pub use rate::{RateEstimator, RateSample, Snapshot};
 pub use window::{INFINITE_SSTHRESH, Window};
 
@@ -45,7 +51,7 @@ impl State {
 }
 
 /// What one acknowledgement brought, after SACK and RACK had their say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Ack {
     /// When it came.
     pub now: Instant,
@@ -63,6 +69,9 @@ pub struct Ack {
     pub srtt: Option<Duration>,
     /// The shortest round trip of the last 5 minutes.
     pub min_rtt: Option<Duration>,
+    /// Whether it may have waited in the receiver: it is the only one of a lone segment smaller than the MSS
+    /// (`FLAG_ACK_MAYBE_DELAYED`).
+    pub maybe_delayed: bool,
     /// Whether it echoes a congestion mark.
     pub ece: bool,
     /// Whether the window was what limited the sender (`tcp_is_cwnd_limited`): a flight filled it, or in slow start
@@ -114,16 +123,22 @@ pub struct Congestion {
 #[derive(Debug, Clone)]
 enum Control {
     Reno,
+    Cubic(Cubic, HyStart),
+    Bbr(Box<Bbr>),
 }
+
+/// After a recovery round trips are not taken for this long: queues are being emptied (`cubictcp_acked`).
+const DISCARDED: Duration = Duration::from_secs(1);
 
 impl Congestion {
     /// As `control`, with a first window of `initial_cwnd` segments (RFC 6928: 10). `random` decides where BBR's gain
     /// cycle begins. `None` for a control that only a system has.
     #[must_use]
     pub fn new(control: &CongestionControl, initial_cwnd: u32, random: u64) -> Option<Self> {
-        let _ = random;
         let control = match control {
-            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr => Control::Reno,
+            CongestionControl::Reno => Control::Reno,
+            CongestionControl::Cubic => Control::Cubic(Cubic::default(), HyStart::default()),
+            CongestionControl::Bbr => Control::Bbr(Box::new(Bbr::new(Seed(random).stream("bbr", 0)))),
             CongestionControl::System(_) => return None,
         };
         Some(Self {
@@ -132,23 +147,56 @@ impl Congestion {
         })
     }
 
+    /// BBR as it was before Linux 5.1: what an aggregating path acknowledges at once is not added to its window. Nothing
+    /// to the others.
+    #[must_use]
+    pub fn without_ack_aggregation(mut self) -> Self {
+        if let Control::Bbr(bbr) = &mut self.control {
+            bbr.forget_aggregation();
+        }
+        self
+    }
+
     /// The handshake is over.
     pub fn on_established(&mut self, established: &Established) {
-        let _ = established;
+        match &mut self.control {
+            Control::Reno => {}
+            Control::Cubic(_, hystart) => {
+                hystart.on_established(established.now, established.next, established.paced);
+            }
+            Control::Bbr(bbr) => bbr.on_established(established, &self.window),
+        }
     }
 
     /// An acknowledgement came. While the sender reduces ([`State::is_reducing`]) the window is the sender's to walk
     /// down, unless [`has_own_reduction`](Self::has_own_reduction).
     pub fn on_ack(&mut self, ack: &Ack) {
-        match &self.control {
+        let window = &mut self.window;
+        let raises = !ack.state.is_reducing() && ack.may_raise && ack.window_limited;
+        match &mut self.control {
             Control::Reno => {
-                if !ack.state.is_reducing() && ack.may_raise && ack.window_limited {
-                    let left = self.window.slow_start(ack.acked);
+                if raises {
+                    let left = window.slow_start(ack.acked);
                     if left > 0 {
-                        self.window.increase(self.window.cwnd(), left);
+                        window.increase(window.cwnd(), left);
                     }
                 }
             }
+            Control::Cubic(cubic, hystart) => {
+                if let Some(rtt) = ack.rtt
+                    && !cubic.began_within(ack.now, DISCARDED)
+                    && hystart.on_ack(&hystart::Sample::of(ack, rtt, window))
+                {
+                    window.set_ssthresh(window.cwnd());
+                }
+                if raises {
+                    let left = window.slow_start(ack.acked);
+                    if left > 0 {
+                        cubic.avoid(window, ack.now, left, hystart.shortest_rtt());
+                    }
+                }
+            }
+            Control::Bbr(bbr) => bbr.on_ack(window, ack),
         }
     }
 
@@ -162,40 +210,67 @@ impl Congestion {
     /// The retransmission timer ran out and `in_flight` segments are still thought to be on their way, after the rest
     /// was marked lost (`tcp_enter_loss`). `anew`: it begins a new episode, so `ssthresh` is lowered; not when it repeats
     /// for data that was already repaired.
-    pub fn on_rto(&mut self, _now: Instant, in_flight: u32, anew: bool) {
+    pub fn on_rto(&mut self, now: Instant, in_flight: u32, anew: bool) {
         if anew {
             let ssthresh = self.reduced();
             self.window.begin_reduction(ssthresh);
         }
         self.window.set_cwnd(in_flight.saturating_add(1));
+        match &mut self.control {
+            Control::Reno => {}
+            Control::Cubic(cubic, hystart) => {
+                cubic.reset();
+                hystart.reset(now);
+            }
+            Control::Bbr(bbr) => bbr.on_rto(),
+        }
     }
 
     /// The last reduction was for nothing (`tcp_undo_cwnd_reduction`).
     pub fn on_undo(&mut self, _now: Instant) {
-        self.window.undo();
+        match &mut self.control {
+            Control::Reno | Control::Cubic(..) => self.window.undo(),
+            Control::Bbr(bbr) => bbr.on_undo(),
+        }
     }
 
     /// A reduction ([`State::is_reducing`]) is over and was not undone: the window is `ssthresh`
     /// (`tcp_end_cwnd_reduction`).
     pub fn on_recovered(&mut self, _now: Instant) {
-        self.window.end_reduction();
+        if !self.has_own_reduction() {
+            self.window.end_reduction();
+        }
     }
 
     /// Data is about to be sent after nothing was in flight for `idle`, longer than the retransmission time-out `rto`:
     /// the window shrinks by half for each (`tcp_cwnd_restart`, RFC 2861, RFC 5681 §4.1). BBR doesn't.
     pub fn on_restart(&mut self, _now: Instant, idle: Duration, rto: Duration) {
-        self.window.restart(idle, rto);
+        if !self.has_own_reduction() {
+            self.window.restart(idle, rto);
+        }
     }
 
     /// For a whole `rto` the application used no more than `used` segments of the window
     /// (`tcp_cwnd_application_limited`, RFC 2861). BBR ignores it.
     pub fn on_underused(&mut self, used: u32) {
-        self.window.validate(used);
+        if !self.has_own_reduction() {
+            self.window.validate(used);
+        }
     }
 
-    /// Data is sent while `in_flight` segments are; `app_limited`: the rate estimator says that the application
-    /// limits ([`RateEstimator::is_app_limited`]).
-    pub fn on_sent(&mut self, _now: Instant, _in_flight: u32, _app_limited: bool) {}
+    /// Data is about to be sent while `in_flight` segments are; `app_limited`: the rate estimator says that the
+    /// application limits ([`RateEstimator::is_app_limited`]).
+    pub fn on_sent(&mut self, now: Instant, in_flight: u32, app_limited: bool) {
+        match &mut self.control {
+            Control::Reno => {}
+            Control::Cubic(cubic, _) => cubic.on_sent(now, in_flight == 0),
+            Control::Bbr(bbr) => {
+                if in_flight == 0 && app_limited {
+                    bbr.on_idle_end(&mut self.window, now);
+                }
+            }
+        }
+    }
 
     /// The congestion window in segments; at least 1.
     #[must_use]
@@ -225,27 +300,46 @@ impl Congestion {
     #[must_use]
     pub fn pacing_rate(&self) -> Option<BitRate> {
         match &self.control {
-            Control::Reno => None,
+            Control::Reno | Control::Cubic(..) => None,
+            Control::Bbr(bbr) => Some(bbr.pacing_rate()),
         }
     }
 
     /// The least segments in one GSO burst (`min_tso_segs`).
     #[must_use]
     pub fn min_burst(&self) -> u32 {
-        2
+        match &self.control {
+            Control::Reno | Control::Cubic(..) => 2,
+            Control::Bbr(bbr) => bbr.min_burst(),
+        }
     }
 
     /// Whether it needs no PRR, and is asked for its window in every state (`cong_control`): BBR.
     #[must_use]
     pub fn has_own_reduction(&self) -> bool {
-        false
+        matches!(self.control, Control::Bbr(_))
     }
 
-    /// What a reduction would lower `ssthresh` to.
-    fn reduced(&mut self) -> u32 {
+    /// Whether BBR keeps the path empty to measure it: what is delivered meanwhile tells nothing of the bandwidth. After each
+    /// acknowledgement for which this holds the sender calls [`RateEstimator::set_app_limited`].
+    #[must_use]
+    pub fn is_probing_rtt(&self) -> bool {
         match &self.control {
+            Control::Reno | Control::Cubic(..) => false,
+            Control::Bbr(bbr) => bbr.is_probing_rtt(),
+        }
+    }
+
+    /// What a reduction lowers `ssthresh` to.
+    fn reduced(&mut self) -> u32 {
+        match &mut self.control {
             // RFC 5681 equation 4, with the window for the flight, as Linux has it (`tcp_reno_ssthresh`).
             Control::Reno => (self.window.cwnd() / 2).max(2),
+            Control::Cubic(cubic, _) => cubic.reduced(self.window.cwnd()),
+            Control::Bbr(bbr) => {
+                bbr.on_congestion(&self.window);
+                self.window.ssthresh()
+            }
         }
     }
 }

@@ -1,0 +1,67 @@
+//! How much more is acknowledged at once than the bandwidth explains: aggregation on the path, as over Wi-Fi
+//! (`bbr_update_ack_aggregation`, since Linux 5.1).
+
+use super::bandwidth::Bandwidth;
+use netburn_units::Instant;
+
+/// Rounds that each of the two windows of the maximum lasts.
+const WINDOW_ROUNDS: u32 = 5;
+/// An epoch that has seen so many segments is too old.
+const EPOCH_SEGMENTS: u64 = 1 << 20;
+/// The excess counts for no more than this many microseconds at the bandwidth.
+const MAX_MICROS: u64 = 100_000;
+
+/// The excess of one connection.
+#[derive(Debug, Clone)]
+pub(super) struct Aggregation {
+    epoch_began: Instant,
+    epoch_acked: u64,
+    /// The most of this window of rounds and of the one before.
+    most: [u64; 2],
+    current: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            epoch_began: now,
+            epoch_acked: 0,
+            most: [0; 2],
+            current: 0,
+            rounds: 0,
+        }
+    }
+
+    /// Sending begins again after nothing was in flight.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.epoch_began = now;
+        self.epoch_acked = 0;
+    }
+
+    pub(super) fn on_ack(&mut self, now: Instant, acked: u32, round_starts: bool, bandwidth: Bandwidth, cwnd: u32) {
+        if round_starts {
+            self.rounds += 1;
+            if self.rounds >= WINDOW_ROUNDS {
+                self.rounds = 0;
+                self.current ^= 1;
+                self.most[self.current] = 0;
+            }
+        }
+        let acked = u64::from(acked);
+        let micros = now.checked_since(self.epoch_began).unwrap_or_default().as_nanos() / 1_000;
+        let mut expected = bandwidth.segments_in(micros);
+        if self.epoch_acked <= expected || self.epoch_acked + acked >= EPOCH_SEGMENTS {
+            self.restart(now);
+            expected = 0;
+        }
+        self.epoch_acked = (self.epoch_acked + acked).min(EPOCH_SEGMENTS - 1);
+        let excess = self.epoch_acked.saturating_sub(expected).min(u64::from(cwnd));
+        self.most[self.current] = self.most[self.current].max(excess);
+    }
+
+    /// Segments to add to the window.
+    pub(super) fn excess(&self, bandwidth: Bandwidth) -> u64 {
+        self.most[0].max(self.most[1]).min(bandwidth.segments_in(MAX_MICROS))
+    }
+}

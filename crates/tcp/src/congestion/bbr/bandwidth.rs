@@ -1,0 +1,63 @@
+//! A bandwidth in the kernel's fixed point.
+
+use netburn_units::{BitRate, Duration};
+
+/// Binary places of a bandwidth in segments per microsecond (`BW_SCALE`): the least is 715 bit/s of 1500 bytes.
+const PLACES: u32 = 24;
+/// Binary places of a gain (`BBR_SCALE`).
+pub(super) const GAIN_PLACES: u32 = 8;
+/// A gain of one (`BBR_UNIT`).
+pub(super) const UNIT: u64 = 1 << GAIN_PLACES;
+/// Pacing stays a hundredth below the bandwidth, so that no queue is built by rounding (`bbr_pacing_margin_percent`).
+const MARGIN_PERCENT: u64 = 1;
+
+/// Segments per microsecond, × 2²⁴.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Bandwidth(pub(super) u64);
+
+impl Bandwidth {
+    /// `segments` delivered in `span`.
+    pub(super) fn of(segments: u32, span: Duration) -> Self {
+        Self((u64::from(segments) << PLACES) / (span.as_nanos() / 1_000).max(1))
+    }
+
+    /// Segments in so many microseconds, rounded down.
+    pub(super) fn segments_in(self, micros: u64) -> u64 {
+        wide((u128::from(self.0) * u128::from(micros)) >> PLACES)
+    }
+
+    /// `gain` times the bandwidth-delay product, rounded up (`bbr_bdp`).
+    pub(super) fn product(self, round_trip: Duration, gain: u64) -> u64 {
+        let volume = u128::from(self.0) * u128::from(round_trip.as_nanos() / 1_000);
+        wide(((volume * u128::from(gain)) >> GAIN_PLACES).div_ceil(1 << PLACES))
+    }
+
+    /// The rate to pace at, for segments of `mss` bytes (`bbr_rate_bytes_per_sec`).
+    pub(super) fn pacing(self, mss: u32, gain: u64) -> BitRate {
+        let scaled = (u128::from(self.0) * u128::from(mss) * u128::from(gain)) >> GAIN_PLACES;
+        let bytes = (scaled * (1_000_000 / 100) * u128::from(100 - MARGIN_PERCENT)) >> PLACES;
+        BitRate::from_bps(wide(bytes * 8))
+    }
+}
+
+fn wide(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_segments_in_ten_milliseconds() {
+        let bandwidth = Bandwidth::of(100, Duration::from_millis(10));
+        // 10 000 segments a second.
+        assert!((9_999..=10_000).contains(&bandwidth.segments_in(1_000_000)));
+        // Over 20 ms: 200; twice that with a gain of 2.
+        assert_eq!(bandwidth.product(Duration::from_millis(20), UNIT), 200);
+        assert_eq!(bandwidth.product(Duration::from_millis(20), 2 * UNIT), 400);
+        // 10 000 × 1448 × 8 × 0.99 = 114.68 Mbit/s.
+        let rate = bandwidth.pacing(1_448, UNIT).as_mbps_f64();
+        assert!((rate - 114.68).abs() < 0.02, "{rate}");
+    }
+}

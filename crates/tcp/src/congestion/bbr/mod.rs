@@ -1,0 +1,446 @@
+//! BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", 2016, with the
+//! integers of Linux's `tcp_bbr.c`.
+//!
+//! It keeps two figures of the path, the largest delivery rate of the last ten rounds and the shortest round trip of the
+//! last ten seconds, paces at a gain of the first and bounds what is in flight by a gain of their product. Loss shrinks
+//! the window for the one round in which it is found (packet conservation), no more.
+//!
+//! Not modelled: the long-term sampling that recognises a policer, and the departure times ahead of now that packets of a
+//! paced burst have (`bbr_packets_in_net_at_edt` with `edt` = now).
+
+mod aggregation;
+mod bandwidth;
+mod filter;
+
+use super::window::Window;
+use super::{Ack, Established, State};
+use aggregation::Aggregation;
+use bandwidth::{Bandwidth, UNIT};
+use filter::WindowedMax;
+use netburn_units::{BitRate, Duration, Instant, Stream};
+
+/// 2/ln 2, the least gain that doubles the rate each round.
+const STARTUP_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
+/// Its inverse: one round drains what Startup queued.
+const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
+/// The window's gain in ProbeBW: twice the product, for acknowledgements that are delayed or aggregated.
+const CWND_GAIN: u64 = 2 * UNIT;
+/// ProbeBW: a round of probing, a round of draining, six of cruising.
+const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// The cycle begins in any phase but the draining one.
+const CYCLE_RANDOM: u64 = 7;
+const BANDWIDTH_ROUNDS: u64 = 10;
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// The window in ProbeRTT, and the least otherwise, in segments.
+const MIN_CWND: u32 = 4;
+/// The pipe is full when the bandwidth has not grown by a quarter for three rounds.
+const FULL_GROWTH: u64 = UNIT * 5 / 4;
+const FULL_ROUNDS: u32 = 3;
+/// Below this rate bursts are single segments.
+const SLOW: BitRate = BitRate::from_bps(1_200_000);
+/// The longest burst: 64 KiB less a byte and the room for headers (`GSO_LEGACY_MAX_SIZE` − 1 − `MAX_TCP_HEADER`).
+const BURST_BYTES: u64 = 65_536 - 1 - 320;
+const BURST_SEGMENTS: u64 = 127;
+const FIRST_CWND: u64 = 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBandwidth,
+    ProbeRtt,
+}
+
+/// The state of one connection.
+#[derive(Debug, Clone)]
+pub(super) struct Bbr {
+    random: Stream,
+    mss: u32,
+    mode: Mode,
+    bandwidth: WindowedMax,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Instant,
+    probe_rtt_until: Option<Instant>,
+    probe_rtt_round_done: bool,
+    round: u64,
+    round_starts: bool,
+    /// The round ends when something sent after this many were delivered is acknowledged.
+    round_ends: u64,
+    cycle: usize,
+    cycle_began: Instant,
+    full_bandwidth: Bandwidth,
+    full_rounds: u32,
+    full: bool,
+    pacing_gain: u64,
+    cwnd_gain: u64,
+    pacing_rate: BitRate,
+    seen_rtt: bool,
+    idle_restart: bool,
+    conserving: bool,
+    prior_state: State,
+    prior_cwnd: u32,
+    aggregation: Option<Aggregation>,
+}
+
+impl Bbr {
+    pub(super) fn new(random: Stream) -> Self {
+        Self {
+            random,
+            mss: 1_448,
+            mode: Mode::Startup,
+            bandwidth: WindowedMax::default(),
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            round: 0,
+            round_starts: false,
+            round_ends: 0,
+            cycle: 0,
+            cycle_began: Instant::ZERO,
+            full_bandwidth: Bandwidth::default(),
+            full_rounds: 0,
+            full: false,
+            pacing_gain: STARTUP_GAIN,
+            cwnd_gain: STARTUP_GAIN,
+            pacing_rate: BitRate::from_bps(0),
+            seen_rtt: false,
+            idle_restart: false,
+            conserving: false,
+            prior_state: State::Open,
+            prior_cwnd: 0,
+            aggregation: Some(Aggregation::new(Instant::ZERO)),
+        }
+    }
+
+    /// As before Linux 5.1: what aggregation acknowledges at once is not added to the window.
+    pub(super) fn forget_aggregation(&mut self) {
+        self.aggregation = None;
+    }
+
+    pub(super) fn on_established(&mut self, established: &Established, window: &Window) {
+        self.mss = established.mss.max(1);
+        self.min_rtt = established.srtt;
+        self.min_rtt_at = established.now;
+        self.cycle_began = established.now;
+        if let Some(aggregation) = &mut self.aggregation {
+            aggregation.restart(established.now);
+        }
+        self.start_pacing(window.cwnd(), established.srtt);
+    }
+
+    /// `bbr_main`.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.update_bandwidth(ack);
+        self.update_aggregation(ack, window.cwnd());
+        self.update_cycle(ack);
+        self.update_full(ack);
+        self.update_drain(window, ack);
+        self.update_min_rtt(window, ack);
+        self.update_gains();
+        self.update_pacing(window, ack);
+        self.update_cwnd(window, ack);
+    }
+
+    /// A recovery begins: the window is kept for after it (`bbr_ssthresh`).
+    pub(super) fn on_congestion(&mut self, window: &Window) {
+        self.save_cwnd(window.cwnd());
+    }
+
+    pub(super) fn on_rto(&mut self) {
+        self.prior_state = State::Loss;
+        self.full_bandwidth = Bandwidth::default();
+        self.round_starts = true;
+    }
+
+    pub(super) fn on_undo(&mut self) {
+        self.full_bandwidth = Bandwidth::default();
+        self.full_rounds = 0;
+    }
+
+    /// Data is sent after nothing was in flight: it need not be paced up again (`bbr_cwnd_event`).
+    pub(super) fn on_idle_end(&mut self, window: &mut Window, now: Instant) {
+        self.idle_restart = true;
+        if let Some(aggregation) = &mut self.aggregation {
+            aggregation.restart(now);
+        }
+        match self.mode {
+            Mode::ProbeBandwidth => self.set_pacing(UNIT),
+            Mode::ProbeRtt => self.end_probe_rtt(window, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    pub(super) fn pacing_rate(&self) -> BitRate {
+        self.pacing_rate
+    }
+
+    pub(super) fn is_probing_rtt(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+
+    /// `bbr_min_tso_segs`.
+    pub(super) fn min_burst(&self) -> u32 {
+        if self.pacing_rate < SLOW { 1 } else { 2 }
+    }
+
+    fn bandwidth(&self) -> Bandwidth {
+        Bandwidth(self.bandwidth.get())
+    }
+
+    /// Counts rounds and keeps the largest delivery rate (`bbr_update_bw`). A rate that the application limited counts
+    /// only when it is larger.
+    fn update_bandwidth(&mut self, ack: &Ack) {
+        self.round_starts = false;
+        let (Some(interval), Some(prior)) = (ack.rate.interval, ack.rate.prior_delivered) else {
+            return;
+        };
+        if prior >= self.round_ends {
+            self.round_ends = ack.rate.total_delivered;
+            self.round += 1;
+            self.round_starts = true;
+            self.conserving = false;
+        }
+        let sample = Bandwidth::of(ack.rate.delivered, interval);
+        if !ack.rate.app_limited || sample >= self.bandwidth() {
+            self.bandwidth.update(BANDWIDTH_ROUNDS, self.round, sample.0);
+        }
+    }
+
+    fn update_aggregation(&mut self, ack: &Ack, cwnd: u32) {
+        let bandwidth = self.bandwidth();
+        if let Some(aggregation) = &mut self.aggregation
+            && ack.acked > 0
+            && ack.rate.interval.is_some()
+        {
+            aggregation.on_ack(ack.now, ack.acked, self.round_starts, bandwidth, cwnd);
+        }
+    }
+
+    /// Advances the gain cycle (`bbr_update_cycle_phase`): a phase lasts a round trip; probing goes on until there was
+    /// a loss or the gain's worth is in flight, draining ends as soon as the queue is gone.
+    fn update_cycle(&mut self, ack: &Ack) {
+        if self.mode != Mode::ProbeBandwidth {
+            return;
+        }
+        let elapsed = ack.now.checked_since(self.cycle_began).unwrap_or_default();
+        let whole = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
+        let gain = self.pacing_gain;
+        let due = if gain == UNIT {
+            whole
+        } else if gain > UNIT {
+            let in_flight = u64::from(ack.prior_in_flight) + self.burst_goal();
+            whole && (ack.lost > 0 || in_flight >= self.target(gain))
+        } else {
+            whole || u64::from(ack.prior_in_flight) <= self.target(UNIT)
+        };
+        if due {
+            self.advance_cycle(ack.now);
+        }
+    }
+
+    fn advance_cycle(&mut self, now: Instant) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_began = now;
+    }
+
+    /// Whether the pipe is full (`bbr_check_full_bw_reached`).
+    fn update_full(&mut self, ack: &Ack) {
+        if self.full || !self.round_starts || ack.rate.app_limited {
+            return;
+        }
+        let bandwidth = self.bandwidth();
+        if bandwidth.0 >= (self.full_bandwidth.0 * FULL_GROWTH) >> bandwidth::GAIN_PLACES {
+            self.full_bandwidth = bandwidth;
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.full = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    fn update_drain(&mut self, window: &mut Window, ack: &Ack) {
+        if self.mode == Mode::Startup && self.full {
+            self.mode = Mode::Drain;
+            window.set_ssthresh(narrow(self.target(UNIT)));
+        }
+        if self.mode == Mode::Drain && u64::from(ack.in_flight) <= self.target(UNIT) {
+            self.begin_probe_bandwidth(ack.now);
+        }
+    }
+
+    fn begin_probe_bandwidth(&mut self, now: Instant) {
+        self.mode = Mode::ProbeBandwidth;
+        self.cycle = CYCLE.len() - 1 - self.random.below(CYCLE_RANDOM) as usize;
+        self.advance_cycle(now);
+    }
+
+    /// Keeps the shortest round trip; when none as short was seen for ten seconds, empties the path for 200 ms and a
+    /// round to measure it (`bbr_update_min_rtt`).
+    fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
+        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = ack.rtt
+            && (self.min_rtt.is_none_or(|least| rtt < least) || (expired && !ack.maybe_delayed))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = ack.now;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_cwnd(window.cwnd());
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            if self.probe_rtt_until.is_some() {
+                self.probe_rtt_round_done |= self.round_starts;
+                if self.probe_rtt_round_done {
+                    self.end_probe_rtt(window, ack.now);
+                }
+            } else if ack.in_flight <= MIN_CWND {
+                self.probe_rtt_until = Some(ack.now + PROBE_RTT_TIME);
+                self.probe_rtt_round_done = false;
+                self.round_ends = ack.rate.total_delivered;
+            }
+        }
+        if ack.acked > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    /// Back to where it was, once the time is over (`bbr_check_probe_rtt_done`).
+    fn end_probe_rtt(&mut self, window: &mut Window, now: Instant) {
+        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+            return;
+        }
+        self.min_rtt_at = now;
+        window.set_cwnd(window.cwnd().max(self.prior_cwnd));
+        if self.full {
+            self.begin_probe_bandwidth(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (STARTUP_GAIN, STARTUP_GAIN),
+            Mode::Drain => (DRAIN_GAIN, STARTUP_GAIN),
+            Mode::ProbeBandwidth => (CYCLE[self.cycle], CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
+
+    /// Until the pipe is full the rate only rises (`bbr_set_pacing_rate`).
+    fn update_pacing(&mut self, window: &Window, ack: &Ack) {
+        if !self.seen_rtt && ack.srtt.is_some() {
+            self.start_pacing(window.cwnd(), ack.srtt);
+        }
+        self.set_pacing(self.pacing_gain);
+    }
+
+    fn set_pacing(&mut self, gain: u64) {
+        let rate = self.bandwidth().pacing(self.mss, gain);
+        if self.full || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// The first rate: the first window over the round trip, or over 1 ms before there is one
+    /// (`bbr_init_pacing_rate_from_rtt`).
+    fn start_pacing(&mut self, cwnd: u32, srtt: Option<Duration>) {
+        self.seen_rtt = srtt.is_some();
+        let rtt = srtt.unwrap_or(Duration::from_millis(1));
+        self.pacing_rate = Bandwidth::of(cwnd, rtt).pacing(self.mss, STARTUP_GAIN);
+    }
+
+    /// `bbr_set_cwnd`.
+    fn update_cwnd(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.acked > 0 {
+            let cwnd = self.cwnd_after(window.cwnd(), ack);
+            window.set_cwnd(cwnd);
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.set_cwnd(window.cwnd().min(MIN_CWND));
+        }
+    }
+
+    fn cwnd_after(&mut self, cwnd: u32, ack: &Ack) -> u32 {
+        let cwnd = self.recover_or_restore(cwnd, ack);
+        if self.conserving {
+            return cwnd.max(ack.in_flight.saturating_add(ack.acked));
+        }
+        let bandwidth = self.bandwidth();
+        let mut target = self.product(self.cwnd_gain);
+        if let Some(aggregation) = &self.aggregation
+            && self.full
+        {
+            target += aggregation.excess(bandwidth);
+        }
+        let target = narrow(self.with_bursts(target));
+        let grown = cwnd.saturating_add(ack.acked);
+        let cwnd = if self.full {
+            grown.min(target)
+        } else if cwnd < target || ack.rate.total_delivered < FIRST_CWND {
+            grown
+        } else {
+            cwnd
+        };
+        cwnd.max(MIN_CWND)
+    }
+
+    /// In the first round of a recovery what leaves the network is replaced, no more; after it the window is what it was
+    /// (`bbr_set_cwnd_to_recover_or_restore`).
+    fn recover_or_restore(&mut self, cwnd: u32, ack: &Ack) -> u32 {
+        let mut cwnd = cwnd.saturating_sub(ack.lost).max(1);
+        if ack.state == State::Recovery && self.prior_state != State::Recovery {
+            self.conserving = true;
+            self.round_ends = ack.rate.total_delivered;
+            cwnd = ack.in_flight.saturating_add(ack.acked);
+        } else if self.prior_state >= State::Recovery && ack.state < State::Recovery {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.conserving = false;
+        }
+        self.prior_state = ack.state;
+        cwnd
+    }
+
+    fn save_cwnd(&mut self, cwnd: u32) {
+        self.prior_cwnd = if self.prior_state < State::Recovery && self.mode != Mode::ProbeRtt {
+            cwnd
+        } else {
+            self.prior_cwnd.max(cwnd)
+        };
+    }
+
+    /// `gain` times the path's volume in segments; the first window while no round trip is known (`bbr_bdp`).
+    fn product(&self, gain: u64) -> u64 {
+        self.min_rtt
+            .map_or(FIRST_CWND, |rtt| self.bandwidth().product(rtt, gain))
+    }
+
+    /// The same with what bursts need (`bbr_inflight`).
+    fn target(&self, gain: u64) -> u64 {
+        self.with_bursts(self.product(gain))
+    }
+
+    /// Three bursts more, for the host's queue, the path and the receiver; an even number, for delayed acknowledgements; two
+    /// more to probe with (`bbr_quantization_budget`).
+    fn with_bursts(&self, segments: u64) -> u64 {
+        let even = (segments + 3 * self.burst_goal() + 1) & !1;
+        let probing = self.mode == Mode::ProbeBandwidth && self.cycle == 0;
+        if probing { even + 2 } else { even }
+    }
+
+    /// Segments of a burst: what the pacing rate carries in 1/1024 s (`bbr_tso_segs_goal`).
+    fn burst_goal(&self) -> u64 {
+        let bytes = (self.pacing_rate.as_bps() / 8 / 1_024).min(BURST_BYTES);
+        (bytes / u64::from(self.mss))
+            .max(u64::from(self.min_burst()))
+            .min(BURST_SEGMENTS)
+    }
+}
+
+fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

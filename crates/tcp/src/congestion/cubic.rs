@@ -1,0 +1,236 @@
+//! CUBIC: RFC 9438, in the integers of Linux's `tcp_cubic.c`.
+//!
+//! Time is in ticks of 1 ms (a kernel with `HZ` = 1000) and, inside the cubic function, in 1/1024 s.
+
+use super::window::Window;
+use netburn_units::{Duration, Instant};
+
+/// β, by which a loss reduces the window: 717/1024 ≈ 0.7 (RFC 9438 §4.6).
+const BETA: u64 = 717;
+const BETA_SCALE: u64 = 1_024;
+/// C, in 1/1024: 410/1024 ≈ 0.4 (RFC 9438 §5).
+const C: u64 = 410;
+/// In the Reno-friendly region the estimate grows by one segment for each 15/8 of a window acknowledged: 1/α, where
+/// α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
+const RENO_EIGHTHS: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// The cubic function is computed anew for the same window at most this often, in ticks.
+const RECOMPUTE: u64 = 1_000 / 32;
+/// The largest window in the units of [`Window`], and the longest time in 1/1024 s, for which the cube fits 64 bits.
+const LONGEST: u64 = 1 << 17;
+
+/// The state of one connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cubic {
+    /// W_max: the window before the last reduction, or less of it (fast convergence); 0 before the first.
+    w_max: u32,
+    epoch: Option<Epoch>,
+    /// Segments to be acknowledged for each by which the window grows.
+    per: u32,
+    last_cwnd: u32,
+    last_tick: u64,
+    last_sent: Option<Instant>,
+}
+
+/// The time since the last reduction.
+#[derive(Debug, Clone)]
+struct Epoch {
+    began: Instant,
+    /// K: when the curve reaches its plateau, in 1/1024 s.
+    k: u64,
+    /// The plateau.
+    origin: u32,
+    /// What Reno's window would be.
+    reno: u32,
+    /// Segments acknowledged towards its next increase.
+    acked: u32,
+}
+
+impl Cubic {
+    /// Congestion avoidance for `acked` segments (`cubictcp_cong_avoid` past slow start).
+    pub(super) fn avoid(&mut self, window: &mut Window, now: Instant, acked: u32, shortest_rtt: Duration) {
+        let per = self.update(window.cwnd(), now, acked, shortest_rtt);
+        window.increase(per, acked);
+    }
+
+    /// What a reduction lowers the threshold to (`cubictcp_recalc_ssthresh`): β × cwnd, at least 2 (RFC 9438 §4.6). The
+    /// epoch ends; a window below the last W_max makes room for others (fast convergence, §4.7).
+    pub(super) fn reduced(&mut self, cwnd: u32) -> u32 {
+        self.epoch = None;
+        let window = u64::from(cwnd);
+        self.w_max = if cwnd < self.w_max {
+            narrow(window * (BETA_SCALE + BETA) / (2 * BETA_SCALE))
+        } else {
+            cwnd
+        };
+        narrow(window * BETA / BETA_SCALE).max(2)
+    }
+
+    /// The retransmission timer ran out: all is forgotten (`bictcp_reset`).
+    pub(super) fn reset(&mut self) {
+        *self = Self {
+            last_sent: self.last_sent,
+            ..Self::default()
+        };
+    }
+
+    /// Data is sent; `idle`: nothing was in flight. The time without any does not count: the epoch moves on by it
+    /// (RFC 9438 §5.8, `cubictcp_cwnd_event`).
+    pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
+        if idle
+            && let Some(epoch) = &mut self.epoch
+            && let Some(last) = self.last_sent
+        {
+            let pause = now.checked_since(last).unwrap_or_default();
+            epoch.began = (epoch.began + pause).min(now);
+        }
+        self.last_sent = Some(now);
+    }
+
+    /// Whether the epoch began less than `span` ago.
+    pub(super) fn began_within(&self, now: Instant, span: Duration) -> bool {
+        self.epoch
+            .as_ref()
+            .is_some_and(|epoch| now.checked_since(epoch.began).unwrap_or_default() < span)
+    }
+
+    /// Segments to be acknowledged for each by which the window grows (`bictcp_update`).
+    fn update(&mut self, cwnd: u32, now: Instant, acked: u32, shortest_rtt: Duration) -> u32 {
+        let tick = tick(now);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.acked = epoch.acked.saturating_add(acked);
+            if self.last_cwnd == cwnd && tick.saturating_sub(self.last_tick) <= RECOMPUTE {
+                return self.per;
+            }
+        }
+        // Within one tick only the Reno-friendly region is brought up to date.
+        if self.epoch.is_none() || tick != self.last_tick {
+            self.last_cwnd = cwnd;
+            self.last_tick = tick;
+            let epoch = self
+                .epoch
+                .get_or_insert_with(|| Epoch::begin(now, cwnd, self.w_max, acked));
+            self.per = epoch.per(cwnd, now, shortest_rtt);
+            if self.w_max == 0 {
+                // Nothing is known of the path yet: 5 % a round trip at least.
+                self.per = self.per.min(20);
+            }
+        }
+        let epoch = self.epoch.as_mut().expect("an epoch has begun");
+        if let Some(per) = epoch.reno_per(cwnd) {
+            self.per = self.per.min(per);
+        }
+        // Half a segment for each acknowledged at most: 1.5 windows after a round trip (RFC 9438 §4.4).
+        self.per = self.per.max(2);
+        self.per
+    }
+}
+
+impl Epoch {
+    fn begin(now: Instant, cwnd: u32, w_max: u32, acked: u32) -> Self {
+        // K = ∛((W_max − cwnd)/C) (RFC 9438 §4.2), in 1/1024 s: the cube is scaled by 2³⁰, C by 2¹⁰.
+        let missing = u64::from(w_max.saturating_sub(cwnd));
+        Self {
+            began: now,
+            k: cube_root((missing << 40) / C),
+            origin: w_max.max(cwnd),
+            reno: cwnd,
+            acked,
+        }
+    }
+
+    /// By the cubic function: W(t) = C (t − K)³ + W_max, where the window should be one round trip from now
+    /// (RFC 9438 §4.2).
+    fn per(&self, cwnd: u32, now: Instant, shortest_rtt: Duration) -> u32 {
+        let elapsed = tick(now).saturating_sub(tick(self.began)) + shortest_rtt.as_millis();
+        let t = elapsed * 1_024 / 1_000;
+        let distance = t.abs_diff(self.k).min(LONGEST);
+        let delta = narrow((C * distance * distance * distance) >> 40);
+        let target = if t < self.k {
+            self.origin.saturating_sub(delta)
+        } else {
+            self.origin.saturating_add(delta)
+        };
+        match target.checked_sub(cwnd) {
+            None | Some(0) => cwnd.saturating_mul(100),
+            Some(missing) => cwnd / missing,
+        }
+    }
+
+    /// By what Reno would have by now, where that is more (RFC 9438 §4.3).
+    fn reno_per(&mut self, cwnd: u32) -> Option<u32> {
+        let per = narrow((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1);
+        // Linux adds one while *more* than `per` are left.
+        let grown = self.acked.saturating_sub(1) / per;
+        self.acked -= grown * per;
+        self.reno = self.reno.saturating_add(grown);
+        let missing = self.reno.checked_sub(cwnd).filter(|missing| *missing > 0)?;
+        Some(cwnd / missing)
+    }
+}
+
+/// `now` in whole milliseconds; time before the run's beginning is its beginning.
+fn tick(now: Instant) -> u64 {
+    u64::try_from(now.as_nanos()).unwrap_or(0) / 1_000_000
+}
+
+fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// ∛value, rounded down.
+fn cube_root(value: u64) -> u64 {
+    let mut root = 0u64;
+    for bit in (0..22).rev() {
+        let candidate = root | 1 << bit;
+        if u128::from(candidate).pow(3) <= u128::from(value) {
+            root = candidate;
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_constants_are_those_of_the_rfc() {
+        // α = 3 (1 − 0.7)/(1 + 0.7) = 0.529; 1/α = 1.889, 15/8 = 1.875.
+        assert_eq!(RENO_EIGHTHS, 15);
+        assert_eq!((C * 1_000 / 1_024, BETA * 1_000 / 1_024), (400, 700));
+    }
+
+    #[test]
+    fn roots_of_cubes() {
+        for (value, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3), (1 << 60, 1 << 20)] {
+            assert_eq!(cube_root(value), root, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_loss_leaves_seven_tenths_and_fast_convergence_gives_room() {
+        let mut cubic = Cubic::default();
+        assert_eq!(cubic.reduced(100), 70);
+        assert_eq!(cubic.w_max, 100);
+        // Below the last W_max: (1 + 0.7)/2 × 80 = 68.
+        assert_eq!(cubic.reduced(80), 56);
+        assert_eq!(cubic.w_max, 68);
+        assert_eq!(cubic.reduced(2), 2);
+    }
+
+    #[test]
+    fn the_largest_cube_fits() {
+        assert!(C.checked_mul(LONGEST.pow(3)).is_some());
+        assert!(((1u64 << 24) - 1).checked_mul(1 << 40).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn a_root_is_the_largest_whose_cube_fits(value: u64) {
+            let root = u128::from(cube_root(value));
+            prop_assert!(root.pow(3) <= u128::from(value));
+            prop_assert!((root + 1).pow(3) > u128::from(value));
+        }
+    }
+}
