@@ -85,7 +85,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub(super) fn internal_collision(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         let slot = &mut node.categories[category];
-        slot.window = slot.parameters.doubled(slot.window);
+        slot.window.fail(&slot.parameters, node.retry_limit);
         slot.waiting = true;
         let contender = slot.contender;
         let slots = node.draw(category);

@@ -7,7 +7,7 @@ use super::link::Link;
 use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
 use crate::config::Limit;
-use crate::edca::{AccessCategory, Contender, EdcaParameters};
+use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{NodeId, Queued};
 use crate::phy::{Modulation, PhyError};
 use crate::queue::{Drops, Tin, TransmitQueue};
@@ -24,6 +24,8 @@ pub(super) struct Node<P> {
     pub(super) exchange: Option<Exchange<P>>,
     pub(super) framing: Framing,
     pub(super) sifs: Duration,
+    /// The retry limit of its links; failures in a row are counted up to it.
+    pub(super) retry_limit: u32,
     pub(super) rts_threshold: Option<u64>,
     pub(super) rts_rate: Modulation,
     pub(super) account: Account,
@@ -52,8 +54,7 @@ struct Crossing<P> {
 pub(super) struct Category<P> {
     pub(super) parameters: EdcaParameters,
     pub(super) contender: Contender,
-    /// CW.
-    pub(super) window: u32,
+    pub(super) window: Window,
     pub(super) hardware: Hardware<P>,
     pub(super) waiting: bool,
 }
@@ -107,7 +108,7 @@ impl<P> Node<P> {
         let category = |index: usize| Category {
             parameters: config.edca[index],
             contender: contenders[index],
-            window: config.edca[index].cw_min,
+            window: Window::new(&config.edca[index]),
             hardware: Hardware::new(config.hardware, config.limit.up.is_some()),
             waiting: false,
         };
@@ -120,6 +121,7 @@ impl<P> Node<P> {
             exchange: None,
             framing: config.framing,
             sifs: timing.sifs,
+            retry_limit: config.links.iter().map(|link| link.limits.tries).max().unwrap_or(0),
             rts_threshold: config.rts_threshold,
             rts_rate: config.rts_rate,
             account: Account::default(),
@@ -140,7 +142,7 @@ impl<P> Node<P> {
 
     /// A number of slots, 0 to the category's window.
     pub(super) fn draw(&mut self, category: usize) -> u32 {
-        let window = u64::from(self.categories[category].window);
+        let window = u64::from(self.categories[category].window.slots());
         self.backoff.below(window + 1) as u32
     }
 

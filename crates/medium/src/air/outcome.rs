@@ -14,8 +14,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut().expect("an acknowledgement ends an exchange");
         let category = exchange.category;
-        let window = node.categories[category].parameters.cw_min;
-        node.categories[category].window = window;
+        let slot = &mut node.categories[category];
+        slot.window.succeed(&slot.parameters);
         let txop_end = exchange.txop_end;
         self.settle(now, id, true);
         if !self.continue_txop(now, id, category, txop_end) {
@@ -37,7 +37,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
         }
         let slot = &mut node.categories[category];
-        slot.window = slot.parameters.doubled(slot.window);
+        slot.window.fail(&slot.parameters, node.retry_limit);
         self.settle(now, id, false);
         self.back_off(now, id, category, true);
     }
@@ -81,9 +81,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let released = &mut self.released;
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
-        if given_up && kept.is_empty() {
-            slot.window = slot.parameters.cw_min;
-        }
         slot.hardware.set_on_air(false);
         if kept.is_empty() {
             node.queue.finished(tin, handed);

@@ -118,10 +118,4 @@ impl EdcaParameters {
             new(2, cw_min / 4, cw_min / 2, 1_504),
         ]
     }
-
-    /// The window after a failure: doubled, up to CWmax (clause 10.23.2.2).
-    #[must_use]
-    pub fn doubled(&self, window: u32) -> u32 {
-        (2 * window + 1).min(self.cw_max)
-    }
 }
