@@ -60,9 +60,13 @@ pub struct Cell {
 
 impl Cell {
     pub fn open(&self, queue: Queue) -> Air<u64> {
+        self.open_with(queue, EdcaParameters::default_set(15))
+    }
+
+    pub fn open_with(&self, queue: Queue, edca: [EdcaParameters; 4]) -> Air<u64> {
         let node = |links| NodeConfig {
             channel: 0,
-            edca: EdcaParameters::default_set(15),
+            edca,
             hardware: self.hardware,
             rts_threshold: None,
             rts_rate: Modulation::Ofdm(Rate::M24),
