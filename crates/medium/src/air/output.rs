@@ -80,6 +80,10 @@ pub struct Account {
     pub sent: Duration,
     /// Airtime of data PPDUs addressed to it.
     pub received: Duration,
+    /// Data PPDUs addressed to it.
+    pub received_transmissions: u64,
+    /// MPDUs in those.
+    pub received_mpdus: u64,
     /// Data PPDUs sent.
     pub transmissions: u64,
     /// Of which met others.

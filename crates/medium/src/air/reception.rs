@@ -58,6 +58,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let duration = exchange.aggregate.duration;
         let receiver = &mut self.nodes[to.index()];
         receiver.account.received += duration;
+        receiver.account.received_transmissions += 1;
+        receiver.account.received_mpdus += u64::from(mpdus);
         receiver
             .queue
             .charge(crate::queue::Tin { to: id, tid: tin.tid }, duration);

@@ -1,0 +1,19 @@
+//! Writes the fuzz corpus: inputs of rising length from a generator of their own. What is there stays.
+
+use netburn_units::Seed;
+use std::path::Path;
+
+fn main() -> std::io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/network");
+    std::fs::create_dir_all(&folder)?;
+    for round in 0..12 {
+        let mut stream = Seed(2).stream("network", round);
+        let length = 400 * (round + 1) / 12;
+        let bytes: Vec<u8> = (0..length).map(|_| stream.below(256) as u8).collect();
+        let file = folder.join(format!("drawn-{round:02}"));
+        if !file.exists() {
+            std::fs::write(file, bytes)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Operations on a [`Network`], decoded from bytes, and the laws that hold whatever they are.
+
+use crate::{Endpoint, Network, Output};
+use netburn_medium::config::{Limit, Quality, QueueKind, RateControl};
+use netburn_medium::fuzz::Bytes;
+use netburn_medium::packet::{Ecn, Packet};
+use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
+use std::collections::BTreeMap;
+
+/// Two access points, one by its rating, with a line; three stations, one of them with an adapter.
+const HOUSE: &str = r#"
+[server]
+link = { rate = "200 Mbit/s", delay = "1 ms", loss = "1 %" }
+[ap.one]
+rating = "AC1750"
+forwarding = "150 Mbit/s"
+wan = { down = "50 Mbit/s", up = "10 Mbit/s", delay = "4 ms" }
+[ap.two.radio.5g]
+standard = "802.11n"
+[network.home]
+radios = ["one.2g", "one.5g", "two.5g"]
+[station.a]
+joins = "home"
+signal = "-50 dBm"
+[station.b]
+joins = "one.2g"
+standard = "802.11g"
+signal = "-70 dBm"
+hidden_from = ["c"]
+[station.c]
+joins = "two.5g"
+distance = "20 m"
+limit = "30 Mbit/s"
+"#;
+
+/// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still under way; a flow's packets come in
+/// order; waking at the time asked for leads on.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check(bytes: &[u8]) {
+    let mut bytes = Bytes::new(bytes);
+    let mut plan = Document::from_toml("house.toml", HOUSE)
+        .and_then(|house| house.resolve())
+        .expect("a good house");
+    for ap in &mut plan.aps {
+        ap.queue = bytes.one_of(&QueueKind::ALL);
+        ap.queue_limit = ap.queue.default_limit();
+    }
+    let mut world = World {
+        network: Network::new(&plan).expect("a good house"),
+        plan,
+        now: Instant::from_millis(-10),
+        offered: 0,
+        under_way: BTreeMap::new(),
+        last: BTreeMap::new(),
+    };
+    while !bytes.is_empty() {
+        world.operate(&mut bytes);
+    }
+    world.finish();
+}
+
+struct World {
+    network: Network<u32>,
+    plan: Plan,
+    now: Instant,
+    offered: u32,
+    under_way: BTreeMap<u32, (Endpoint, Endpoint)>,
+    last: BTreeMap<(Endpoint, Endpoint), u32>,
+}
+
+impl World {
+    fn operate(&mut self, bytes: &mut Bytes) {
+        match bytes.below(8) {
+            0..=3 => {
+                let (from, to) = (end(bytes), end(bytes));
+                if from == to {
+                    return;
+                }
+                for _ in 0..bytes.one_of(&[1_u32, 3, 10, 60]) {
+                    self.offer(from, to, bytes.one_of(&[40, 576, 1_500]));
+                }
+            }
+            4 | 5 => {
+                let span = bytes.one_of(&[1_u64, 100, 5_000, 40_000]);
+                self.advance(self.now + Duration::from_micros(span));
+            }
+            6 => {
+                for _ in 0..bytes.below(64) {
+                    self.step();
+                }
+            }
+            _ => {
+                let setting = self.setting(bytes);
+                self.network.set(self.now, &setting);
+            }
+        }
+        self.drain();
+    }
+
+    fn setting(&self, bytes: &mut Bytes) -> Setting {
+        let station = self.plan.stations[bytes.below(3)].name.clone();
+        let ap = self.plan.aps[bytes.below(2)].name.clone();
+        let rate = BitRate::from_mbps(bytes.one_of(&[1, 20, 500]));
+        match bytes.below(12) {
+            0 => Setting::Link(LinkSetting::Rate(rate)),
+            1 => Setting::Link(LinkSetting::Delay(Duration::from_millis(bytes.below(20) as u64))),
+            2 => Setting::Ap(ap, ApSetting::Queue(bytes.one_of(&QueueKind::ALL))),
+            3 => Setting::Ap(ap, ApSetting::Forwarding(rate)),
+            4 => Setting::Ap(ap, ApSetting::WanDown(rate)),
+            5 => Setting::Ap(
+                ap,
+                ApSetting::WanLoss(Probability::from_ppb(100_000_000).expect("a tenth")),
+            ),
+            6 => Setting::Radio(
+                RadioRef {
+                    ap: "one".to_owned(),
+                    radio: RadioName {
+                        band: netburn_medium::config::Band::Ghz5,
+                        number: 1,
+                    },
+                },
+                RadioSetting::Power(Dbm::from_dbm(bytes.below(30) as i32)),
+            ),
+            7 => Setting::Station(
+                station,
+                StationSetting::Quality(Quality::Signal(Dbm::from_dbm(-30 - bytes.below(70) as i32))),
+            ),
+            8 => Setting::Station(
+                station,
+                StationSetting::RateControl(bytes.one_of(&[
+                    RateControl::Fixed,
+                    RateControl::Ideal,
+                    RateControl::Minstrel,
+                ])),
+            ),
+            9 => Setting::Station(
+                station,
+                StationSetting::Limit(Limit {
+                    up: Some(rate),
+                    down: None,
+                }),
+            ),
+            10 => Setting::Station(station, StationSetting::Queue(bytes.one_of(&QueueKind::ALL))),
+            _ => Setting::Station(station, StationSetting::Weight(1 + u16::from(bytes.byte()))),
+        }
+    }
+
+    fn offer(&mut self, from: Endpoint, to: Endpoint, length: u32) {
+        let number = self.offered;
+        self.offered += 1;
+        self.under_way.insert(number, (from, to));
+        // One flow from each end to each other.
+        let flow = flow(from) * 4 + flow(to);
+        let packet = Packet {
+            length,
+            flow,
+            tid: 0,
+            ecn: Ecn::Ect0,
+            payload: number,
+        };
+        self.network.handle_packet(self.now, from, to, packet);
+    }
+
+    fn step(&mut self) {
+        let Some((at, _)) = self.network.poll_timeout() else {
+            return;
+        };
+        assert!(at >= self.now, "the past is over: {at} at {}", self.now);
+        self.advance(at);
+    }
+
+    fn advance(&mut self, to: Instant) {
+        self.network.handle_timeout(to);
+        self.now = to;
+        if let Some((at, wake)) = self.network.poll_timeout() {
+            assert!(at > to, "{wake:?} was to be handled by {to}");
+        }
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.network.poll_output() {
+            match output {
+                Output::Delivered { at, from, to, packet } => {
+                    assert!(at <= self.now);
+                    assert_eq!(self.under_way.remove(&packet.payload), Some((from, to)), "delivered");
+                    let last = self.last.insert((from, to), packet.payload);
+                    assert!(
+                        last.is_none_or(|last| last < packet.payload),
+                        "{last:?} before {}",
+                        packet.payload
+                    );
+                }
+                Output::Dropped { from, to, packet, .. } => {
+                    assert_eq!(self.under_way.remove(&packet.payload), Some((from, to)), "dropped");
+                }
+                Output::Sent { .. } => {}
+            }
+        }
+        for station in 0..3 {
+            let end = Endpoint::Station(station);
+            let seen = self.network.station_seen(station);
+            let waits =
+                |of: &dyn Fn(&(Endpoint, Endpoint)) -> bool| self.under_way.values().filter(|way| of(way)).count();
+            assert_eq!(seen.up.backlog(), waits(&|way| way.0 == end) as u64);
+            assert_eq!(seen.down.backlog(), waits(&|way| way.1 == end) as u64);
+        }
+    }
+
+    /// Without more input the network comes to rest.
+    fn finish(&mut self) {
+        for _ in 0..200_000 {
+            if self.network.poll_timeout().is_none() {
+                break;
+            }
+            self.step();
+        }
+        assert!(
+            self.under_way.is_empty(),
+            "{} packets for ever under way",
+            self.under_way.len()
+        );
+    }
+}
+
+fn end(bytes: &mut Bytes) -> Endpoint {
+    match bytes.below(5) {
+        0 | 1 => Endpoint::Server,
+        station => Endpoint::Station(station as u16 - 2),
+    }
+}
+
+fn flow(end: Endpoint) -> u32 {
+    match end {
+        Endpoint::Server => 0,
+        Endpoint::Station(station) => 1 + u32::from(station),
+    }
+}

@@ -1,0 +1,89 @@
+//! Which radios share the air.
+//!
+//! Radios whose channels have frequencies in common are on one channel of the model, also when it is another radio between them that
+//! does: then all of them take turns. That is so on the primary channels of real ones; what real radios gain when only their secondary
+//! channels meet, by sending narrower meanwhile, isn't modelled. Nothing leaks between channels that only touch.
+
+use super::{Place, PlacedRadio};
+use crate::error::NetworkError;
+use netburn_medium::air::ChannelConfig;
+use netburn_medium::config::spectrum::{Span, overlap};
+use netburn_medium::config::{Band, Standard, Width};
+use netburn_medium::edca::Timing;
+use netburn_medium::phy::{Modulation, dsss, ofdm};
+
+/// The channels, and the one of each radio.
+pub(super) fn of(radios: &[PlacedRadio], places: &[Place]) -> Result<(Vec<ChannelConfig>, Vec<usize>), NetworkError> {
+    let spans = radios.iter().map(span).collect::<Result<Vec<_>, _>>()?;
+    let mut channel_of: Vec<usize> = (0..radios.len()).collect();
+    // Small numbers: joining two groups walks the list.
+    for one in 0..radios.len() {
+        for other in 0..one {
+            if overlap(spans[one], spans[other]) {
+                let (from, into) = (channel_of[one], channel_of[other]);
+                for channel in &mut channel_of {
+                    if *channel == from {
+                        *channel = into;
+                    }
+                }
+            }
+        }
+    }
+    let mut names = channel_of.clone();
+    names.sort_unstable();
+    names.dedup();
+    for channel in &mut channel_of {
+        *channel = names.binary_search(channel).expect("it is one of them");
+    }
+    let channels = (0..names.len())
+        .map(|channel| config(channel, &channel_of, radios, places))
+        .collect();
+    Ok((channels, channel_of))
+}
+
+fn span(radio: &PlacedRadio) -> Result<Span, NetworkError> {
+    let config = &radio.config;
+    config.band.block(config.channel, config.width).ok_or_else(|| {
+        let fits = |width: &Width| config.band.block(config.channel, *width).is_some();
+        let widest = Width::ALL.into_iter().rev().find(fits);
+        NetworkError::Channel {
+            radio: radio.name.to_string(),
+            channel: config.channel,
+            mhz: config.width.as_mhz(),
+            hint: match widest {
+                Some(width) => format!("it goes up to {} MHz there", width.as_mhz()),
+                None => format!("the channels of {} are {}", config.band.name(), config.band.channels()),
+            },
+        }
+    })
+}
+
+fn config(channel: usize, channel_of: &[usize], radios: &[PlacedRadio], places: &[Place]) -> ChannelConfig {
+    let here = |radio: usize| channel_of[radio] == channel;
+    let of_channel = || {
+        radios
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| here(*index))
+            .map(|(_, radio)| radio)
+    };
+    let band = of_channel().next().map_or(Band::Ghz5, |radio| radio.config.band);
+    let dsss = of_channel().any(|radio| radio.config.standard == Standard::B)
+        || places
+            .iter()
+            .any(|place| here(place.radio.index()) && place.link.standard == Standard::B);
+    let busy = of_channel().map(|radio| radio.config.busy.as_f64()).fold(0.0, f64::max);
+    ChannelConfig {
+        timing: match band {
+            Band::Ghz2_4 if dsss => Timing::DSSS,
+            Band::Ghz2_4 => Timing::OFDM_2G,
+            _ => Timing::OFDM,
+        },
+        eifs: Some(if dsss {
+            Modulation::Dsss(dsss::Rate::M1)
+        } else {
+            Modulation::Ofdm(ofdm::Rate::M6)
+        }),
+        busy,
+    }
+}

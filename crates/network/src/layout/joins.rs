@@ -1,0 +1,68 @@
+//! Which radio a station joins.
+
+use super::{PlacedRadio, link};
+use crate::error::NetworkError;
+use netburn_medium::config::{Quality, Selects};
+use netburn_medium::signal::{PathLoss, received_dbm};
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{Joins, RadioRef, Station};
+
+/// The place of the radio, and how good the link is.
+pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> Result<(usize, Quality), NetworkError> {
+    let Some(joins) = &station.air.joins else {
+        return Err(NetworkError::JoinsNothing {
+            station: station.name.clone(),
+            hint: radios
+                .first()
+                .map_or_else(|| "home.5g".to_owned(), |radio| radio.name.to_string()),
+        });
+    };
+    let quality = station.air.quality.ok_or_else(|| NetworkError::NoQuality {
+        station: station.name.clone(),
+    })?;
+    let place = |name: &RadioRef| radios.iter().position(|radio| radio.name == *name);
+    let offered: Vec<usize> = plan.radios_of(joins).into_iter().filter_map(place).collect();
+    if offered.is_empty() {
+        return Err(NetworkError::NoSuchRadio {
+            station: station.name.clone(),
+            joins: joins.to_string(),
+        });
+    }
+    let spoken = |index: &usize| link::common_standard(station.air.standard, &radios[*index].config).is_some();
+    let mut spoken: Vec<usize> = offered.iter().copied().filter(spoken).collect();
+    if spoken.is_empty() {
+        let told = |index: &usize| {
+            format!(
+                "{} speaks {}",
+                radios[*index].name,
+                radios[*index].config.standard.name()
+            )
+        };
+        return Err(NetworkError::NoCommonStandard {
+            station: station.name.clone(),
+            standard: station.air.standard.map_or("nothing", |standard| standard.name()),
+            joins: joins.to_string(),
+            radios: offered.iter().map(told).collect::<Vec<_>>().join(", "),
+        });
+    }
+    if let Joins::Radio(_) = joins {
+        return Ok((spoken[0], quality));
+    }
+    // A stable sort by falling preference: what is equal stays in the network's order.
+    let signal = |index: usize| {
+        let config = &radios[index].config;
+        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::of_band(config.band));
+        (dbm.unwrap_or(0.0) * 100.0) as i64
+    };
+    let wanted = |index: usize| matches!(station.air.selects, Selects::Band(band) if band == radios[index].config.band);
+    spoken.sort_by_key(|index| {
+        let band = radios[*index].config.band;
+        let by_band = std::cmp::Reverse((wanted(*index), band, signal(*index)));
+        let by_signal = std::cmp::Reverse((signal(*index), band));
+        match station.air.selects {
+            Selects::Strongest => (Some(by_signal), None),
+            Selects::HighestBand | Selects::Band(_) => (None, Some(by_band)),
+        }
+    });
+    Ok((spoken[0], quality))
+}

@@ -1,0 +1,215 @@
+//! A link: what both sides have in common, and what the signal lets through.
+
+use super::{Place, PlacedRadio};
+use crate::error::NetworkError;
+use netburn_medium::aggregation::Limits;
+use netburn_medium::air::LinkConfig;
+use netburn_medium::config::{Band, Guard, Quality, RadioConfig, RateControl, Standard, Width};
+use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
+use netburn_medium::rate::{RateChoice, RateSet};
+use netburn_medium::signal::{self, PathLoss};
+use netburn_scenario::plan::Station;
+use netburn_units::{Dbm, Duration};
+
+/// What both sides of a link have.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    pub(crate) standard: Standard,
+    band: Band,
+    power: Dbm,
+    /// The fastest that both have.
+    fastest: TxVector,
+    limits: Limits,
+}
+
+/// What a sender waits before and after a frame on average: enough to compare rates by.
+const ACCESS: Duration = Duration::from_micros(127);
+
+/// The standard that a station, which speaks `station` or whatever the radio does, and a radio use with each other.
+pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) -> Option<Standard> {
+    let Some(station) = station else {
+        return Some(radio.standard);
+    };
+    let speaks = |standard: Standard| match standard {
+        Standard::B | Standard::G => radio.band == Band::Ghz2_4,
+        Standard::A => radio.band == Band::Ghz5,
+        Standard::N | Standard::Ac => radio.band != Band::Ghz6,
+        Standard::Ax | Standard::Be => true,
+    };
+    if !speaks(station) || !speaks(radio.standard) {
+        return None;
+    }
+    let newest = station.generation().min(radio.standard.generation());
+    let fits = |standard: &Standard| standard.in_band(radio.band) && standard.generation() <= newest;
+    Standard::ALL
+        .into_iter()
+        .filter(fits)
+        .max_by_key(|standard| standard.generation())
+}
+
+impl Link {
+    pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &Quality) -> Result<Self, NetworkError> {
+        let config = &radio.config;
+        let standard = common_standard(station.air.standard, config).ok_or_else(|| NetworkError::NoCommonStandard {
+            station: station.name.clone(),
+            standard: station.air.standard.map_or("nothing", |standard| standard.name()),
+            joins: radio.name.to_string(),
+            radios: format!("it speaks {}", config.standard.name()),
+        })?;
+        let link = Link {
+            standard,
+            band: config.band,
+            power: config.power,
+            fastest: fastest(standard, config, station.air.streams),
+            limits: limits(standard, config),
+        };
+        if let Quality::Mcs(mcs) = quality {
+            let vector = link.at_mcs(*mcs);
+            vector.format().map_err(|why| NetworkError::Phy {
+                whose: format!("station.{} with {}", station.name, standard.name()),
+                why,
+            })?;
+        } else {
+            let slowest = link.at_mcs(0);
+            let slowest = TxVector {
+                width: Width::Mhz20,
+                streams: 1,
+                ..slowest
+            };
+            let too_weak = |why| NetworkError::TooWeak {
+                station: station.name.clone(),
+                why,
+            };
+            let down = link.signal_dbm(quality).unwrap_or(0.0);
+            signal::check(down, &slowest).map_err(too_weak)?;
+            if let Some(up) = station.air.signal_up {
+                signal::check(up.as_dbm_f64(), &slowest).map_err(too_weak)?;
+            }
+        }
+        Ok(link)
+    }
+
+    /// From the access point.
+    pub(super) fn down(&self, place: &Place) -> LinkConfig {
+        self.config(place.node.index(), place, self.snr_down(&place.quality))
+    }
+
+    /// To the access point.
+    pub(super) fn up(&self, place: &Place) -> LinkConfig {
+        self.config(place.radio.index(), place, self.snr_up(&place.quality, place.signal_up))
+    }
+
+    fn config(&self, to: usize, place: &Place, snr_db: Option<f64>) -> LinkConfig {
+        let (vector, rate) = self.sending(&place.quality, place.control, snr_db);
+        LinkConfig {
+            to,
+            vector,
+            rate,
+            snr_db,
+            limits: self.limits,
+        }
+    }
+
+    /// How it sends, and how that changes.
+    pub(crate) fn sending(
+        &self,
+        quality: &Quality,
+        control: RateControl,
+        snr_db: Option<f64>,
+    ) -> (TxVector, RateChoice) {
+        match (quality, control) {
+            (Quality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
+            (_, RateControl::Fixed) => {
+                let set = RateSet::up_to(&self.fastest, &self.limits, ACCESS);
+                (set.best(snr_db).vector, RateChoice::Fixed)
+            }
+            (_, control) => (self.fastest, control.into()),
+        }
+    }
+
+    /// Signal over noise at the station, for the width of the fastest vector; `None`: nothing is lost to noise.
+    pub(crate) fn snr_down(&self, quality: &Quality) -> Option<f64> {
+        Some(self.signal_dbm(quality)? - signal::noise_dbm(self.fastest.width))
+    }
+
+    /// The same at the access point.
+    pub(crate) fn snr_up(&self, quality: &Quality, signal_up: Option<Dbm>) -> Option<f64> {
+        match (quality, signal_up) {
+            (Quality::Mcs(_), None) => None,
+            (_, Some(signal)) => Some(signal.as_dbm_f64() - signal::noise_dbm(self.fastest.width)),
+            (quality, None) => self.snr_down(quality),
+        }
+    }
+
+    /// The transmit power of the access point from now on.
+    pub(crate) fn set_power(&mut self, power: Dbm) {
+        self.power = power;
+    }
+
+    fn signal_dbm(&self, quality: &Quality) -> Option<f64> {
+        signal::received_dbm(quality, self.power, self.band, &PathLoss::of_band(self.band))
+    }
+
+    /// The vector of an MCS, or of the rate of that number where there are no MCS.
+    pub(crate) fn at_mcs(&self, mcs: u8) -> TxVector {
+        TxVector {
+            modulation: modulation(self.standard, mcs),
+            ..self.fastest
+        }
+    }
+}
+
+fn fastest(standard: Standard, radio: &RadioConfig, streams: u8) -> TxVector {
+    let width = radio.width.min(standard.widest(radio.band));
+    let streams = radio.streams.min(streams).min(standard.most_streams()).max(1);
+    let guard = match standard {
+        Standard::A | Standard::B | Standard::G => Guard::Ns800,
+        _ if standard.has_guard(radio.guard) => radio.guard,
+        _ => standard.default_guard(),
+    };
+    let valid = |mcs: &u8| standard.has_mcs(*mcs, width, streams);
+    let highest = (0..=standard.highest_mcs()).rev().find(valid).unwrap_or(0);
+    TxVector {
+        modulation: modulation(standard, highest),
+        width,
+        guard,
+        streams,
+        signal_extension: radio.band == Band::Ghz2_4 && standard != Standard::B,
+        short_preamble: false,
+    }
+}
+
+fn modulation(standard: Standard, mcs: u8) -> Modulation {
+    match standard {
+        Standard::B => Modulation::Dsss(dsss::Rate::ALL[usize::from(mcs.min(3))]),
+        Standard::A | Standard::G => Modulation::Ofdm(ofdm::Rate::ALL[usize::from(mcs.min(7))]),
+        Standard::N => Modulation::Ht { mcs },
+        Standard::Ac => Modulation::Vht { mcs },
+        Standard::Ax => Modulation::He { mcs },
+        Standard::Be => Modulation::Eht { mcs },
+    }
+}
+
+/// The longest A-MPDU of each generation in bytes (802.11-2020 §9.4.2.55.3, §9.4.2.157.2; 802.11ax-2021 and be).
+fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
+    let bytes = match standard {
+        Standard::A | Standard::B | Standard::G => return Limits::NONE,
+        Standard::N => 65_535,
+        Standard::Ac => 1_048_575,
+        Standard::Ax => 6_500_631,
+        Standard::Be => 15_523_200,
+    };
+    let window = standard.block_ack_window();
+    let frames = radio.aggregation.frames.unwrap_or(window).min(window);
+    let amsdu = radio.aggregation.amsdu.map_or(0, |size| size.as_bytes());
+    let longest = standard.largest_amsdu().map_or(0, u64::from);
+    Limits {
+        ampdu: frames > 1,
+        frames: u32::from(frames),
+        time: radio.aggregation.time.min(Limits::PPDU),
+        bytes,
+        amsdu: amsdu.min(longest) as u32,
+        // Linux drivers try an aggregated frame ten times and more (ath9k: ATH_MAX_SW_RETRIES 30; mac80211's long limit 4 to 7).
+        tries: 10,
+    }
+}

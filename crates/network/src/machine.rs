@@ -1,0 +1,354 @@
+//! A plan's network, from the server to the stations and back.
+
+use crate::change::Changes;
+use crate::error::NetworkError;
+use crate::hop::Left;
+use crate::layout::{Layout, Place, PlacedRadio};
+use crate::observe::{RadioSeen, StationSeen, Traffic};
+use crate::output::{Dropper, Endpoint, Moving, Output, Parcel, unwrap, wrap};
+use crate::queue::QueueConfig;
+use crate::wires::{Wire, Wires};
+use netburn_medium::air::{Air, Output as AirOutput, Transmission, Wake as AirWake};
+use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+/// A plan's network.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then come back with a packet or at
+/// [`poll_timeout`](Self::poll_timeout). Time 0 is when the load begins; a baseline before it has negative times.
+#[derive(Debug)]
+pub struct Network<P> {
+    pub(crate) air: Air<Parcel<P>>,
+    pub(crate) wires: Wires<P>,
+    pub(crate) radios: Vec<PlacedRadio>,
+    pub(crate) places: Vec<Place>,
+    /// By node.
+    pub(crate) queues: Vec<QueueConfig>,
+    /// By node.
+    pub(crate) channel_of: Vec<usize>,
+    pub(crate) changes: Changes,
+    /// Flow and bytes of what the server has handed to its hop and that hasn't been sent.
+    at_server: VecDeque<(u32, u32)>,
+    down: Vec<Traffic>,
+    up: Vec<Traffic>,
+    outputs: VecDeque<Output<P>>,
+}
+
+/// Why the network wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wake {
+    /// A setting changes.
+    Change,
+    /// Something on a wire.
+    Wire,
+    /// Something on the air.
+    Air(AirWake),
+}
+
+impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+    /// The network of a plan.
+    ///
+    /// # Errors
+    /// When the plan's network can't be: what is wrong and what would be right.
+    pub fn new(plan: &Plan) -> Result<Self, NetworkError> {
+        let layout = Layout::of(plan)?;
+        let mut wires = Wires::new(plan, &layout);
+        wires.hop(Wire::LinkDown).tell_sent();
+        let queues = layout.queues.iter().map(QueueConfig::build).collect();
+        let whose = |node: usize| match layout.radios.get(node) {
+            Some(radio) => radio.name.to_string(),
+            None => format!("station.{}", plan.stations[node - layout.radios.len()].name),
+        };
+        let air = Air::new(&layout.air, queues).map_err(|why| {
+            let links =
+                |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
+            NetworkError::Phy {
+                whose: layout.air.nodes.iter().position(links).map(whose).unwrap_or_default(),
+                why,
+            }
+        })?;
+        let changes = Changes::of(plan, &layout)?;
+        Ok(Network {
+            air,
+            wires,
+            channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
+            queues: layout.queues,
+            changes,
+            at_server: VecDeque::new(),
+            down: vec![Traffic::default(); layout.places.len()],
+            up: vec![Traffic::default(); layout.places.len()],
+            radios: layout.radios,
+            places: layout.places,
+            outputs: VecDeque::new(),
+        })
+    }
+
+    /// A packet leaves one end for another.
+    ///
+    /// # Panics
+    /// When an end isn't in the plan.
+    pub fn handle_packet(&mut self, now: Instant, from: Endpoint, to: Endpoint, packet: Packet<P>) {
+        self.handle_timeout(now);
+        let packet = wrap(from, to, packet);
+        if let Endpoint::Station(station) = to {
+            self.down[usize::from(station)].offered += 1;
+        }
+        match from {
+            Endpoint::Server => {
+                let (flow, length) = (packet.flow, packet.length);
+                match self.wires.handle_packet(now, Wire::LinkDown, packet) {
+                    Ok(()) => self.at_server.push_back((flow, length)),
+                    Err(packet) => self.drop_packet(now, Dropper::Host, packet),
+                }
+            }
+            Endpoint::Station(station) => {
+                self.up[usize::from(station)].offered += 1;
+                let place = &self.places[usize::from(station)];
+                self.air.handle_packet(now, place.node, place.radio, packet);
+            }
+        }
+        self.drain_air();
+        self.drain_wires(now);
+    }
+
+    /// Time has come to `now`: everything that happens until then happens, in its order.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((at, wake)) = self.poll_timeout() {
+            if at > now {
+                break;
+            }
+            match wake {
+                Wake::Change => self.change(at),
+                Wake::Wire => {}
+                Wake::Air(_) => self.air.handle_timeout(at),
+            }
+            self.drain_air();
+            self.drain_wires(at);
+        }
+    }
+
+    /// The next thing that happened.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.outputs.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
+        let change = self.changes.next().map(|at| (at, Wake::Change));
+        let wire = self.wires.poll_timeout().map(|at| (at, Wake::Wire));
+        let air = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
+        [change, wire, air].into_iter().flatten().min()
+    }
+
+    /// From now on data transmissions are kept for [`poll_transmission`](Self::poll_transmission).
+    pub fn trace(&mut self) {
+        self.air.trace();
+    }
+
+    /// The next data transmission that ended, with the station it was for or from.
+    pub fn poll_transmission(&mut self) -> Option<(u16, Transmission)> {
+        let transmission = self.air.poll_transmission()?;
+        let station = self
+            .station(transmission.to)
+            .or_else(|| self.station(transmission.from));
+        Some((station.expect("one end of a link is a station"), transmission))
+    }
+
+    /// How many stations there are.
+    #[must_use]
+    pub fn stations(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The name of the radio that a station joined, `home.5g`.
+    #[must_use]
+    pub fn joined(&self, station: u16) -> String {
+        let place = &self.places[usize::from(station)];
+        self.radios[place.radio.index()].name.to_string()
+    }
+
+    /// A station, as it is seen.
+    #[must_use]
+    pub fn station_seen(&self, station: u16) -> StationSeen {
+        let index = usize::from(station);
+        let place = &self.places[index];
+        StationSeen {
+            down: self.down[index],
+            up: self.up[index],
+            air: self.air.account(place.node),
+        }
+    }
+
+    /// The access points' radios, as they are seen.
+    #[must_use]
+    pub fn radios_seen(&self) -> Vec<RadioSeen> {
+        let seen = |(index, radio): (usize, &PlacedRadio)| {
+            let node = NodeId(index as u16);
+            RadioSeen {
+                name: radio.name.to_string(),
+                air: self.air.account(node),
+                backlog: self.air.backlog(node),
+                channel: self.channel_of[index],
+                time: self.air.channel_account(self.channel_of[index]),
+            }
+        };
+        self.radios.iter().enumerate().map(seen).collect()
+    }
+
+    /// The station behind a node, if it isn't a radio of an access point.
+    fn station(&self, node: NodeId) -> Option<u16> {
+        let index = node.index().checked_sub(self.radios.len())?;
+        Some(index as u16)
+    }
+
+    /// Takes what the air gave out.
+    pub(crate) fn drain_air(&mut self) {
+        while let Some(output) = self.air.poll_output() {
+            match output {
+                AirOutput::Delivered { at, to, packet, .. } => match self.station(to) {
+                    Some(_) => self.deliver(at, packet),
+                    None => self.forward(at, self.radios[to.index()].ap, packet),
+                },
+                AirOutput::Dropped {
+                    at,
+                    from,
+                    reason,
+                    packet,
+                    ..
+                } => {
+                    let Some(packet) = packet else { continue };
+                    let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
+                    let by = if own {
+                        Dropper::Sender(reason)
+                    } else {
+                        Dropper::Air(reason)
+                    };
+                    self.drop_packet(at, by, packet);
+                }
+                AirOutput::Sent {
+                    at,
+                    from,
+                    flow,
+                    packets,
+                    bytes,
+                    ..
+                } => {
+                    if let Some(station) = self.station(from) {
+                        self.outputs.push_back(Output::Sent {
+                            at,
+                            from: Endpoint::Station(station),
+                            flow,
+                            packets,
+                            bytes,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves what has come out of the wires by `now` on to where it goes next.
+    fn drain_wires(&mut self, now: Instant) {
+        while let Some((wire, at, left)) = self.wires.poll(now) {
+            match left {
+                Left::Sent => {
+                    if let Some((flow, bytes)) = self.at_server.pop_front() {
+                        self.outputs.push_back(Output::Sent {
+                            at,
+                            from: Endpoint::Server,
+                            flow,
+                            packets: 1,
+                            bytes,
+                        });
+                    }
+                }
+                Left::Lost(packet) => self.drop_packet(at, Dropper::Lost, packet),
+                Left::Arrived(packet) => {
+                    self.arrived(at, wire, packet);
+                    self.drain_air();
+                }
+            }
+        }
+    }
+
+    /// A packet has come out of a wire.
+    fn arrived(&mut self, now: Instant, wire: Wire, packet: Moving<P>) {
+        match wire {
+            Wire::LinkUp => self.deliver(now, packet),
+            Wire::LinkDown => {
+                let ap = self.ap_of(packet.payload.to);
+                self.put(now, Wire::WanDown(ap), packet);
+            }
+            Wire::WanDown(ap) => self.put(now, Wire::Forwarding(ap), packet),
+            Wire::WanUp(_) => self.put(now, Wire::LinkUp, packet),
+            Wire::Forwarding(ap) => match packet.payload.to {
+                Endpoint::Server => self.put(now, Wire::WanUp(ap), packet),
+                Endpoint::Station(station) => {
+                    let place = &self.places[usize::from(station)];
+                    self.air.handle_packet(now, place.radio, place.node, packet);
+                }
+            },
+        }
+    }
+
+    /// A packet has come to an access point from the air.
+    fn forward(&mut self, now: Instant, ap: usize, packet: Moving<P>) {
+        self.put(now, Wire::Forwarding(ap as u16), packet);
+    }
+
+    /// Puts a packet on a hop, or on the next one where that is nothing.
+    fn put(&mut self, now: Instant, wire: Wire, packet: Moving<P>) {
+        if self.wires.hop(wire).is_nothing() {
+            self.arrived(now, wire, packet);
+        } else if let Err(packet) = self.wires.handle_packet(now, wire, packet) {
+            self.drop_packet(now, Dropper::Wire, packet);
+        }
+    }
+
+    fn ap_of(&self, end: Endpoint) -> u16 {
+        match end {
+            Endpoint::Station(station) => self.places[usize::from(station)].ap as u16,
+            Endpoint::Server => 0,
+        }
+    }
+
+    fn deliver(&mut self, at: Instant, packet: Moving<P>) {
+        let marked = packet.ecn == Ecn::Ce;
+        let (from, to, packet) = unwrap(packet);
+        for traffic in self.traffic(from, to).into_iter().flatten() {
+            traffic.delivered += 1;
+            traffic.delivered_bytes += u64::from(packet.length);
+            traffic.marked += u64::from(marked);
+        }
+        self.outputs.push_back(Output::Delivered { at, from, to, packet });
+    }
+
+    pub(crate) fn drop_packet(&mut self, at: Instant, by: Dropper, packet: Moving<P>) {
+        let (from, to, packet) = unwrap(packet);
+        for traffic in self.traffic(from, to).into_iter().flatten() {
+            traffic.dropped += 1;
+        }
+        self.outputs.push_back(Output::Dropped {
+            at,
+            by,
+            from,
+            to,
+            packet,
+        });
+    }
+
+    /// The counters of the way up from one end and of the way down to the other.
+    fn traffic(&mut self, from: Endpoint, to: Endpoint) -> [Option<&mut Traffic>; 2] {
+        let up = match from {
+            Endpoint::Station(station) => self.up.get_mut(usize::from(station)),
+            Endpoint::Server => None,
+        };
+        let down = match to {
+            Endpoint::Station(station) => self.down.get_mut(usize::from(station)),
+            Endpoint::Server => None,
+        };
+        [up, down]
+    }
+}

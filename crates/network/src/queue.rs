@@ -1,0 +1,79 @@
+//! From the name of a queue to the queue.
+
+use netburn_medium::config::{Aql, QueueKind, QueueLimit};
+use netburn_medium::packet::NodeId;
+use netburn_medium::queue::TransmitQueue;
+use netburn_medium::queue::airtime::Airtime;
+use netburn_medium::queue::codel::CodelParameters;
+use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Order};
+use netburn_medium::queue::fifo::Fifo;
+use netburn_medium::queue::fq::FqParameters;
+use netburn_medium::queue::fq_codel::FqCodel;
+use netburn_medium::queue::fq_mac::FqMac;
+use netburn_medium::queue::pfifo_fast::PfifoFast;
+use netburn_medium::queue::station_rr::StationRr;
+
+/// What a transmit queue is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Which discipline.
+    pub kind: QueueKind,
+    /// The most that it holds.
+    pub limit: QueueLimit,
+    /// Whether it marks.
+    pub ecn: bool,
+    /// Limits on what the hardware is given, where the discipline knows airtime.
+    pub aql: Option<Aql>,
+    /// The weights of stations that aren't the usual, where the discipline knows airtime.
+    pub weights: Vec<(NodeId, u32)>,
+}
+
+/// What a packet counts when a limit in bytes is put on a queue that counts packets: a full Ethernet frame.
+const FULL: u64 = 1_514;
+
+impl QueueConfig {
+    /// The queue.
+    #[must_use]
+    pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {
+        let codel = |usual: CodelParameters| CodelParameters { ecn: self.ecn, ..usual };
+        match self.kind {
+            // The device is one queue: what came first is served first, whoever it is for.
+            QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), ATH9K_DEPTH, Order::Arrival)),
+            QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), ATH9K_DEPTH, Order::RoundRobin)),
+            QueueKind::FqCodel => {
+                let discipline = FqCodel::new(self.bounded(FqParameters::QDISC), codel(CodelParameters::QDISC));
+                Box::new(Device::new(discipline, ATH9K_DEPTH, Order::RoundRobin))
+            }
+            QueueKind::StationRr => Box::new(StationRr::new(self.limit)),
+            QueueKind::FqMac => Box::new(FqMac::new(
+                self.bounded(FqParameters::MAC80211),
+                codel(CodelParameters::MAC80211),
+            )),
+            QueueKind::Airtime => {
+                let parameters = self.bounded(FqParameters::MAC80211);
+                let mut queue = Airtime::new(parameters, codel(CodelParameters::MAC80211), self.aql);
+                for (station, weight) in &self.weights {
+                    queue.set_weight(*station, *weight);
+                }
+                Box::new(queue)
+            }
+        }
+    }
+
+    fn bounded(&self, usual: FqParameters) -> FqParameters {
+        let packets = match self.limit {
+            QueueLimit::Packets(packets) => packets,
+            QueueLimit::Bytes(bytes) => u32::try_from(bytes.as_bytes().div_ceil(FULL)).unwrap_or(u32::MAX),
+        };
+        FqParameters { packets, ..usual }
+    }
+
+    /// Whether it can hold anything.
+    #[must_use]
+    pub fn holds_nothing(&self) -> bool {
+        match self.limit {
+            QueueLimit::Packets(packets) => packets == 0,
+            QueueLimit::Bytes(bytes) => bytes.as_bytes() == 0,
+        }
+    }
+}

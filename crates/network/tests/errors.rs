@@ -1,0 +1,116 @@
+//! A plan whose network can't be is told whom it is about and what would be right.
+
+use netburn_network::{Network, NetworkError};
+use netburn_scenario::{Plan, load};
+
+/// The shipped `four-uses`, with these keys changed and nothing else checked.
+fn plan(change: impl FnOnce(&mut Plan)) -> Plan {
+    let mut plan = load("four-uses").unwrap().resolve().unwrap();
+    change(&mut plan);
+    plan
+}
+
+fn error(change: impl FnOnce(&mut Plan)) -> String {
+    Network::<()>::new(&plan(change)).unwrap_err().to_string()
+}
+
+#[test]
+fn the_plan_itself_is_good() {
+    assert!(Network::<()>::new(&plan(|_| {})).is_ok());
+}
+
+#[test]
+fn an_mcs_that_the_width_and_streams_do_not_have() {
+    use netburn_medium::config::{Quality, Width};
+    let told = error(|plan| {
+        plan.aps[0].radios[0].width = Some(Width::Mhz20);
+        plan.stations[0].air.quality = Some(Quality::Mcs(9));
+    });
+    assert!(
+        told.contains("station.laptop") && told.contains("MCS 9") && told.contains("0 to 8"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_channel_without_that_width() {
+    use netburn_medium::config::Width;
+    let told = error(|plan| {
+        plan.aps[0].radios[0].channel = 132;
+        plan.aps[0].radios[0].width = Some(Width::Mhz160);
+    });
+    assert!(
+        told.contains("home.5g: channel 132 has no 160 MHz; it goes up to 80 MHz there"),
+        "{told}"
+    );
+    let told = error(|plan| plan.aps[0].radios[0].channel = 6);
+    assert!(told.contains("channel 6") && told.contains("36, 40"), "{told}");
+}
+
+#[test]
+fn a_signal_below_every_rate() {
+    use netburn_medium::config::Quality;
+    use netburn_units::Dbm;
+    let told = error(|plan| plan.stations[1].air.quality = Some(Quality::Signal(Dbm::from_dbm(-99))));
+    assert!(
+        told.contains("station.tv") && told.contains("-99 dBm") && told.contains("valid:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_queue_that_holds_nothing() {
+    use netburn_medium::config::QueueLimit;
+    let told = error(|plan| plan.aps[0].queue_limit = QueueLimit::Packets(0));
+    assert!(told.contains("ap.home") && told.contains("length 0"), "{told}");
+}
+
+#[test]
+fn an_access_point_without_radios() {
+    let told = error(|plan| plan.aps[0].radios.clear());
+    assert!(
+        told.contains("ap.home has no radio") && told.contains("rating"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_rating_that_nothing_adds_up_to() {
+    let told = error(|plan| plan.aps[0].rating = Some("AC101".parse().unwrap()));
+    assert!(told.contains("ap.home") && told.contains("AC101"), "{told}");
+}
+
+#[test]
+fn a_station_that_speaks_another_language() {
+    use netburn_medium::config::Standard;
+    let told = error(|plan| plan.stations[0].air.standard = Some(Standard::G));
+    assert!(
+        told.contains("station.laptop speaks 802.11g") && told.contains("802.11ac"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_not_said() {
+    let told = error(|plan| plan.stations[0].air.joins = None);
+    assert!(told.contains("joins = \"home.5g\""), "{told}");
+    let told = error(|plan| plan.stations[0].air.quality = None);
+    assert!(told.contains("signal = "), "{told}");
+}
+
+#[test]
+fn a_change_of_what_is_not_there() {
+    use netburn_scenario::plan::{ApSetting, Change, Setting};
+    use netburn_units::{BitRate, Duration};
+    let bad = plan(|plan| {
+        plan.changes.push(Change {
+            time: Duration::from_secs(1),
+            settings: vec![Setting::Ap(
+                "none".to_owned(),
+                ApSetting::Forwarding(BitRate::from_mbps(1)),
+            )],
+        });
+    });
+    let error = Network::<()>::new(&bad).unwrap_err();
+    assert!(matches!(error, NetworkError::NoSuchSetting { .. }), "{error}");
+}

@@ -1,0 +1,247 @@
+//! One packet's way from the server to a station and back, by hand; and what changes while it runs.
+
+use netburn_medium::packet::{Ecn, Packet};
+use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{Duration, Instant};
+
+const HOUSE: &str = r#"
+[server]
+link = { rate = "100 Mbit/s", delay = "2 ms" }
+[ap.home]
+queue = "fifo"
+wan   = { down = "10 Mbit/s", up = "1 Mbit/s", delay = "5 ms" }
+[ap.home.radio.5g]
+standard = "802.11a"
+[station.a]
+joins = "home.5g"
+mcs = 7
+[station.b]
+joins = "home.5g"
+mcs = 0
+"#;
+
+fn plan(text: &str) -> Plan {
+    Document::from_toml("house.toml", text).unwrap().resolve().unwrap()
+}
+
+fn packet(length: u32, flow: u32) -> Packet<u32> {
+    Packet {
+        length,
+        flow,
+        tid: 0,
+        ecn: Ecn::NotEct,
+        payload: flow,
+    }
+}
+
+/// Everything that happens, in order.
+fn run(network: &mut Network<u32>, until: Instant) -> Vec<Output<u32>> {
+    let mut all = Vec::new();
+    loop {
+        while let Some(output) = network.poll_output() {
+            all.push(output);
+        }
+        match network.poll_timeout() {
+            Some((at, _)) if at <= until => network.handle_timeout(at),
+            _ => return all,
+        }
+    }
+}
+
+fn delivered(outputs: &[Output<u32>]) -> Vec<(i64, Endpoint)> {
+    let delivered = |output: &Output<u32>| match output {
+        Output::Delivered { at, to, .. } => Some((at.as_nanos(), *to)),
+        _ => None,
+    };
+    outputs.iter().filter_map(delivered).collect()
+}
+
+/// Down: 1500 bytes and 38 of framing take 123.04 µs at 100 Mbit/s and 1230.4 at 10, with 2 and 5 ms under way: 8 353 440 ns. The air was
+/// idle: AIFS of 43 µs, since the medium was free for longer no backoff... 802.11a at 54 Mbit/s: MPDU of 26 + 16 + 8 + 1500 + 4 = 1554
+/// bytes, 20 + 4 × ⌈(22 + 12 432) ÷ 216⌉ = 252 µs.
+#[test]
+fn down_by_hand() {
+    let mut network = Network::new(&plan(HOUSE)).unwrap();
+    network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
+    let all = run(&mut network, Instant::from_secs(1));
+    let wired = 123_040 + 2_000_000 + 1_230_400 + 5_000_000;
+    let [(at, Endpoint::Station(0))] = delivered(&all)[..] else {
+        panic!("{all:?}")
+    };
+    let air = at - wired - 252_000;
+    assert!((0..=43_000).contains(&air), "{air} ns before it was sent");
+    // The server's host let go of it when it was on the wire.
+    assert!(
+        matches!(&all[0], Output::Sent { at, from: Endpoint::Server, flow: 1, packets: 1, bytes: 1_500 } if at.as_nanos() == 123_040),
+        "{:?}",
+        all[0]
+    );
+}
+
+/// Up: the station's host lets go with the acknowledgement (SIFS 16 µs and 28 µs after the data), then 1 Mbit/s and 100.
+#[test]
+fn up_by_hand() {
+    let mut network = Network::new(&plan(HOUSE)).unwrap();
+    network.handle_packet(Instant::ZERO, Endpoint::Station(0), Endpoint::Server, packet(1_500, 1));
+    let all = run(&mut network, Instant::from_secs(1));
+    let Output::Sent {
+        at: sent,
+        from: Endpoint::Station(0),
+        packets: 1,
+        ..
+    } = all[0]
+    else {
+        panic!("{all:?}")
+    };
+    let [(at, Endpoint::Server)] = delivered(&all)[..] else {
+        panic!("{all:?}")
+    };
+    let received = sent.as_nanos() - 16_000 - 28_000;
+    assert_eq!(at - received, 12_304_000 + 5_000_000 + 123_040 + 2_000_000);
+}
+
+/// From one station to another: twice over the air, not over the wires.
+#[test]
+fn across() {
+    let mut network = Network::new(&plan(HOUSE)).unwrap();
+    network.handle_packet(
+        Instant::ZERO,
+        Endpoint::Station(0),
+        Endpoint::Station(1),
+        packet(500, 1),
+    );
+    let all = run(&mut network, Instant::from_secs(1));
+    let [(at, Endpoint::Station(1))] = delivered(&all)[..] else {
+        panic!("{all:?}")
+    };
+    assert!(at < 3_000_000, "{at}");
+    let seen = (network.station_seen(0), network.station_seen(1));
+    assert_eq!((seen.0.up.delivered, seen.1.down.delivered), (1, 1));
+    assert!(
+        seen.0.air.sent > Duration::ZERO && seen.1.air.received > seen.0.air.sent,
+        "MCS 7, then 0"
+    );
+}
+
+/// The line holds 100 ms at its rate, at least 64 KiB; at 10 Mbit/s 125 000 bytes: 83 packets of 1500 and one on its way.
+#[test]
+fn a_full_line_drops() {
+    let mut network = Network::new(&plan(HOUSE)).unwrap();
+    for number in 0..200 {
+        network.handle_packet(
+            Instant::ZERO,
+            Endpoint::Server,
+            Endpoint::Station(0),
+            packet(1_500, number),
+        );
+    }
+    let all = run(&mut network, Instant::from_secs(10));
+    let dropped = all
+        .iter()
+        .filter(|output| matches!(output, Output::Dropped { by: Dropper::Wire, .. }))
+        .count();
+    // While the last come in, ten times as fast as they leave, a tenth has left.
+    let kept = 200 - dropped;
+    assert!(
+        (84 + 200 / 10 - 3..=84 + 200 / 10 + 1).contains(&kept),
+        "{kept} were kept"
+    );
+    assert_eq!(delivered(&all).len(), kept);
+}
+
+/// From 1 s on the line is ten times slower, and the station's signal too weak for anything.
+#[test]
+fn what_changes() {
+    let text = format!(
+        "{HOUSE}\n[[at]]\ntime = \"1 s\"\nset = {{ \"ap.home.wan.down\" = \"1 Mbit/s\" }}\n[[at]]\ntime = \"2 s\"\nset = {{ \"station.a.signal\" = \"-105 dBm\" }}\n"
+    );
+    let mut network = Network::new(&plan(&text)).unwrap();
+    let send = |network: &mut Network<u32>, at: Instant| {
+        network.handle_packet(at, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
+        run(network, at + Duration::from_millis(900))
+    };
+    let first = delivered(&send(&mut network, Instant::ZERO))[0].0;
+    let second = delivered(&send(&mut network, Instant::from_secs(1)))[0].0 - 1_000_000_000;
+    let slower = second - first - (12_304_000 - 1_230_400);
+    assert!(slower.abs() < 200_000, "but for the backoff: {slower}");
+    let third = send(&mut network, Instant::from_secs(2));
+    assert!(delivered(&third).is_empty(), "{third:?}");
+    assert!(
+        third.iter().any(|output| matches!(
+            output,
+            Output::Dropped {
+                by: Dropper::Air(_),
+                ..
+            }
+        )),
+        "{third:?}"
+    );
+}
+
+/// Another queue takes the place of one that holds packets: those are dropped, and told.
+#[test]
+fn a_queue_replaced() {
+    let text = format!("{HOUSE}\n[[at]]\ntime = \"100 ms\"\nset = {{ \"ap.home.queue\" = \"airtime\" }}\n")
+        .replace("down = \"10 Mbit/s\", ", "");
+    let mut network = Network::new(&plan(&text)).unwrap();
+    for number in 0..300 {
+        network.handle_packet(
+            Instant::ZERO,
+            Endpoint::Server,
+            Endpoint::Station(1),
+            packet(1_500, number),
+        );
+    }
+    let all = run(&mut network, Instant::from_secs(10));
+    let dropped = all
+        .iter()
+        .filter(|output| matches!(output, Output::Dropped { .. }))
+        .count();
+    assert!(dropped > 200, "at 6 Mbit/s some 40 got through in 100 ms: {dropped}");
+    assert_eq!(delivered(&all).len() + dropped, 300);
+}
+
+/// On one name over two bands, by default the higher band; by signal the stronger radio; or the band that is asked for.
+#[test]
+fn which_radio() {
+    let text = |selects: &str, standard: &str| {
+        format!(
+            "[ap.home]\nrating = \"AC1750\"\n[network.all]\nradios = [\"home.2g\", \"home.5g\"]\n[station.a]\njoins = \"all\"\ndistance = \"5 m\"\n{selects}\n{standard}\n"
+        )
+    };
+    for (selects, standard, radio) in [
+        ("", "", "home.5g"),
+        // 5 GHz loses 6.6 dB more on the way.
+        ("selects = \"strongest\"", "", "home.2g"),
+        ("selects = \"2g\"", "", "home.2g"),
+        ("", "standard = \"802.11g\"", "home.2g"),
+    ] {
+        let network = Network::<()>::new(&plan(&text(selects, standard))).unwrap();
+        assert_eq!(network.joined(0), radio, "{selects} {standard}");
+    }
+}
+
+/// A router's two 5 GHz radios don't share the air; two routers on one channel do; 40 MHz from channel 1 on reach channel 5.
+#[test]
+fn which_channels() {
+    let channels = |text: &str| {
+        let network = Network::<()>::new(&plan(&format!("{text}\n[station.a]\njoins = \"x.2g\"\nmcs = 0\n"))).unwrap();
+        network
+            .radios_seen()
+            .iter()
+            .map(|radio| radio.channel)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(channels("[ap.x]\nrating = \"AC3200\""), [0, 1, 2]);
+    assert_eq!(
+        channels("[ap.x.radio.2g]\nchannel = 1\n[ap.y.radio.2g]\nchannel = 1\n[ap.z.radio.2g]\nchannel = 6"),
+        [0, 0, 1]
+    );
+    assert_eq!(
+        channels(
+            "[ap.x.radio.2g]\nchannel = 1\nwidth = \"40 MHz\"\n[ap.y.radio.2g]\nchannel = 6\n[ap.z.radio.2g]\nchannel = 11"
+        ),
+        [0, 0, 1]
+    );
+}
