@@ -11,6 +11,8 @@ pub fn between(before: &Account, after: &Account) -> Account {
     Account {
         sent: after.sent - before.sent,
         received: after.received - before.received,
+        received_transmissions: after.received_transmissions - before.received_transmissions,
+        received_mpdus: after.received_mpdus - before.received_mpdus,
         transmissions: after.transmissions - before.transmissions,
         collisions: after.collisions - before.collisions,
         mpdus: after.mpdus - before.mpdus,
