@@ -68,8 +68,9 @@ impl<P> Sender<P> {
         self.unsettled.front().map_or(self.next, |(sequence, _)| *sequence)
     }
 
-    /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` and `room` (bytes of PSDU)
-    /// go, and no more than `most` MPDUs. `mpdus` is an empty vector to be filled.
+    /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` go, and no more than `most` MPDUs. The first
+    /// packet goes even if it is too long for them, unless it `must_fit`. `more` is told how many bytes there is room for, and may keep a packet
+    /// that is longer; one that it gives all the same waits here. `mpdus` is an empty vector to be filled.
     #[expect(
         clippy::too_many_arguments,
         reason = "one call site; a struct would only rename the arguments"
@@ -82,10 +83,18 @@ impl<P> Sender<P> {
         limits: &Limits,
         framing: &Framing,
         most: u32,
+        must_fit: bool,
         mut mpdus: Vec<Mpdu<P>>,
-        mut more: impl FnMut() -> Option<Queued<P>>,
+        mut more: impl FnMut(u32) -> Option<Queued<P>>,
     ) -> Option<Aggregate<P>> {
         let room = limits.room(&sending.format);
+        // The longest MPDU that may begin.
+        let alone = room.saturating_sub(if sending.sends_bare() {
+            0
+        } else {
+            mpdu::last_in_aggregate(0)
+        });
+        let alone = u32::try_from(alone).unwrap_or(u32::MAX);
         let mut length = 0;
         // Without BlockAck there is no window.
         let window = if limits.ampdu {
@@ -103,13 +112,33 @@ impl<P> Sender<P> {
             let mpdu = match self.waiting.pop_front() {
                 Some(mpdu) => mpdu,
                 None if self.next >= window_end && !self.unsettled.is_empty() => break,
-                None => match self.held.take().or_else(&mut more) {
-                    Some(packet) => self.frame(packet, limits, framing, &mut more),
-                    None => break,
-                },
+                None => {
+                    let first = mpdus.is_empty();
+                    let most = match must_fit && first {
+                        true => alone.saturating_sub(framing.mpdu(0)),
+                        false => u32::MAX,
+                    };
+                    let Some(packet) = self.held.take().or_else(|| more(most)) else {
+                        break;
+                    };
+                    if packet.packet.length > most {
+                        self.held = Some(packet);
+                        break;
+                    }
+                    // An A-MSDU that begins a PPDU must not be longer than that may be.
+                    let amsdu = match first {
+                        true => limits.amsdu.min(alone.saturating_sub(framing.around(0))),
+                        false => limits.amsdu,
+                    };
+                    self.frame(packet, amsdu, framing, &mut more)
+                }
             };
             // The last one isn't padded.
-            if !mpdus.is_empty() && length + mpdu::last_in_aggregate(mpdu.length) > room {
+            let too_long = match mpdus.is_empty() {
+                true => must_fit && mpdu.length > alone,
+                false => length + mpdu::last_in_aggregate(mpdu.length) > room,
+            };
+            if too_long {
                 self.waiting.push_front(mpdu);
                 break;
             }
@@ -135,13 +164,13 @@ impl<P> Sender<P> {
         Some(aggregate)
     }
 
-    /// A new MPDU with the next number: one packet, or as many as the A-MSDU limit allows.
+    /// A new MPDU with the next number: one packet, or as many as an A-MSDU of `amsdu` bytes holds.
     fn frame(
         &mut self,
         packet: Queued<P>,
-        limits: &Limits,
+        amsdu: u32,
         framing: &Framing,
-        more: &mut impl FnMut() -> Option<Queued<P>>,
+        more: &mut impl FnMut(u32) -> Option<Queued<P>>,
     ) -> Mpdu<P> {
         let sequence = self.next;
         self.next += 1;
@@ -157,10 +186,11 @@ impl<P> Sender<P> {
             more: Vec::new(),
         };
         let mut subframes = Framing::subframe(mpdu.content.1);
-        while subframes < limits.amsdu {
-            let Some(next) = more() else { break };
+        while subframes < amsdu {
+            let room = amsdu.saturating_sub(subframes.next_multiple_of(4) + Framing::subframe(0));
+            let Some(next) = more(room) else { break };
             let longer = subframes.next_multiple_of(4) + Framing::subframe(next.packet.length);
-            if longer > limits.amsdu {
+            if longer > amsdu {
                 self.held = Some(next);
                 break;
             }

@@ -135,9 +135,12 @@ impl<P> Hardware<P> {
         None
     }
 
-    /// The next packet of that tin, and what it was handed over with.
-    pub(super) fn pop_packet(&mut self, tin: Tin) -> Option<(Queued<P>, Duration)> {
+    /// The next packet of that tin, if it has no more than `most` bytes, and what it was handed over with.
+    pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
         let list = self.store.lists.get_mut(&tin)?;
+        list.packets
+            .front()
+            .filter(|(queued, _)| queued.packet.length <= most)?;
         let packet = list.packets.pop_front()?;
         list.gone += 1;
         self.store.packets -= 1;

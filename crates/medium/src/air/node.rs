@@ -177,7 +177,7 @@ impl<P> Node<P> {
                     return;
                 }
                 self.categories[category].hardware.push_packet(tin, packet, airtime);
-            } else if let Some(aggregate) = self.build(now, category, tin, takes_packets) {
+            } else if let Some(aggregate) = self.build(now, category, tin, takes_packets, None) {
                 self.categories[category].hardware.push(aggregate);
             }
         }
@@ -224,17 +224,25 @@ impl<P> Node<P> {
         usize::from(self.bus.is_some()) + self.down.as_ref().map_or(0, Down::packets)
     }
 
-    /// The aggregate that the category sends next.
-    pub(super) fn take(&mut self, now: Instant, category: usize) -> Option<Aggregate<P>> {
+    /// The aggregate that the category sends next. What the hardware puts together only now is made to fit what is `left` of a TXOP for it and
+    /// its answer, or isn't made.
+    pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
         if let Some(aggregate) = self.categories[category].hardware.pop() {
             return Some(aggregate);
         }
         let tin = self.categories[category].hardware.first_tin()?;
-        self.build(now, category, tin, true)
+        self.build(now, category, tin, true, left)
     }
 
     /// An aggregate for a tin, from the queue or from what the hardware holds.
-    fn build(&mut self, now: Instant, category: usize, tin: Tin, held: bool) -> Option<Aggregate<P>> {
+    fn build(
+        &mut self,
+        now: Instant,
+        category: usize,
+        tin: Tin,
+        held: bool,
+        left: Option<Duration>,
+    ) -> Option<Aggregate<P>> {
         let spare = self.spare.pop().unwrap_or_default();
         let Node {
             links,
@@ -251,24 +259,38 @@ impl<P> Node<P> {
             hardware, parameters, ..
         } = &mut categories[category];
         let (sending, most) = link.choose(now, 0);
-        let limits = limits_within(&link.limits, &sending, parameters, *sifs);
+        let mut limits = limits_within(&link.limits, &sending, parameters, *sifs);
+        if let Some(left) = left {
+            let answer = if limits.ampdu { sending.block_ack } else { sending.ack };
+            limits.time = limits.time.min(left.saturating_sub(answer));
+        }
         let mut handed = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
-        let mut aggregate = sender.build(now, tin, &sending, &limits, framing, most, spare, || match held {
-            true => hardware.pop_packet(tin).map(|(packet, estimate)| {
-                handed += estimate;
-                packet
-            }),
-            false => queue.dequeue(now, tin, drops),
-        });
+        let mut aggregate = sender.build(
+            now,
+            tin,
+            &sending,
+            &limits,
+            framing,
+            most,
+            left.is_some(),
+            spare,
+            |most| match held {
+                true => hardware.pop_packet(tin, most).map(|(packet, estimate)| {
+                    handed += estimate;
+                    packet
+                }),
+                false => queue.dequeue(now, tin, drops),
+            },
+        );
         queue.resend(now, tin, sender.is_waiting());
-        if let Some(aggregate) = &mut aggregate {
-            if held {
-                aggregate.handed = handed;
-            } else {
+        match &mut aggregate {
+            Some(aggregate) if held => aggregate.handed = handed,
+            Some(aggregate) => {
                 aggregate.handed = aggregate.duration;
                 queue.handed(tin, aggregate.handed);
             }
+            None => queue.finished(tin, handed),
         }
         aggregate
     }

@@ -11,7 +11,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub(super) fn begin_access(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         let txop_end = now + node.categories[category].parameters.txop;
-        let Some(aggregate) = node.take(now, category) else {
+        let Some(aggregate) = node.take(now, category, None) else {
             self.report_drops(now, id);
             return;
         };
@@ -53,12 +53,15 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         if node.categories[category].parameters.txop.is_zero() || node.categories[category].hardware.is_empty() {
             return false;
         }
-        let Some(aggregate) = node.take(now, category) else {
+        let sifs = node.sifs;
+        let Some(left) = txop_end.checked_since(now + sifs * 2) else {
             return false;
         };
-        let answer = aggregate.answer();
-        let sifs = self.channels[node.channel].timing.sifs;
-        if now + sifs * 2 + aggregate.duration + answer > txop_end {
+        let Some(aggregate) = node.take(now, category, Some(left)) else {
+            self.fill_all(now, id, Some(category));
+            return false;
+        };
+        if aggregate.duration + aggregate.answer() > left {
             node.categories[category].hardware.push_again(aggregate);
             return false;
         }

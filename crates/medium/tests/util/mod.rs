@@ -179,6 +179,7 @@ pub struct Uplink {
     pub channel: ChannelConfig,
     pub hidden: Vec<(usize, usize)>,
     pub limit: Limit,
+    pub hardware: HardwareQueue,
 }
 
 impl Default for Uplink {
@@ -200,6 +201,7 @@ impl Default for Uplink {
             channel: ChannelConfig::ofdm(),
             hidden: Vec::new(),
             limit: Limit::default(),
+            hardware: HardwareQueue::Aggregates(2),
         }
     }
 }
@@ -209,7 +211,7 @@ impl Uplink {
         let node = |links| NodeConfig {
             channel: 0,
             edca: self.edca,
-            hardware: HardwareQueue::Aggregates(2),
+            hardware: self.hardware,
             rts_threshold: self.rts_threshold,
             rts_rate: Modulation::Ofdm(Rate::M24),
             framing: self.framing,
