@@ -202,6 +202,106 @@ impl TsqPreset {
     }
 }
 
+/// The settings of one endpoint of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointConfig {
+    /// The largest segment in bytes of content. Default: 1448, what 1500 bytes hold with IPv4 and timestamps. The two
+    /// endpoints agree on the smaller one.
+    pub mss: u32,
+    /// The congestion control. Default: CUBIC.
+    pub congestion: CongestionControl,
+    /// How much may wait below TCP in this host. Default: the latest.
+    pub tsq: Tsq,
+    /// How bursts are made and what packets weigh.
+    pub gso: Gso,
+    /// Whether an `fq` qdisc, or the connection's own timer, spreads packets at the pacing rate. BBR is always paced.
+    /// Default: no, as under `fq_codel` and `pfifo_fast` (`sk_pacing_status`).
+    pub paced: bool,
+    /// Whether ECN is asked for and granted (RFC 3168). Default: no; Linux grants it when it is asked for, but doesn't ask.
+    pub ecn: bool,
+    /// The congestion window that a connection begins with, in segments. Default: 10 (RFC 6928).
+    pub initial_window: u32,
+    /// Whether the window shrinks while nothing is sent (RFC 2861; `tcp_slow_start_after_idle`). Default: yes.
+    pub slow_start_after_idle: bool,
+    /// The send buffer: grows with the congestion window (`tcp_wmem`). Default: 16 KiB to 4 MiB.
+    pub send_buffer: Buffer,
+    /// The receive buffer: grows with what the application reads in a round trip (`tcp_rmem`). Half of it is window
+    /// (`tcp_adv_win_scale` 1). Default: 128 KiB to 6 MiB.
+    pub receive_buffer: Buffer,
+    /// Where BBR's gain cycle begins. Default: 0.
+    pub random: u64,
+}
+
+/// The size of a socket buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Buffer {
+    /// What it begins with.
+    pub initial: ByteSize,
+    /// What it may grow to.
+    pub max: ByteSize,
+}
+
+/// Generic segmentation offload: bursts that are one packet to the stack and many to the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gso {
+    /// Whether the device takes bursts. Default: yes.
+    pub enabled: bool,
+    /// The largest burst in bytes. Default: 65536 (`GSO_LEGACY_MAX_SIZE`).
+    pub max_size: u32,
+    /// The memory that a packet of one segment weighs where there are no bursts, in bytes (`truesize`). Default: 2304, a
+    /// linear buffer for 1500 bytes.
+    pub packet_truesize: u32,
+    /// The memory that a burst weighs beside its content, in bytes. Default: 1280, an empty `sk_buff` with room for
+    /// headers.
+    pub burst_overhead: u32,
+}
+
+impl Default for EndpointConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            congestion: CongestionControl::default(),
+            tsq: Tsq::default(),
+            gso: Gso::default(),
+            paced: false,
+            ecn: false,
+            initial_window: 10,
+            slow_start_after_idle: true,
+            send_buffer: Buffer {
+                initial: ByteSize::from_kib(16),
+                max: ByteSize::from_mib(4),
+            },
+            receive_buffer: Buffer {
+                initial: ByteSize::from_kib(128),
+                max: ByteSize::from_mib(6),
+            },
+            random: 0,
+        }
+    }
+}
+
+impl Default for Gso {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_size: 65_536,
+            packet_truesize: 2_304,
+            burst_overhead: 1_280,
+        }
+    }
+}
+
+impl Gso {
+    /// A device that takes one packet at a time.
+    #[must_use]
+    pub fn off() -> Self {
+        Self {
+            enabled: false,
+            ..Self::default()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

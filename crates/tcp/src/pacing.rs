@@ -1,0 +1,97 @@
+//! How fast a sender would like to send, and the timer that holds it to that.
+
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+
+/// The rate of a sender without one of its own (`tcp_update_pacing_rate`): 200 % of window ÷ round trip while the window is
+/// below half of `ssthresh`, 120 % after.
+pub(crate) fn rate(cwnd: u32, ssthresh: u32, packets_out: u32, mss: u32, srtt: Duration) -> BitRate {
+    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let bytes_by_percent = u64::from(mss) * u64::from(cwnd.max(packets_out)) * percent;
+    let nanos = srtt.as_nanos().max(1);
+    // 8 bits ÷ 100 % × 10⁹ ns. 64 bits do for windows below 1.9 GB.
+    let rate = match bytes_by_percent.checked_mul(80_000_000) {
+        Some(scaled) => scaled / nanos,
+        None => u64::try_from(u128::from(bytes_by_percent) * 80_000_000 / u128::from(nanos)).unwrap_or(u64::MAX),
+    };
+    BitRate::from_bps(rate)
+}
+
+/// The internal pacing timer (`tcp_update_skb_after_send`): when the next packet may go.
+#[derive(Debug, Clone)]
+pub(crate) struct Pacer {
+    enabled: bool,
+    next: Instant,
+    /// Segments sent so far: the first ten aren't paced, like the first window.
+    sent: u64,
+}
+
+impl Pacer {
+    pub(crate) fn new(enabled: bool, now: Instant) -> Self {
+        Self {
+            enabled,
+            next: now,
+            sent: 0,
+        }
+    }
+
+    pub(crate) const fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// When a packet may go that can't go yet.
+    pub(crate) fn blocked_until(&self, now: Instant) -> Option<Instant> {
+        (self.enabled && self.next > now).then_some(self.next)
+    }
+
+    /// A packet went: the next waits for as long as this one takes at `rate`, less up to half of that for the time that
+    /// went by unused.
+    pub(crate) fn on_sent(&mut self, now: Instant, wire_bytes: u64, segments: u32, rate: Option<BitRate>) {
+        self.sent += u64::from(segments);
+        if !self.enabled || self.sent <= 10 {
+            return;
+        }
+        let Some(span) = rate.and_then(|rate| rate.time_for(ByteSize::from_bytes(wire_bytes))) else {
+            return;
+        };
+        let unused = now.checked_since(self.next).unwrap_or_default();
+        let span = span.saturating_sub(unused.min(span / 2));
+        self.next = self.next.max(now).checked_add(span).unwrap_or(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_hundred_and_a_hundred_and_twenty_percent() {
+        let srtt = Duration::from_millis(10);
+        // 10 × 1448 bytes in 10 ms are 11.584 Mbit/s.
+        assert_eq!(rate(10, u32::MAX, 4, 1_448, srtt).as_bps(), 23_168_000);
+        assert_eq!(rate(10, 20, 4, 1_448, srtt).as_bps(), 13_900_800);
+        assert_eq!(rate(10, 20, 20, 1_448, srtt).as_bps(), 27_801_600);
+    }
+
+    #[test]
+    fn packets_keep_their_distance() {
+        let rate = Some(BitRate::from_mbps(12));
+        let mut pacer = Pacer::new(true, Instant::ZERO);
+        pacer.on_sent(Instant::ZERO, 15_000, 10, rate);
+        assert_eq!(pacer.blocked_until(Instant::ZERO), None);
+        // 1500 bytes at 12 Mbit/s take 1 ms.
+        pacer.on_sent(Instant::ZERO, 1_500, 1, rate);
+        assert_eq!(pacer.blocked_until(Instant::ZERO), Some(Instant::from_millis(1)));
+        // 300 µs late: the next is due 1.3 + 0.7 ms.
+        pacer.on_sent(Instant::from_micros(1_300), 1_500, 1, rate);
+        assert_eq!(
+            pacer.blocked_until(Instant::from_micros(1_300)),
+            Some(Instant::from_millis(2))
+        );
+        // Long idle is worth half a packet, no more.
+        pacer.on_sent(Instant::from_secs(5), 1_500, 1, rate);
+        assert_eq!(
+            pacer.blocked_until(Instant::from_secs(5)),
+            Some(Instant::from_secs(5) + Duration::from_micros(500))
+        );
+    }
+}

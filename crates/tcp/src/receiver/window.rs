@@ -1,0 +1,202 @@
+//! How much the peer may send: a buffer that grows with what the application reads in a round trip.
+
+use crate::config::Buffer;
+use crate::segment::Segment;
+use netburn_units::{Duration, Instant};
+
+/// The window of a SYN isn't scaled.
+const UNSCALED_MAX: u64 = 65_535;
+
+/// The receive buffer and the window that it permits.
+#[derive(Debug, Clone)]
+pub(super) struct ReceiveWindow {
+    mss: u64,
+    buffer: u64,
+    max: u64,
+    scale: u32,
+    /// What the window may be by now (`rcv_ssthresh`).
+    permitted: u64,
+    /// The last window told, and the offset it began at (`rcv_wnd`, `rcv_wup`).
+    offered: u64,
+    offered_at: u64,
+    /// Dynamic right-sizing: the round trip seen from here (nanoseconds), and what was read in the last one.
+    round_trip: u64,
+    space: u64,
+    measured_from: u64,
+    measured_since: Instant,
+}
+
+impl ReceiveWindow {
+    pub(super) fn new(buffer: &Buffer, mss: u32) -> Self {
+        let max = buffer.max.as_bytes().max(4_096);
+        let initial = buffer.initial.as_bytes().clamp(2_304, max.max(2_304));
+        Self {
+            mss: u64::from(mss),
+            buffer: initial,
+            max,
+            scale: scale(max),
+            permitted: window_of(initial),
+            offered: 0,
+            offered_at: 0,
+            round_trip: 0,
+            space: 0,
+            measured_from: 0,
+            measured_since: Instant::ZERO,
+        }
+    }
+
+    /// The window of a SYN: what fits 16 bits, in whole segments.
+    pub(super) fn first(&mut self) -> u64 {
+        let window = self.permitted.min(UNSCALED_MAX);
+        let whole = window - window % self.mss.min(window).max(1);
+        self.offered = self.offered.max(whole);
+        whole
+    }
+
+    pub(super) fn establish(&mut self, now: Instant, mss: u32) {
+        self.mss = u64::from(mss);
+        self.space = self.offered.clamp(1, 10 * self.mss);
+        self.measured_since = now;
+    }
+
+    /// Bytes of memory.
+    pub(super) fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// The last window told.
+    pub(super) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Where it ends, when `next` is expected.
+    pub(super) fn end(&self, next: u64) -> u64 {
+        next + self.remaining(next)
+    }
+
+    /// What is left of it.
+    pub(super) fn remaining(&self, next: u64) -> u64 {
+        (self.offered_at + self.offered).saturating_sub(next)
+    }
+
+    /// What would be told now, with `held` bytes beyond a gap.
+    pub(super) fn would_offer(&self, held: u64, next: u64) -> u64 {
+        let free = window_of(self.buffer).saturating_sub(held).min(self.permitted);
+        let free = if free < self.mss.min(window_of(self.buffer)) { 0 } else { free };
+        let unit = 1u64 << self.scale;
+        // It never shrinks (RFC 9293 §3.8.6).
+        free.div_ceil(unit).max(self.remaining(next).div_ceil(unit)) * unit
+    }
+
+    /// The window to tell (`tcp_select_window`).
+    pub(super) fn select(&mut self, held: u64, next: u64) -> u64 {
+        self.offered = self.would_offer(held, next);
+        self.offered_at = next;
+        self.offered
+    }
+
+    /// Content came and was read: everything up to `next`.
+    pub(super) fn on_delivered(&mut self, now: Instant, next: u64, segment: &Segment, round_trip: Option<Duration>) {
+        if let Some(sample) = round_trip {
+            let sample = sample.as_nanos();
+            self.round_trip = match self.round_trip {
+                0 => sample,
+                known => known - known / 8 + sample / 8,
+            };
+        }
+        self.grow(segment);
+        let elapsed = now.checked_since(self.measured_since).unwrap_or_default().as_nanos();
+        if self.round_trip == 0 || elapsed < self.round_trip {
+            return;
+        }
+        self.adjust(next);
+        self.measured_from = next;
+        self.measured_since = now;
+    }
+
+    /// Opens the window by what came twice over, up to what the buffer holds (`tcp_grow_window`).
+    fn grow(&mut self, segment: &Segment) {
+        let most = window_of(self.buffer);
+        if self.permitted < most {
+            let step = 2 * self.mss.max(u64::from(segment.length));
+            self.permitted = (self.permitted + step).min(most);
+        }
+    }
+
+    /// A round trip is over: the buffer holds twice what was read in it, and more if that grew (`tcp_rcv_space_adjust`).
+    fn adjust(&mut self, next: u64) {
+        let copied = next - self.measured_from;
+        if copied <= self.space {
+            return;
+        }
+        let mut window = 2 * copied + 16 * self.mss;
+        let growth = u128::from(window) * u128::from(copied - self.space) / u128::from(self.space);
+        window = window.saturating_add(u64::try_from(growth).unwrap_or(u64::MAX).saturating_mul(2));
+        let wanted = window.saturating_mul(2).min(self.max);
+        self.buffer = self.buffer.max(wanted);
+        self.space = copied;
+    }
+}
+
+/// Half of the buffer is window, the rest is what packets weigh beside their content (`tcp_adv_win_scale` 1).
+const fn window_of(buffer: u64) -> u64 {
+    buffer / 2
+}
+
+/// The least scale that makes 16 bits reach the largest buffer (`tcp_select_initial_window`), at most 14 (RFC 7323 §2.3).
+fn scale(max: u64) -> u32 {
+    (max.ilog2().saturating_sub(15)).min(14)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::ByteSize;
+
+    fn window() -> ReceiveWindow {
+        let buffer = Buffer {
+            initial: ByteSize::from_kib(128),
+            max: ByteSize::from_mib(6),
+        };
+        let mut window = ReceiveWindow::new(&buffer, 1_448);
+        assert_eq!(window.first(), 65_160);
+        window.establish(Instant::ZERO, 1_448);
+        window
+    }
+
+    fn segment(length: u32) -> Segment {
+        Segment {
+            length,
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn doubles_with_what_is_read_in_a_round_trip() {
+        assert_eq!(scale(6 << 20), 7);
+        let mut window = window();
+        let rtt = Some(Duration::from_millis(10));
+        // Ten segments were expected and 28960 bytes come in the first round trip: 2 × 28960 + 16 × 1448 = 81088, which
+        // grows by twice 81088 × (28960 − 14480) ÷ 14480; the buffer is twice the window.
+        window.on_delivered(Instant::from_millis(10), 28_960, &segment(1_448), rtt);
+        assert_eq!(window.buffer(), 2 * 3 * 81_088);
+        // No more in the next one: nothing changes.
+        window.on_delivered(Instant::from_millis(20), 57_920, &segment(1_448), rtt);
+        assert_eq!(window.buffer(), 2 * 3 * 81_088);
+        let mut next = 57_920;
+        for round in 3..20 {
+            next += 100_000 << round.min(8);
+            window.on_delivered(Instant::from_millis(10 * round), next, &segment(1_448), rtt);
+        }
+        assert_eq!(window.buffer(), 6 << 20);
+    }
+
+    #[test]
+    fn is_told_in_units_of_its_scale_and_never_shrinks() {
+        let mut window = window();
+        assert_eq!(window.select(0, 0), 65_536);
+        // 40000 bytes beyond a gap leave less, but what was told stands.
+        assert_eq!(window.select(40_000, 0), 65_536);
+        assert_eq!(window.select(40_000, 60_000), 25_600);
+    }
+}

@@ -1,0 +1,130 @@
+//! How much the application may hand over before it has to wait.
+
+use crate::config::{EndpointConfig, Gso};
+
+/// What one segment is reckoned to weigh when the buffer grows: 1460 bytes with headers and `skb_shared_info`, rounded up
+/// to a power of two, and the `sk_buff` (`tcp_sndbuf_expand`).
+fn segment_weight(mss: u32) -> u64 {
+    u64::from((mss + 640).next_power_of_two()) + 256
+}
+
+/// The send buffer.
+#[derive(Debug, Clone)]
+pub(crate) struct SendBuffer {
+    size: u64,
+    max: u64,
+    /// Content weighs `weight.0 ÷ weight.1` times as much in the buffer.
+    weight: (u64, u64),
+    /// Windows that fit into it: 2, with BBR 3.
+    windows: u64,
+    /// The application was refused.
+    refused: bool,
+}
+
+impl SendBuffer {
+    pub(crate) fn new(config: &EndpointConfig) -> Self {
+        Self {
+            size: config.send_buffer.initial.as_bytes().max(1),
+            max: config.send_buffer.max.as_bytes().max(1),
+            weight: weight(&config.gso, config.mss),
+            windows: 2,
+            refused: false,
+        }
+    }
+
+    pub(crate) fn set_windows(&mut self, windows: u64) {
+        self.windows = windows;
+    }
+
+    /// Bytes of memory.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether the application waits for room.
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Grows to hold twice the window (`tcp_sndbuf_expand`).
+    pub(crate) fn expand(&mut self, mss: u32, cwnd: u32, reordering: u32) {
+        let segments = u64::from(cwnd.max(10).max(reordering + 1));
+        let wanted = self.windows * segments * segment_weight(mss);
+        if wanted > self.size {
+            self.size = wanted.min(self.max).max(self.size);
+        }
+    }
+
+    /// How much of `bytes` is taken while `held` bytes of content are in it: at least one segment as long as there is any
+    /// room (`sk_stream_memory_free`).
+    pub(crate) fn take(&mut self, bytes: u64, held: u64, mss: u32) -> u64 {
+        let free = self.size.saturating_sub(self.weigh(held));
+        let room = if free == 0 {
+            0
+        } else {
+            (free.saturating_mul(self.weight.1) / self.weight.0).max(u64::from(mss))
+        };
+        let taken = bytes.min(room);
+        self.refused |= taken < bytes;
+        taken
+    }
+
+    /// Whether the application waits and there is room for a third of the buffer again (`sk_stream_is_writeable`); says so
+    /// once.
+    pub(crate) fn poll_writable(&mut self, held: u64) -> bool {
+        if !self.refused {
+            return false;
+        }
+        let queued = self.weigh(held);
+        let writable = self.size.saturating_sub(queued) >= queued / 2 && queued < self.size;
+        if writable {
+            self.refused = false;
+        }
+        writable
+    }
+
+    fn weigh(&self, content: u64) -> u64 {
+        content.saturating_mul(self.weight.0) / self.weight.1
+    }
+}
+
+fn weight(gso: &Gso, mss: u32) -> (u64, u64) {
+    if gso.enabled {
+        let whole = u64::from(gso.max_size).max(1);
+        (whole + u64::from(gso.burst_overhead), whole)
+    } else {
+        (u64::from(gso.packet_truesize.max(1)), u64::from(mss.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn begins_with_room_for_twice_ten_segments() {
+        let mut buffer = SendBuffer::new(&EndpointConfig::default());
+        buffer.expand(1_460, 10, 3);
+        // The 87040 bytes that `ss -tm` shows of a new connection.
+        assert_eq!(buffer.size(), 87_040);
+        buffer.expand(1_460, 100_000, 3);
+        assert_eq!(buffer.size(), 4 << 20);
+    }
+
+    #[test]
+    fn refuses_and_says_when_there_is_room() {
+        let config = EndpointConfig {
+            gso: Gso::off(),
+            ..EndpointConfig::default()
+        };
+        let mut buffer = SendBuffer::new(&config);
+        buffer.expand(1_448, 10, 3);
+        // 87040 bytes of memory are 54702 of content at 2304 for 1448.
+        assert_eq!(buffer.take(1_000_000, 0, 1_448), 54_702);
+        assert!(!buffer.poll_writable(54_702));
+        // Two thirds full is room enough: 36468 bytes.
+        assert!(!buffer.poll_writable(36_500));
+        assert!(buffer.poll_writable(36_400));
+        assert!(!buffer.poll_writable(36_400));
+    }
+}

@@ -1,0 +1,378 @@
+//! What is sent and not yet acknowledged: records in the order of the stream, and what is thought of each.
+
+use crate::congestion::Snapshot;
+use crate::segment::Range;
+use netburn_units::Instant;
+use std::collections::VecDeque;
+
+/// A stretch of the stream that was sent at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) segments: u32,
+    pub(crate) marks: Marks,
+    /// The small queue's mark when it was last sent.
+    pub(crate) host_mark: u64,
+    /// The rate estimator's, with the instant when it was last sent.
+    pub(crate) snapshot: Snapshot,
+}
+
+/// What is thought of a record (`TCP_SKB_CB(skb)->sacked`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    pub(crate) const SACKED: Marks = Marks(1);
+    pub(crate) const LOST: Marks = Marks(2);
+    /// A retransmission of it is under way.
+    pub(crate) const RETRANSMITTED: Marks = Marks(4);
+    /// It was sent more than once.
+    pub(crate) const EVER_RETRANSMITTED: Marks = Marks(8);
+
+    pub(crate) const fn has(self, other: Marks) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) const fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    fn set(&mut self, other: Marks) {
+        self.0 |= other.0;
+    }
+
+    fn clear(&mut self, other: Marks) {
+        self.0 &= !other.0;
+    }
+}
+
+/// The records, and how many segments are in which state.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scoreboard {
+    records: VecDeque<Record>,
+    mss: u32,
+    /// The stream's last offset is a FIN, which is no content.
+    fin: Option<u64>,
+    pub(crate) packets_out: u32,
+    pub(crate) sacked_out: u32,
+    pub(crate) lost_out: u32,
+    pub(crate) retrans_out: u32,
+    /// The highest offset that was selectively acknowledged.
+    highest_sacked: u64,
+    /// No record below has to be sent again.
+    retransmit_from: u64,
+    /// No record below is an original on its way: all are selectively acknowledged, lost or sent again.
+    originals_from: u64,
+    /// Retransmissions in the order in which they were sent; some are no longer under way.
+    retransmissions: VecDeque<(Instant, u64)>,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(mss: u32) -> Self {
+        Self {
+            mss,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn set_mss(&mut self, mss: u32) {
+        self.mss = mss;
+    }
+
+    /// The stream ends at `at`, which is the FIN's offset.
+    pub(crate) fn set_fin(&mut self, at: u64) {
+        self.fin = Some(at);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(crate) fn first(&self) -> Option<&Record> {
+        self.records.front()
+    }
+
+    pub(crate) fn last(&self) -> Option<&Record> {
+        self.records.back()
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &Record {
+        &self.records[index]
+    }
+
+    /// Segments thought to be in the network (`tcp_packets_in_flight`).
+    pub(crate) fn in_flight(&self) -> u32 {
+        (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    /// The highest offset selectively acknowledged, `una` when nothing is (`tcp_highest_sack_seq`).
+    pub(crate) fn highest_sacked(&self, una: u64) -> u64 {
+        if self.sacked_out == 0 { una } else { self.highest_sacked.max(una) }
+    }
+
+    /// How many segments a stretch is.
+    pub(crate) fn segments_of(&self, start: u64, end: u64) -> u32 {
+        let content = self.content_of(start, end);
+        u32::try_from(content.div_ceil(u64::from(self.mss))).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The bytes of content in a stretch.
+    pub(crate) fn content_of(&self, start: u64, end: u64) -> u64 {
+        end - start - u64::from(self.fin.is_some_and(|fin| end > fin))
+    }
+
+    /// A new record is sent.
+    pub(crate) fn push(&mut self, record: Record) {
+        self.packets_out += record.segments;
+        self.records.push_back(record);
+    }
+
+    /// The last record was refused below and is taken back whole or from `seq`.
+    pub(crate) fn unsend(&mut self, seq: u64) {
+        let Some(last) = self.records.back().copied() else { return };
+        if last.start < seq {
+            let index = self.records.len() - 1;
+            self.split(index, seq);
+        }
+        if let Some(last) = self.records.pop_back() {
+            self.packets_out -= last.segments;
+        }
+    }
+
+    /// The index of the record that holds `seq`, or of the first one after it.
+    pub(crate) fn find(&self, seq: u64) -> usize {
+        // What is looked for is most often at the front.
+        if self.records.front().is_none_or(|first| seq < first.end) {
+            return 0;
+        }
+        self.records.partition_point(|record| record.end <= seq)
+    }
+
+    /// Makes a record end at `seq`, and another one begin there.
+    pub(crate) fn split(&mut self, index: usize, seq: u64) {
+        let whole = self.records[index];
+        debug_assert!(whole.start < seq && seq < whole.end);
+        let left = Record {
+            end: seq,
+            segments: self.segments_of(whole.start, seq),
+            ..whole
+        };
+        let right = Record {
+            start: seq,
+            segments: self.segments_of(seq, whole.end),
+            ..whole
+        };
+        self.uncount(&whole);
+        self.count(&left);
+        self.count(&right);
+        self.records[index] = left;
+        self.records.insert(index + 1, right);
+        if whole.marks.has(Marks::RETRANSMITTED) {
+            let sent_at = whole.snapshot.sent_at;
+            let place = self.retransmissions.partition_point(|(at, _)| *at <= sent_at);
+            self.retransmissions.insert(place, (sent_at, seq));
+        }
+    }
+
+    /// Takes off what `ack` acknowledges. Each record, or the part of one, is shown to `on` before it goes.
+    pub(crate) fn acknowledge(&mut self, ack: u64, mut on: impl FnMut(&Record)) {
+        while let Some(first) = self.records.front() {
+            if first.end > ack {
+                if first.start >= ack {
+                    break;
+                }
+                self.split(0, ack);
+            }
+            let Some(record) = self.records.pop_front() else { break };
+            self.uncount(&record);
+            on(&record);
+        }
+        if self.records.is_empty() {
+            self.retransmissions.clear();
+        }
+    }
+
+    /// Marks what `block` holds as received. Each record newly marked is shown to `on` as it was before.
+    pub(crate) fn sack(&mut self, block: Range, mut on: impl FnMut(&Record)) {
+        let mut index = self.find(block.start);
+        while index < self.records.len() {
+            let record = self.records[index];
+            if record.start >= block.end {
+                break;
+            }
+            if record.marks.has(Marks::SACKED) {
+                index += 1;
+                continue;
+            }
+            if record.start < block.start {
+                self.split(index, block.start);
+                index += 1;
+                continue;
+            }
+            if record.end > block.end {
+                self.split(index, block.end);
+                continue;
+            }
+            on(&record);
+            self.uncount(&record);
+            let record = &mut self.records[index];
+            if record.marks.has(Marks::LOST) {
+                // If it wasn't thought lost, its retransmission is still believed to be on its way.
+                record.marks.clear(Marks::LOST);
+                record.marks.clear(Marks::RETRANSMITTED);
+            }
+            record.marks.set(Marks::SACKED);
+            let record = *record;
+            self.count(&record);
+            self.highest_sacked = self.highest_sacked.max(record.end);
+            index += 1;
+        }
+    }
+
+    /// A record is lost, or its retransmission is (`tcp_mark_skb_lost`). Says how many segments were marked.
+    pub(crate) fn mark_lost(&mut self, index: usize) -> u32 {
+        let record = &mut self.records[index];
+        if record.marks.has(Marks::SACKED) {
+            return 0;
+        }
+        let segments = record.segments;
+        if record.marks.has(Marks::LOST) {
+            if !record.marks.has(Marks::RETRANSMITTED) {
+                return 0;
+            }
+            record.marks.clear(Marks::RETRANSMITTED);
+            self.retrans_out -= segments;
+        } else {
+            record.marks.set(Marks::LOST);
+            self.lost_out += segments;
+        }
+        self.retransmit_from = self.retransmit_from.min(record.start);
+        segments
+    }
+
+    /// A record is sent again.
+    pub(crate) fn mark_retransmitted(&mut self, index: usize, snapshot: Snapshot, host_mark: u64) {
+        let record = &mut self.records[index];
+        if !record.marks.has(Marks::RETRANSMITTED) {
+            record.marks.set(Marks::RETRANSMITTED);
+            self.retrans_out += record.segments;
+        }
+        record.marks.set(Marks::EVER_RETRANSMITTED);
+        record.snapshot = snapshot;
+        record.host_mark = host_mark;
+        self.retransmissions.push_back((snapshot.sent_at, record.start));
+    }
+
+    /// What was thought lost isn't.
+    pub(crate) fn unmark_lost(&mut self) {
+        for record in &mut self.records {
+            record.marks.clear(Marks::LOST);
+        }
+        self.lost_out = 0;
+        self.originals_from = 0;
+    }
+
+    /// The receiver threw away what it had acknowledged selectively.
+    pub(crate) fn forget_sacks(&mut self) {
+        for record in &mut self.records {
+            record.marks.clear(Marks::SACKED);
+        }
+        self.sacked_out = 0;
+        self.originals_from = 0;
+    }
+
+    /// The first record that is lost and not yet sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        if self.lost_out == 0 {
+            return None;
+        }
+        let mut index = self.find(self.retransmit_from);
+        while let Some(record) = self.records.get(index) {
+            if record.marks.has(Marks::LOST) && !record.marks.has(Marks::RETRANSMITTED) {
+                self.retransmit_from = record.start;
+                return Some(index);
+            }
+            index += 1;
+        }
+        self.retransmit_from = self.records.back().map_or(0, |last| last.end);
+        None
+    }
+
+    /// The first record at or after `from` that was sent once and is neither lost nor received.
+    pub(crate) fn next_original(&self, from: usize) -> Option<usize> {
+        (from..self.records.len()).find(|index| !self.records[*index].marks.any())
+    }
+
+    /// Where originals begin; all before it are selectively acknowledged, lost or sent again.
+    pub(crate) fn first_original(&mut self) -> Option<usize> {
+        let first = self.next_original(self.find(self.originals_from));
+        self.originals_from = match first {
+            Some(index) => self.records[index].start,
+            None => self.records.back().map_or(0, |last| last.end),
+        };
+        first
+    }
+
+    /// The retransmissions under way, in the order in which they were sent, as long as `on` says to go on; `on` says what
+    /// becomes of each.
+    pub(crate) fn walk_retransmissions(&mut self, mut on: impl FnMut(&Record) -> Fate) -> u32 {
+        let mut marked = 0;
+        let mut place = 0;
+        while let Some((sent_at, seq)) = self.retransmissions.get(place).copied() {
+            let index = self.find(seq);
+            let Some(record) = self.records.get(index).copied() else {
+                self.retransmissions.remove(place);
+                continue;
+            };
+            let current = record.snapshot.sent_at == sent_at
+                && record.marks.has(Marks::RETRANSMITTED)
+                && !record.marks.has(Marks::SACKED);
+            if !current {
+                self.retransmissions.remove(place);
+                continue;
+            }
+            match on(&record) {
+                Fate::Stop => break,
+                Fate::Wait => place += 1,
+                Fate::Lost => {
+                    marked += self.mark_lost(index);
+                    self.retransmissions.remove(place);
+                }
+            }
+        }
+        marked
+    }
+
+    fn count(&mut self, record: &Record) {
+        let marks = record.marks;
+        self.packets_out += record.segments;
+        self.sacked_out += record.segments * u32::from(marks.has(Marks::SACKED));
+        self.lost_out += record.segments * u32::from(marks.has(Marks::LOST));
+        self.retrans_out += record.segments * u32::from(marks.has(Marks::RETRANSMITTED));
+    }
+
+    fn uncount(&mut self, record: &Record) {
+        let marks = record.marks;
+        self.packets_out -= record.segments;
+        if marks.any() {
+            self.sacked_out -= record.segments * u32::from(marks.has(Marks::SACKED));
+            self.lost_out -= record.segments * u32::from(marks.has(Marks::LOST));
+            self.retrans_out -= record.segments * u32::from(marks.has(Marks::RETRANSMITTED));
+        }
+    }
+}
+
+/// What becomes of a retransmission under way.
+pub(crate) enum Fate {
+    /// It and all later ones are too young to be judged.
+    Stop,
+    /// It may still come.
+    Wait,
+    /// It is lost.
+    Lost,
+}

@@ -1,0 +1,161 @@
+//! The sender's one timer: what runs out, and what happens then.
+
+use super::Sender;
+use super::transmit::Probe;
+use crate::congestion::State;
+use netburn_units::{Duration, Instant};
+
+/// Added to the probe's time-out while more than one segment is out (`TCP_TIMEOUT_MIN`).
+const TIMER_SLACK: Duration = Duration::from_millis(2);
+/// The longest that a receiver is believed to delay an acknowledgement (RFC 8985 §7.2 WCDelAckT, in Linux `TCP_RTO_MIN`).
+const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
+/// Time-outs in a row after which a connection is given up (`tcp_retries2`).
+const MAX_TIME_OUTS: u32 = 15;
+
+/// What a sender waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SenderTimer {
+    Retransmission,
+    TailLossProbe,
+    Reordering,
+    Persist,
+}
+
+impl Sender {
+    /// When to come back, and for what; the pacing timer comes as `None`.
+    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Option<SenderTimer>)> {
+        let timer = self.timer.map(|(at, timer)| (at, Some(timer)));
+        match (timer, self.paced_until) {
+            (Some(timer), Some(paced)) if paced < timer.0 => Some((paced, None)),
+            (None, Some(paced)) => Some((paced, None)),
+            (timer, _) => timer,
+        }
+    }
+
+    /// Does what is due. `false`: the connection is given up.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
+        if self.paced_until.is_some_and(|at| at <= now) {
+            self.paced_until = None;
+        }
+        let Some((at, timer)) = self.timer else { return true };
+        if at > now {
+            return true;
+        }
+        self.timer = None;
+        self.held = false;
+        match timer {
+            SenderTimer::Retransmission => return self.on_retransmission_timeout(now),
+            SenderTimer::TailLossProbe => self.on_probe_timeout(now),
+            SenderTimer::Reordering => self.on_reordering_timeout(now),
+            SenderTimer::Persist => return self.on_persist_timeout(now),
+        }
+        true
+    }
+
+    pub(super) fn set_timer(&mut self, at: Instant, timer: SenderTimer) {
+        self.timer = Some((at, timer));
+    }
+
+    /// Runs the retransmission timer from now; where a probe or the reordering timer runs, from when the first record was
+    /// sent (`tcp_rearm_rto`).
+    pub(super) fn rearm(&mut self, now: Instant) {
+        let Some(first) = self.board.first() else {
+            self.timer = None;
+            return;
+        };
+        let rto = self.rtt.rto();
+        let from = match self.timer {
+            Some((_, SenderTimer::TailLossProbe | SenderTimer::Reordering)) => first.snapshot.sent_at,
+            _ => now,
+        };
+        let at = (from + rto).max(now + Duration::from_micros(1));
+        self.set_timer(at, SenderTimer::Retransmission);
+    }
+
+    /// Runs the tail loss probe where it applies, else the retransmission timer (`tcp_set_xmit_timer`). `advanced`: an
+    /// acknowledgement came just now, so that the time-out counts from here.
+    pub(super) fn rearm_with_probe(&mut self, now: Instant, advanced: bool) {
+        if !self.schedule_probe(now, advanced) {
+            self.rearm(now);
+        }
+    }
+
+    /// `tcp_schedule_loss_probe`, RFC 8985 §7.2.
+    pub(super) fn schedule_probe(&mut self, now: Instant, advanced: bool) -> bool {
+        let Some(first) = self.board.first() else { return false };
+        if !matches!(self.recovery.state, State::Open | State::Cwr) {
+            return false;
+        }
+        let wait = match self.rtt.srtt() {
+            Some(srtt) if self.board.packets_out == 1 => srtt * 2 + WORST_DELAYED_ACK,
+            Some(srtt) => srtt * 2 + TIMER_SLACK,
+            None => Duration::from_secs(1),
+        };
+        let from = if advanced { now } else { first.snapshot.sent_at };
+        let time_out = from + self.rtt.rto();
+        let probe = now + wait;
+        let at = if time_out > now { probe.min(time_out) } else { probe };
+        self.set_timer(at, SenderTimer::TailLossProbe);
+        true
+    }
+
+    /// `tcp_retransmit_timer`.
+    fn on_retransmission_timeout(&mut self, now: Instant) -> bool {
+        if self.board.is_empty() {
+            return true;
+        }
+        if self.time_outs >= MAX_TIME_OUTS {
+            return false;
+        }
+        self.enter_loss(now);
+        self.time_outs += 1;
+        self.recovery.probe = Some(Probe::Head);
+        self.rtt.back_off();
+        self.set_timer(now + self.rtt.rto(), SenderTimer::Retransmission);
+        true
+    }
+
+    /// `tcp_send_loss_probe`: new data if there is any, else the last segment again; one probe in an episode.
+    fn on_probe_timeout(&mut self, now: Instant) {
+        if self.board.is_empty() {
+            return;
+        }
+        if self.recovery.tail_probe.is_none() {
+            self.recovery.probe = Some(Probe::Tail);
+        }
+        self.rearm(now);
+    }
+
+    /// `tcp_rack_reo_timeout`.
+    fn on_reordering_timeout(&mut self, now: Instant) {
+        let before = self.board.in_flight();
+        let times = self.times();
+        let verdict = self.rack.detect(now, &mut self.board, &times);
+        if self.board.in_flight() != before {
+            if self.recovery.state != State::Recovery {
+                self.enter_recovery(now, false);
+                self.reduce(1, verdict.lost, false);
+            }
+            self.update_pacing_rate();
+        }
+        self.rearm(now);
+    }
+
+    /// `tcp_probe_timer`: the peer's window is closed, or the packet was refused below.
+    fn on_persist_timeout(&mut self, now: Instant) -> bool {
+        if !self.board.is_empty() || self.next >= self.end() {
+            return true;
+        }
+        if self.time_outs >= MAX_TIME_OUTS {
+            return false;
+        }
+        let wanted = (self.end() - self.next).min(u64::from(self.mss));
+        if self.window_end.saturating_sub(self.next) < wanted {
+            self.recovery.probe = Some(Probe::Window);
+        }
+        self.time_outs += 1;
+        self.rtt.back_off();
+        self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
+        true
+    }
+}

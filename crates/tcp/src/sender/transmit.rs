@@ -1,0 +1,363 @@
+//! What goes out next: what is lost first, then what is new (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+
+use super::recovery::TailProbe;
+use super::scoreboard::{Marks, Record};
+use super::{Sender, SenderTimer};
+use crate::congestion::State;
+use crate::gso;
+use crate::info::Limit;
+use netburn_units::{Duration, Instant};
+
+/// What a timer asks to be sent, whatever the window says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Probe {
+    /// The first record, after a time-out.
+    Head,
+    /// New data, else the last segment.
+    Tail,
+    /// What the peer's window permits, else nothing but a question.
+    Window,
+}
+
+/// What the sender wants to go out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outgoing {
+    pub(crate) start: u64,
+    /// Bytes of content, and whether the FIN follows.
+    pub(crate) length: u32,
+    pub(crate) fin: bool,
+    pub(crate) segments: u32,
+    pub(crate) truesize: u32,
+    pub(crate) retransmission: bool,
+    /// It says that the window was reduced.
+    pub(crate) cwr: bool,
+    /// It is only a question for the peer's window.
+    pub(crate) question: bool,
+}
+
+impl Sender {
+    /// The next thing to send, if anything may be sent now.
+    pub(crate) fn poll(&mut self, now: Instant) -> Option<Outgoing> {
+        if !self.established || self.held {
+            return None;
+        }
+        if self.next == self.end() && self.recovery.probe.is_none() && self.board.lost_out == 0 {
+            self.limit = Limit::Application;
+            self.settle(now, false);
+            return None;
+        }
+        self.paced_until = None;
+        let outgoing = self
+            .poll_probe(now)
+            .or_else(|| self.poll_retransmission(now))
+            .or_else(|| self.poll_new(now, false));
+        if outgoing.is_none() && self.board.is_empty() && self.next < self.end() && self.timer.is_none() && self.paced_until.is_none() {
+            // Nothing is out whose acknowledgement could wake the sender.
+            self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
+        }
+        outgoing
+    }
+
+    fn poll_probe(&mut self, now: Instant) -> Option<Outgoing> {
+        match self.recovery.probe.take()? {
+            Probe::Head => {
+                let held = self.board.first().is_none_or(|first| self.queue.holds(first.host_mark));
+                // Still in this host's queue: sending it twice would help nobody (`skb_still_in_host_queue`).
+                (!held).then(|| self.retransmit(now, 0, 1))
+            }
+            Probe::Tail => {
+                let outgoing = self.poll_new(now, true).or_else(|| self.retransmit_tail(now));
+                if let Some(outgoing) = &outgoing {
+                    self.recovery.tail_probe = Some(TailProbe {
+                        end: self.next,
+                        retransmission: outgoing.retransmission,
+                    });
+                    self.timer = None;
+                    self.rearm(now);
+                }
+                outgoing
+            }
+            Probe::Window => {
+                let room = self.window_end.saturating_sub(self.next).min(u64::from(self.mss));
+                if room > 0 && self.next < self.end() {
+                    let end = (self.next + room).min(self.end());
+                    return Some(self.send(now, end));
+                }
+                Some(Outgoing {
+                    start: self.next,
+                    length: 0,
+                    fin: false,
+                    segments: 1,
+                    truesize: 0,
+                    retransmission: false,
+                    cwr: false,
+                    question: true,
+                })
+            }
+        }
+    }
+
+    /// `tcp_xmit_retransmit_queue`.
+    fn poll_retransmission(&mut self, now: Instant) -> Option<Outgoing> {
+        if self.board.lost_out == 0 || self.recovery.new_data_first {
+            return None;
+        }
+        let index = self.board.next_lost()?;
+        let room = self.congestion.cwnd().saturating_sub(self.board.in_flight());
+        if room == 0 {
+            self.limit = Limit::CongestionWindow;
+            return None;
+        }
+        if let Some(at) = self.pacer.blocked_until(now) {
+            self.paced_until = Some(at);
+            self.limit = Limit::Pacing;
+            return None;
+        }
+        let record = *self.board.get(index);
+        let segments = room.min(self.burst()).min(record.segments);
+        let truesize = gso::truesize(&self.gso, segments * self.mss, segments);
+        if self.queue.holds(record.host_mark)
+            || self.queue.throttles(truesize, self.pacing_rate, 1, self.board.len())
+        {
+            self.limit = Limit::SmallQueue;
+            return None;
+        }
+        Some(self.retransmit(now, index, segments))
+    }
+
+    fn retransmit_tail(&mut self, now: Instant) -> Option<Outgoing> {
+        let last = *self.board.last()?;
+        if self.queue.holds(last.host_mark) || last.marks.has(Marks::SACKED) {
+            return None;
+        }
+        if last.segments > 1 {
+            let at = last.start + u64::from(last.segments - 1) * u64::from(self.mss);
+            if last.start < at && at < last.end {
+                self.board.split(self.board.len() - 1, at);
+            }
+        }
+        Some(self.retransmit(now, self.board.len() - 1, 1))
+    }
+
+    /// `__tcp_retransmit_skb`, of at most `segments` of a record.
+    fn retransmit(&mut self, now: Instant, index: usize, segments: u32) -> Outgoing {
+        let whole = *self.board.get(index);
+        let cut = whole.start + u64::from(segments) * u64::from(self.mss);
+        if cut < whole.end && self.board.content_of(whole.start, whole.end) > u64::from(segments) * u64::from(self.mss) {
+            self.board.split(index, cut);
+        }
+        let record = *self.board.get(index);
+        let outgoing = self.outgoing(record.start, record.end, record.segments, true);
+        let snapshot = self.rate.on_sent(now, true);
+        self.queue.charge(outgoing.truesize);
+        self.board.mark_retransmitted(index, snapshot, self.queue.mark());
+        self.recovery
+            .on_retransmitted(record.segments, now.as_nanos().div_euclid(1_000_000));
+        self.retransmits += u64::from(record.segments);
+        self.account(now, &outgoing);
+        if index == 0 && !matches!(self.timer, Some((_, SenderTimer::Reordering))) {
+            self.set_timer(now + self.rtt.rto(), SenderTimer::Retransmission);
+        }
+        outgoing
+    }
+
+    /// `tcp_write_xmit`, one round of its loop. `probe`: a tail loss probe, which one segment beyond the window may be.
+    fn poll_new(&mut self, now: Instant, probe: bool) -> Option<Outgoing> {
+        let available = self.end() - self.next;
+        if available == 0 {
+            return None;
+        }
+        if let Some(at) = self.pacer.blocked_until(now) {
+            self.paced_until = Some(at);
+            self.limit = Limit::Pacing;
+            self.settle(now, false);
+            return None;
+        }
+        if self.board.is_empty() {
+            self.restart_after_idle(now);
+        }
+        let (cwnd, in_flight) = (self.congestion.cwnd(), self.board.in_flight());
+        let quota = match cwnd.saturating_sub(in_flight) {
+            0 if probe => 1,
+            0 => {
+                self.limit = Limit::CongestionWindow;
+                self.settle(now, true);
+                return None;
+            }
+            room => room.min((cwnd / 2).max(1)),
+        };
+        let mss = u64::from(self.mss);
+        let content = self.written - self.next;
+        let window = self.window_end.saturating_sub(self.next);
+        if window < available.min(mss) {
+            self.limit = Limit::ReceiveWindow;
+            self.settle(now, false);
+            return None;
+        }
+        let burst = self.burst();
+        if content < mss && !self.finished && self.buffer.is_refused() {
+            // The application has more: it waits for room.
+            self.limit = Limit::SendBuffer;
+            return None;
+        }
+        if burst > 1 && !probe && content > mss {
+            let room = u64::from(cwnd.saturating_sub(in_flight)) * mss;
+            if let Some(limit) = self.defers(now, room, window, u64::from(burst) * mss, available) {
+                self.limit = limit;
+                self.settle(now, limit == Limit::CongestionWindow);
+                return None;
+            }
+        }
+        let most = u64::from(if probe { 1 } else { quota.min(burst) }) * mss;
+        let mut length = content.min(most).min(window);
+        if length < content && length > mss {
+            length -= length % mss;
+        }
+        let fin = self.finished && length == content && window > length;
+        let end = self.next + length + u64::from(fin);
+        let segments = self.board.segments_of(self.next, end);
+        let truesize = gso::truesize(&self.gso, length as u32, segments);
+        if self.queue.throttles(truesize, self.pacing_rate, 0, self.board.len()) {
+            self.limit = Limit::SmallQueue;
+            self.settle(now, false);
+            return None;
+        }
+        Some(self.send(now, end))
+    }
+
+    /// Sends what is new up to `end`.
+    fn send(&mut self, now: Instant, end: u64) -> Outgoing {
+        let in_flight = self.board.in_flight();
+        self.congestion.on_sent(now, in_flight, self.rate.is_app_limited());
+        let segments = self.board.segments_of(self.next, end);
+        let mut outgoing = self.outgoing(self.next, end, segments, false);
+        outgoing.cwr = std::mem::take(&mut self.cwr);
+        let snapshot = self.rate.on_sent(now, !self.board.is_empty());
+        self.queue.charge(outgoing.truesize);
+        let first = self.board.is_empty();
+        self.board.push(Record {
+            start: self.next,
+            end,
+            segments,
+            marks: Marks::default(),
+            host_mark: self.queue.mark(),
+            snapshot,
+        });
+        self.next = end;
+        self.sent_since_check = true;
+        self.account(now, &outgoing);
+        if first || matches!(self.timer, None | Some((_, SenderTimer::TailLossProbe | SenderTimer::Persist))) {
+            if first {
+                self.timer = None;
+            }
+            self.rearm_with_probe(now, false);
+        }
+        outgoing
+    }
+
+    fn outgoing(&self, start: u64, end: u64, segments: u32, retransmission: bool) -> Outgoing {
+        let length = self.board.content_of(start, end);
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        Outgoing {
+            start,
+            length,
+            fin: end - start > u64::from(length),
+            segments,
+            truesize: gso::truesize(&self.gso, length, segments),
+            retransmission,
+            cwr: false,
+            question: false,
+        }
+    }
+
+    fn account(&mut self, now: Instant, outgoing: &Outgoing) {
+        let wire = u64::from(outgoing.length) + 52 * u64::from(outgoing.segments);
+        self.pacer.on_sent(now, wire, outgoing.segments, self.pacing_rate);
+        self.segments_sent += u64::from(outgoing.segments);
+        if self.recovery.state.is_reducing() {
+            self.recovery.prr.out += outgoing.segments;
+        }
+        self.last_sent = Some(now);
+    }
+
+    /// The most segments in one burst.
+    fn burst(&self) -> u32 {
+        let minimum = self.congestion.min_burst();
+        gso::burst_segments(&self.gso, self.mss, self.pacing_rate, self.queue.shift(), self.rtt.min(), minimum)
+    }
+
+    /// Whether to wait for more room so as to send a larger burst, and what the room is short of
+    /// (`tcp_tso_should_defer`). All in bytes: what the congestion window and the peer's leave, the largest burst, what
+    /// there is to send.
+    fn defers(&self, now: Instant, room: u64, window: u64, burst: u64, available: u64) -> Option<Limit> {
+        if self.recovery.state >= State::Recovery {
+            return None;
+        }
+        let recent = Duration::from_millis(1);
+        if self.last_sent.is_none_or(|at| now.checked_since(at).is_none_or(|idle| idle > recent)) {
+            return None;
+        }
+        let wanted = burst.min(available);
+        let limit = window.min(room);
+        if limit >= burst || limit >= wanted {
+            return None;
+        }
+        let whole = self.window.min(u64::from(self.congestion.cwnd()) * u64::from(self.mss));
+        if limit >= whole / 3 {
+            return None;
+        }
+        // The next acknowledgement is far away.
+        let first = self.board.first()?;
+        let half = self.rtt.srtt()? / 2;
+        if now.checked_since(first.snapshot.sent_at).is_none_or(|age| age < half) {
+            return None;
+        }
+        if self.finished && available <= burst {
+            return None;
+        }
+        Some(if room < window { Limit::CongestionWindow } else { Limit::ReceiveWindow })
+    }
+
+    /// `tcp_slow_start_after_idle_check`.
+    fn restart_after_idle(&mut self, now: Instant) {
+        let Some(idle) = self.last_sent.and_then(|at| now.checked_since(at)) else {
+            return;
+        };
+        let rto = self.rtt.rto();
+        if self.slow_start_after_idle && idle > rto && !self.congestion.has_own_reduction() {
+            self.congestion.on_restart(now, idle, rto);
+            self.used_since = now;
+            self.used = 0;
+            self.update_pacing_rate();
+        }
+    }
+
+    /// The round of sending is over: whether the window was what ended it (`tcp_cwnd_validate`).
+    fn settle(&mut self, now: Instant, limited: bool) {
+        let limited = limited || self.board.in_flight() >= self.congestion.cwnd();
+        if !std::mem::take(&mut self.sent_since_check) && !limited {
+            return;
+        }
+        let out = self.board.packets_out;
+        if self.una >= self.usage_end || limited || !self.window_limited && out > self.max_packets_out {
+            self.window_limited = limited;
+            self.max_packets_out = out;
+            self.usage_end = self.next;
+        }
+        let slow = self.congestion.in_slow_start() && self.congestion.cwnd() < self.max_packets_out.saturating_mul(2);
+        if self.window_limited || slow {
+            self.used = 0;
+            self.used_since = now;
+            return;
+        }
+        self.used = self.used.max(out);
+        let idle = now.checked_since(self.used_since).unwrap_or_default();
+        if self.slow_start_after_idle && idle >= self.rtt.rto() && !self.congestion.has_own_reduction() {
+            if self.recovery.state == State::Open && !self.buffer.is_refused() {
+                self.congestion.on_underused(self.used.max(self.initial_window));
+            }
+            self.used = 0;
+            self.used_since = now;
+        }
+    }
+}
