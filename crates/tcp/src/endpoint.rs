@@ -128,7 +128,11 @@ pub struct Unmodelled(pub CongestionControl);
 
 impl fmt::Display for Unmodelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no model of the congestion control `{}`: `reno`, `cubic` or `bbr`", self.0)
+        write!(
+            f,
+            "there is no model of the congestion control `{}`: `reno`, `cubic` or `bbr`",
+            self.0
+        )
     }
 }
 
@@ -183,7 +187,11 @@ impl Endpoint {
     /// The application hands over `bytes` to be sent. Says how many were taken: what the send buffer has room for. When
     /// not all were, [`Event::Writable`] follows.
     pub fn write(&mut self, _now: Instant, bytes: u64) -> u64 {
-        if self.phase == Phase::Dead { 0 } else { self.sender.write(bytes) }
+        if self.phase == Phase::Dead {
+            0
+        } else {
+            self.sender.write(bytes)
+        }
     }
 
     /// The application has no more: a FIN follows the last byte.
@@ -252,7 +260,8 @@ impl Endpoint {
     pub fn handle_dropped_locally(&mut self, now: Instant, packet: &Packet) {
         self.sender.handle_freed(u64::from(packet.truesize));
         if self.phase == Phase::Established && packet.segment.is_data() {
-            self.sender.handle_refused(now, packet.segment.seq, packet.segment.end());
+            self.sender
+                .handle_refused(now, packet.segment.seq, packet.segment.end());
         }
     }
 
@@ -262,7 +271,11 @@ impl Endpoint {
             Phase::SynSent | Phase::SynReceived => {
                 if self.handshake.until.is_some_and(|until| until <= now) {
                     self.handshake.until = None;
-                    let retries = if self.phase == Phase::SynSent { SYN_RETRIES } else { SYN_ACK_RETRIES };
+                    let retries = if self.phase == Phase::SynSent {
+                        SYN_RETRIES
+                    } else {
+                        SYN_ACK_RETRIES
+                    };
                     if self.handshake.sent > retries {
                         self.die(Event::Failed(Failure::Unreachable));
                     } else {

@@ -72,7 +72,14 @@ impl Receiver {
     }
 
     /// Takes a segment that carries content, a FIN, or a question. `marked`: it met congestion (CE).
-    pub(crate) fn handle(&mut self, now: Instant, segment: &Segment, marked: bool, srtt: Option<Duration>, rto: Duration) -> Received {
+    pub(crate) fn handle(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        marked: bool,
+        srtt: Option<Duration>,
+        rto: Duration,
+    ) -> Received {
         if segment.flags.contains(Flags::PROBE) {
             self.acks.acknowledge_now();
             return Received::default();
@@ -114,7 +121,8 @@ impl Receiver {
         let next = self.reassembly.next();
         let advanced = next > before;
         if advanced {
-            self.window.on_delivered(now, next, segment, self.recent_round_trip(now, segment));
+            self.window
+                .on_delivered(now, next, segment, self.recent_round_trip(now, segment));
         }
         let fin_at = self.fin;
         let finished = fin_at.is_some_and(|fin| next > fin && before <= fin);
@@ -124,7 +132,8 @@ impl Receiver {
         if advanced {
             let unacknowledged = next - self.acknowledged;
             let grows = self.window.would_offer(self.reassembly.held(), next) >= self.window.remaining(next);
-            self.acks.decide(now, unacknowledged, grows, srtt, self.reassembly.held() > 0);
+            self.acks
+                .decide(now, unacknowledged, grows, srtt, self.reassembly.held() > 0);
         }
         Received { advanced, finished }
     }
@@ -171,7 +180,11 @@ impl Receiver {
         if self.echoing {
             segment.flags = segment.flags.with(Flags::ECE);
         }
-        segment.sack = if bare { self.reassembly.blocks() } else { SackBlocks::default() };
+        segment.sack = if bare {
+            self.reassembly.blocks()
+        } else {
+            SackBlocks::default()
+        };
         self.acknowledged = next;
         self.acks.on_sent();
     }

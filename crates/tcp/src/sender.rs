@@ -168,7 +168,8 @@ impl Sender {
         self.rate = RateEstimator::new(now);
         self.pacer = Pacer::new(self.pacer.is_enabled(), now);
         self.used_since = now;
-        self.buffer.expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
+        self.buffer
+            .expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
         self.update_pacing_rate();
         self.established = true;
     }
@@ -178,7 +179,9 @@ impl Sender {
         if self.finished {
             return 0;
         }
-        let taken = self.buffer.take(bytes, self.written - self.una.min(self.written), self.mss);
+        let taken = self
+            .buffer
+            .take(bytes, self.written - self.una.min(self.written), self.mss);
         if taken > 0 {
             self.check_app_limited();
         }
@@ -208,7 +211,12 @@ impl Sender {
         let original = self.board.last().is_some_and(|last| !last.marks.any());
         if original && end == self.next && seq >= self.una && seq < end {
             self.board.unsend(seq);
-            self.next = self.board.last().map_or(self.una, |last| last.end).min(seq).max(self.una);
+            self.next = self
+                .board
+                .last()
+                .map_or(self.una, |last| last.end)
+                .min(seq)
+                .max(self.una);
         }
         self.held = true;
         if self.board.is_empty() {

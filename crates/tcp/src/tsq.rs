@@ -77,7 +77,10 @@ impl SmallQueue {
     /// Whether a packet of `truesize` has to wait; `outstanding` counts the records that are sent and unacknowledged: with
     /// one or none it never waits (`tcp_rtx_queue_empty_or_single_skb`).
     pub(crate) fn throttles(&self, truesize: u32, rate: Option<BitRate>, factor: u32, outstanding: usize) -> bool {
-        outstanding > 1 && self.limit(truesize, rate, factor).is_some_and(|limit| self.queued() > limit)
+        outstanding > 1
+            && self
+                .limit(truesize, rate, factor)
+                .is_some_and(|limit| self.queued() > limit)
     }
 }
 

@@ -185,7 +185,11 @@ impl Acks {
             if self.scheduled {
                 let delay = self.delay.unwrap_or(DELAY_MIN);
                 // The delay was too short for the application's answer, or there is none.
-                self.delay = Some(if self.interactive { DELAY_MIN } else { (delay * 2).min(rto) });
+                self.delay = Some(if self.interactive {
+                    DELAY_MIN
+                } else {
+                    (delay * 2).min(rto)
+                });
                 self.interactive = false;
             }
             self.due = true;

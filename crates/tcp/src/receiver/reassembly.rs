@@ -62,7 +62,10 @@ impl Reassembly {
         for range in self.ahead.drain(..joined) {
             if range.start < self.next {
                 let end = range.end.min(self.next);
-                self.duplicate = Some(Range { start: range.start, end });
+                self.duplicate = Some(Range {
+                    start: range.start,
+                    end,
+                });
             }
             self.held -= range.length();
             self.next = self.next.max(range.end);
@@ -78,7 +81,10 @@ impl Reassembly {
             Some(last) if last.start <= new.start && new.start <= last.end => self.ahead.len() - 1,
             _ => self.ahead.partition_point(|range| range.end < new.start),
         };
-        let joined = self.ahead[first..].iter().take_while(|range| range.start <= new.end).count();
+        let joined = self.ahead[first..]
+            .iter()
+            .take_while(|range| range.start <= new.end)
+            .count();
         let mut merged = new;
         let mut overlap = None;
         for range in &self.ahead[first..first + joined] {
@@ -100,7 +106,8 @@ impl Reassembly {
             self.ahead[first] = merged;
             self.ahead.drain(first + 1..first + joined);
         }
-        self.recent.retain(|range| range.end < merged.start || merged.end < range.start);
+        self.recent
+            .retain(|range| range.end < merged.start || merged.end < range.start);
         self.recent.insert(0, merged);
         self.recent.truncate(REPORTED);
         if overlap.is_some() {

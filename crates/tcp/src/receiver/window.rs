@@ -82,7 +82,11 @@ impl ReceiveWindow {
     /// What would be told now, with `held` bytes beyond a gap.
     pub(super) fn would_offer(&self, held: u64, next: u64) -> u64 {
         let free = window_of(self.buffer).saturating_sub(held).min(self.permitted);
-        let free = if free < self.mss.min(window_of(self.buffer)) { 0 } else { free };
+        let free = if free < self.mss.min(window_of(self.buffer)) {
+            0
+        } else {
+            free
+        };
         let unit = 1u64 << self.scale;
         // It never shrinks (RFC 9293 §3.8.6).
         free.div_ceil(unit).max(self.remaining(next).div_ceil(unit)) * unit

@@ -31,6 +31,7 @@ pub(crate) struct News {
     /// The lowest offset that was sent once and delivered now.
     lowest_original: Option<u64>,
     fully_acked: u32,
+    maybe_delayed: bool,
 }
 
 impl News {
@@ -95,10 +96,8 @@ impl Sender {
             self.last_sample = sample;
         }
         if self.rack_needs_widening(&news, delivered) {
-            self.rack.update_window(
-                sample.prior_delivered.unwrap_or(prior_delivered),
-                self.rate.delivered(),
-            );
+            self.rack
+                .update_window(sample.prior_delivered.unwrap_or(prior_delivered), self.rate.delivered());
         }
         let report = congestion::Ack {
             now,
@@ -109,6 +108,7 @@ impl Sender {
             rtt,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
+            maybe_delayed: news.maybe_delayed,
             ece: news.ece,
             window_limited: self.is_window_limited(),
             may_raise: news.advanced || (self.rack.reordering > super::rack::DUP_THRESHOLD && news.sacked),
@@ -127,7 +127,8 @@ impl Sender {
             // A window that is filled needs no larger buffer (`tcp_should_expand_sndbuf`).
             let windows = if self.congestion.has_own_reduction() { 3 } else { 2 };
             self.buffer.set_windows(windows);
-            self.buffer.expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
+            self.buffer
+                .expand(self.mss, self.congestion.cwnd(), self.rack.reordering);
         }
     }
 
@@ -186,7 +187,10 @@ impl Sender {
                 continue;
             }
             // What the last segment said needs no second look (`recv_sack_cache`).
-            let known = self.last_sacks.iter().find(|known| known.start < block.end && block.start < known.end);
+            let known = self
+                .last_sacks
+                .iter()
+                .find(|known| known.start < block.end && block.start < known.end);
             match known {
                 Some(known) => {
                     let (before, after) = (known.start, known.end);
@@ -258,10 +262,13 @@ impl Sender {
             latest = sequence;
         }
         let sequence = sequence?;
-        // One segment alone may have waited for the receiver's timer (`FLAG_ACK_MAYBE_DELAYED`).
-        let alone = news.fully_acked == 1 && !news.sacked && self.rate.delivered() == prior_delivered + 1;
+        // A short segment alone may have waited for the receiver's timer (`FLAG_ACK_MAYBE_DELAYED`).
+        news.maybe_delayed = news.fully_acked == 1
+            && !news.sacked
+            && self.una - news.prior_una < u64::from(self.mss)
+            && self.rate.delivered() == prior_delivered + 1;
         if let Some(latest) = latest
-            && !(alone && self.rtt.min().is_some_and(|shortest| latest > shortest))
+            && !(news.maybe_delayed && self.rtt.min().is_some_and(|shortest| latest > shortest))
         {
             self.rtt.sample_min(now, latest);
         }

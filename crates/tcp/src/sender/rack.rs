@@ -113,7 +113,12 @@ impl Rack {
     }
 
     /// Looks for losses if anything was delivered since the last time (`tcp_rack_mark_lost`).
-    pub(crate) fn detect_if_advanced(&mut self, now: Instant, board: &mut Scoreboard, times: &Times) -> Option<Verdict> {
+    pub(crate) fn detect_if_advanced(
+        &mut self,
+        now: Instant,
+        board: &mut Scoreboard,
+        times: &Times,
+    ) -> Option<Verdict> {
         std::mem::take(&mut self.advanced).then(|| self.detect(now, board, times))
     }
 

@@ -179,7 +179,10 @@ impl Sender {
             }
         }
         // The first one is sent again even if its retransmission was thought to be on its way.
-        let again = self.board.first().is_some_and(|first| first.marks.has(Marks::RETRANSMITTED));
+        let again = self
+            .board
+            .first()
+            .is_some_and(|first| first.marks.has(Marks::RETRANSMITTED));
         if again {
             self.board.mark_lost(0);
         }

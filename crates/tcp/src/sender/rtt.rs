@@ -41,7 +41,9 @@ impl RttEstimator {
 
     /// Takes a sample. `una` and `next` mark the rounds.
     pub(crate) fn sample(&mut self, rtt: Duration, una: u64, next: u64) {
-        let sample = i64::try_from(rtt.as_nanos()).unwrap_or(i64::MAX / 8).clamp(1, i64::MAX / 8);
+        let sample = i64::try_from(rtt.as_nanos())
+            .unwrap_or(i64::MAX / 8)
+            .clamp(1, i64::MAX / 8);
         self.backoff = 0;
         let Some(srtt) = self.srtt else {
             self.srtt = Some(sample);
@@ -96,7 +98,8 @@ impl RttEstimator {
             Some(srtt) => Duration::from_nanos((srtt + self.rttvar).unsigned_abs()),
             None => RTO_INITIAL,
         };
-        base.checked_mul(1 << self.backoff.min(20)).map_or(RTO_MAX, |rto| rto.min(RTO_MAX))
+        base.checked_mul(1 << self.backoff.min(20))
+            .map_or(RTO_MAX, |rto| rto.min(RTO_MAX))
     }
 
     /// The timer ran out: twice as long the next time (RFC 6298 §5.5).

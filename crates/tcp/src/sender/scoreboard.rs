@@ -70,10 +70,7 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub(crate) fn new(mss: u32) -> Self {
-        Self {
-            mss,
-            ..Self::default()
-        }
+        Self { mss, ..Self::default() }
     }
 
     pub(crate) fn set_mss(&mut self, mss: u32) {
@@ -112,13 +109,19 @@ impl Scoreboard {
 
     /// The highest offset selectively acknowledged, `una` when nothing is (`tcp_highest_sack_seq`).
     pub(crate) fn highest_sacked(&self, una: u64) -> u64 {
-        if self.sacked_out == 0 { una } else { self.highest_sacked.max(una) }
+        if self.sacked_out == 0 {
+            una
+        } else {
+            self.highest_sacked.max(una)
+        }
     }
 
     /// How many segments a stretch is.
     pub(crate) fn segments_of(&self, start: u64, end: u64) -> u32 {
         let content = self.content_of(start, end);
-        u32::try_from(content.div_ceil(u64::from(self.mss))).unwrap_or(u32::MAX).max(1)
+        u32::try_from(content.div_ceil(u64::from(self.mss)))
+            .unwrap_or(u32::MAX)
+            .max(1)
     }
 
     /// The bytes of content in a stretch.
@@ -134,7 +137,9 @@ impl Scoreboard {
 
     /// The last record was refused below and is taken back whole or from `seq`.
     pub(crate) fn unsend(&mut self, seq: u64) {
-        let Some(last) = self.records.back().copied() else { return };
+        let Some(last) = self.records.back().copied() else {
+            return;
+        };
         if last.start < seq {
             let index = self.records.len() - 1;
             self.split(index, seq);

@@ -51,7 +51,12 @@ impl Sender {
             .poll_probe(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| self.poll_new(now, false));
-        if outgoing.is_none() && self.board.is_empty() && self.next < self.end() && self.timer.is_none() && self.paced_until.is_none() {
+        if outgoing.is_none()
+            && self.board.is_empty()
+            && self.next < self.end()
+            && self.timer.is_none()
+            && self.paced_until.is_none()
+        {
             // Nothing is out whose acknowledgement could wake the sender.
             self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
         }
@@ -116,9 +121,7 @@ impl Sender {
         let record = *self.board.get(index);
         let segments = room.min(self.burst()).min(record.segments);
         let truesize = gso::truesize(&self.gso, segments * self.mss, segments);
-        if self.queue.holds(record.host_mark)
-            || self.queue.throttles(truesize, self.pacing_rate, 1, self.board.len())
-        {
+        if self.queue.holds(record.host_mark) || self.queue.throttles(truesize, self.pacing_rate, 1, self.board.len()) {
             self.limit = Limit::SmallQueue;
             return None;
         }
@@ -143,7 +146,8 @@ impl Sender {
     fn retransmit(&mut self, now: Instant, index: usize, segments: u32) -> Outgoing {
         let whole = *self.board.get(index);
         let cut = whole.start + u64::from(segments) * u64::from(self.mss);
-        if cut < whole.end && self.board.content_of(whole.start, whole.end) > u64::from(segments) * u64::from(self.mss) {
+        if cut < whole.end && self.board.content_of(whole.start, whole.end) > u64::from(segments) * u64::from(self.mss)
+        {
             self.board.split(index, cut);
         }
         let record = *self.board.get(index);
@@ -246,7 +250,12 @@ impl Sender {
         self.next = end;
         self.sent_since_check = true;
         self.account(now, &outgoing);
-        if first || matches!(self.timer, None | Some((_, SenderTimer::TailLossProbe | SenderTimer::Persist))) {
+        if first
+            || matches!(
+                self.timer,
+                None | Some((_, SenderTimer::TailLossProbe | SenderTimer::Persist))
+            )
+        {
             if first {
                 self.timer = None;
             }
@@ -283,7 +292,14 @@ impl Sender {
     /// The most segments in one burst.
     fn burst(&self) -> u32 {
         let minimum = self.congestion.min_burst();
-        gso::burst_segments(&self.gso, self.mss, self.pacing_rate, self.queue.shift(), self.rtt.min(), minimum)
+        gso::burst_segments(
+            &self.gso,
+            self.mss,
+            self.pacing_rate,
+            self.queue.shift(),
+            self.rtt.min(),
+            minimum,
+        )
     }
 
     /// Whether to wait for more room so as to send a larger burst, and what the room is short of
@@ -294,7 +310,10 @@ impl Sender {
             return None;
         }
         let recent = Duration::from_millis(1);
-        if self.last_sent.is_none_or(|at| now.checked_since(at).is_none_or(|idle| idle > recent)) {
+        if self
+            .last_sent
+            .is_none_or(|at| now.checked_since(at).is_none_or(|idle| idle > recent))
+        {
             return None;
         }
         let wanted = burst.min(available);
@@ -315,7 +334,11 @@ impl Sender {
         if self.finished && available <= burst {
             return None;
         }
-        Some(if room < window { Limit::CongestionWindow } else { Limit::ReceiveWindow })
+        Some(if room < window {
+            Limit::CongestionWindow
+        } else {
+            Limit::ReceiveWindow
+        })
     }
 
     /// `tcp_slow_start_after_idle_check`.
