@@ -1,6 +1,6 @@
 //! How fast the air runs: processor time and nanoseconds per transmission, for saturated stations of 802.11a and the anomaly.
 //!
-//! `cargo run --release -p netburn-medium --example speed`
+//! `cargo run --release -p netburn-medium --example speed [STATIONS SECONDS]`
 
 #[path = "../tests/util/mod.rs"]
 mod util;
@@ -17,16 +17,16 @@ use std::time::Instant as Clock;
 use util::{Cell, ampdu, fifo, ht20, offer, saturate};
 
 fn main() {
+    let given: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|given| given.parse().ok())
+        .collect();
+    if let [stations, seconds] = given[..] {
+        saturated(stations, seconds as i64);
+        return;
+    }
     for stations in [5, 10, 20, 50, 100, 200] {
-        let mut air = uplink(stations);
-        let began = Clock::now();
-        saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(10));
-        report(
-            &format!("802.11a uplink, n = {stations}, 10 s"),
-            began,
-            &air,
-            1..=stations,
-        );
+        saturated(stations, 10);
     }
     let short = |mcs, streams| ht20(mcs, streams, Guard::Ns400);
     let mut air = Cell {
@@ -44,6 +44,14 @@ fn main() {
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
         println!("{line}");
     }
+}
+
+fn saturated(stations: usize, seconds: i64) {
+    let mut air = uplink(stations);
+    let began = Clock::now();
+    saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(seconds));
+    let what = format!("802.11a uplink, n = {stations}, {seconds} s");
+    report(&what, began, &air, 1..=stations);
 }
 
 fn report(what: &str, began: Clock, air: &Air<u64>, senders: std::ops::RangeInclusive<usize>) {

@@ -21,30 +21,35 @@ impl Instant {
 
     /// `nanos` nanoseconds after the run began.
     #[must_use]
+    #[inline]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
     /// `micros` microseconds after the run began.
     #[must_use]
+    #[inline]
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros.checked_mul(1_000).expect(FITS))
     }
 
     /// `millis` milliseconds after the run began.
     #[must_use]
+    #[inline]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis.checked_mul(1_000_000).expect(FITS))
     }
 
     /// `secs` seconds after the run began.
     #[must_use]
+    #[inline]
     pub const fn from_secs(secs: i64) -> Self {
         Self(secs.checked_mul(1_000_000_000).expect(FITS))
     }
 
     /// Nanoseconds since the run began.
     #[must_use]
+    #[inline]
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
@@ -57,6 +62,7 @@ impl Instant {
 
     /// The time from `earlier` to here, `None` when `earlier` is later.
     #[must_use]
+    #[inline]
     pub fn checked_since(self, earlier: Instant) -> Option<Duration> {
         let nanos = i128::from(self.0) - i128::from(earlier.0);
         u64::try_from(nanos).ok().map(Duration)
@@ -68,6 +74,7 @@ impl Instant {
     /// When `earlier` is later: swapped operands are a fault of ours, never a distance.
     #[must_use]
     #[track_caller]
+    #[inline]
     pub fn since(self, earlier: Instant) -> Duration {
         self.checked_since(earlier)
             .unwrap_or_else(|| panic!("{earlier:?} is later than {self:?}"))
@@ -75,12 +82,14 @@ impl Instant {
 
     /// This instant moved later, `None` on overflow.
     #[must_use]
+    #[inline]
     pub fn checked_add(self, span: Duration) -> Option<Instant> {
         self.0.checked_add_unsigned(span.0).map(Instant)
     }
 
     /// This instant moved earlier, `None` on overflow.
     #[must_use]
+    #[inline]
     pub fn checked_sub(self, span: Duration) -> Option<Instant> {
         self.0.checked_sub_unsigned(span.0).map(Instant)
     }
@@ -92,30 +101,35 @@ impl Duration {
 
     /// `nanos` nanoseconds.
     #[must_use]
+    #[inline]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
     /// `micros` microseconds.
     #[must_use]
+    #[inline]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.checked_mul(1_000).expect(FITS))
     }
 
     /// `millis` milliseconds.
     #[must_use]
+    #[inline]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.checked_mul(1_000_000).expect(FITS))
     }
 
     /// `secs` seconds.
     #[must_use]
+    #[inline]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.checked_mul(1_000_000_000).expect(FITS))
     }
 
     /// In nanoseconds.
     #[must_use]
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
@@ -140,30 +154,35 @@ impl Duration {
 
     /// Whether there is no time in it.
     #[must_use]
+    #[inline]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
     /// The sum, `None` on overflow.
     #[must_use]
+    #[inline]
     pub fn checked_add(self, other: Duration) -> Option<Duration> {
         self.0.checked_add(other.0).map(Duration)
     }
 
     /// The difference, `None` when `other` is longer.
     #[must_use]
+    #[inline]
     pub fn checked_sub(self, other: Duration) -> Option<Duration> {
         self.0.checked_sub(other.0).map(Duration)
     }
 
     /// The difference, or no time at all when `other` is longer.
     #[must_use]
+    #[inline]
     pub fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
 
     /// The product, `None` on overflow.
     #[must_use]
+    #[inline]
     pub fn checked_mul(self, factor: u64) -> Option<Duration> {
         self.0.checked_mul(factor).map(Duration)
     }
@@ -172,6 +191,7 @@ impl Duration {
 impl Add<Duration> for Instant {
     type Output = Instant;
     #[track_caller]
+    #[inline]
     fn add(self, span: Duration) -> Instant {
         self.checked_add(span).expect("an instant within 292 years of the run")
     }
@@ -180,6 +200,7 @@ impl Add<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Instant;
     #[track_caller]
+    #[inline]
     fn sub(self, span: Duration) -> Instant {
         self.checked_sub(span).expect("an instant within 292 years of the run")
     }
@@ -187,6 +208,7 @@ impl Sub<Duration> for Instant {
 
 impl AddAssign<Duration> for Instant {
     #[track_caller]
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
     }
@@ -195,6 +217,7 @@ impl AddAssign<Duration> for Instant {
 impl Add for Duration {
     type Output = Duration;
     #[track_caller]
+    #[inline]
     fn add(self, other: Duration) -> Duration {
         self.checked_add(other).expect("a duration below 584 years")
     }
@@ -202,6 +225,7 @@ impl Add for Duration {
 
 impl AddAssign for Duration {
     #[track_caller]
+    #[inline]
     fn add_assign(&mut self, other: Duration) {
         *self = *self + other;
     }
@@ -210,6 +234,7 @@ impl AddAssign for Duration {
 impl Sub for Duration {
     type Output = Duration;
     #[track_caller]
+    #[inline]
     fn sub(self, other: Duration) -> Duration {
         self.checked_sub(other).expect("the longer minus the shorter")
     }
@@ -218,6 +243,7 @@ impl Sub for Duration {
 impl Mul<u64> for Duration {
     type Output = Duration;
     #[track_caller]
+    #[inline]
     fn mul(self, factor: u64) -> Duration {
         self.checked_mul(factor).expect("a duration below 584 years")
     }
@@ -226,6 +252,7 @@ impl Mul<u64> for Duration {
 impl Div<u64> for Duration {
     type Output = Duration;
     #[track_caller]
+    #[inline]
     fn div(self, divisor: u64) -> Duration {
         Duration(self.0 / divisor)
     }

@@ -244,6 +244,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Passes on what a node's queue has dropped.
     fn report_drops(&mut self, now: Instant, from: NodeId) {
         let node = &mut self.nodes[from.index()];
+        if node.drops.is_empty() {
+            return;
+        }
         for (queued, reason) in node.drops.drain(..) {
             node.account.drops += 1;
             self.outputs.push_back(Output::Dropped {

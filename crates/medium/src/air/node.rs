@@ -38,7 +38,9 @@ pub(super) struct Node<P> {
     /// When it will be through, for the air to take note of.
     through: Option<Instant>,
     /// Vectors to build aggregates in.
-    spare: Vec<Vec<Mpdu<P>>>,
+    pub(super) spare: Vec<Vec<Mpdu<P>>>,
+    /// An emptied vector to note in what arrived.
+    pub(super) spare_arrived: Vec<bool>,
 }
 
 /// A packet between the transmit queue and the hardware: for whom, and the airtime that the queue was told.
@@ -132,6 +134,7 @@ impl<P> Node<P> {
             bus: None,
             through: None,
             spare: Vec::new(),
+            spare_arrived: Vec::new(),
         })
     }
 

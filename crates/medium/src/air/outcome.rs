@@ -48,7 +48,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let Exchange {
             category,
             mut aggregate,
-            arrived,
+            mut arrived,
             reserved,
             data_sent,
             ..
@@ -62,7 +62,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
         let sender = &mut link.senders[usize::from(tin.tid)];
         let (mut sent, mut given_up) = (Sent::new(now, id, to), false);
-        let mut kept = Vec::new();
+        let mut kept = node.spare.pop().unwrap_or_default();
         for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
             if arrived.get(index) == Some(&true) {
                 sender.settle(mpdu.sequence);
@@ -76,6 +76,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 kept.push(mpdu);
             }
         }
+        arrived.clear();
+        node.spare_arrived = arrived;
         // What was given up, now or before, must not hold up what came after it any longer than the window does (BlockAckReq).
         let start = sender.window_start();
         let released = &mut self.released;
@@ -107,6 +109,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
             slot.hardware.push_again(aggregate);
         }
+        node.recycle(kept);
         sent.flush(&mut self.outputs);
         self.release(now, id, to);
         // What leaves the queue for one category may let packets of another to the front.

@@ -30,12 +30,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let node = &mut self.nodes[id.index()];
         let protected = node.rts_threshold.is_some_and(|least| aggregate.length >= least);
         node.categories[category].hardware.set_on_air(true);
-        let mut arrived = node.exchange.take().map_or_else(Vec::new, |done| done.arrived);
-        arrived.clear();
         node.exchange = Some(Exchange {
             category,
             aggregate,
-            arrived,
+            arrived: std::mem::take(&mut node.spare_arrived),
             txop_end,
             reserved: false,
             data_sent: false,
@@ -69,7 +67,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.exchange = Some(Exchange {
             category,
             aggregate,
-            arrived: Vec::new(),
+            arrived: std::mem::take(&mut node.spare_arrived),
             txop_end,
             reserved: true,
             data_sent: false,
