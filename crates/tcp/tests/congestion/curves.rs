@@ -1,0 +1,117 @@
+//! Windows in segments over time, against what RFC 5681 and RFC 9438 say of them.
+
+use crate::path::{Flow, Path, run};
+use netburn_tcp::config::CongestionControl;
+use netburn_units::{BitRate, Duration, Instant};
+
+/// A path of 100 ms on which nothing ever waits.
+const WIDE: Path = Path {
+    rate: BitRate::from_mbps(100_000),
+    delay: Duration::from_millis(50),
+    queue: 1_000_000,
+};
+
+fn ms(at: i64) -> Instant {
+    Instant::from_millis(at)
+}
+
+fn within(actual: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (actual - expected).abs() <= tolerance * expected,
+        "{what}: {actual:.2}, expected {expected:.2} ± {:.1} %",
+        tolerance * 100.0
+    );
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    for control in [CongestionControl::Reno, CongestionControl::Cubic] {
+        let outcome = &run(WIDE, &[Flow::new(control)], ms(1_000))[0];
+        for round in 0..8 {
+            // Acknowledgements of one segment may be held back for 40 ms.
+            let point = outcome.at(ms(100 * round + 90));
+            assert_eq!(point.cwnd, 10 << round, "round {round}");
+        }
+    }
+}
+
+#[test]
+fn reno_halves_and_grows_by_a_segment_each_round_trip() {
+    let flow = Flow {
+        lost: vec![500],
+        ..Flow::new(CongestionControl::Reno)
+    };
+    let outcome = &run(WIDE, &[flow], ms(20_000))[0];
+    let (_, before, after) = outcome.reductions[0];
+    assert_eq!(after, before / 2);
+    assert_eq!(outcome.reductions.len(), 1);
+    let from = outcome.at(ms(2_000)).cwnd;
+    // 180 round trips later; each takes as many acknowledgements as the window has segments.
+    let grown = f64::from(outcome.at(ms(20_000)).cwnd - from);
+    within(grown, 180.0, 0.02, "growth in 180 round trips");
+}
+
+#[test]
+fn cubic_follows_its_function_after_a_loss() {
+    let flow = Flow {
+        lost: vec![1_000],
+        ..Flow::new(CongestionControl::Cubic)
+    };
+    let outcome = &run(WIDE, &[flow], ms(25_000))[0];
+    let [(reduced, w_max, ssthresh)] = outcome.reductions[..] else {
+        panic!("one loss, not {:?}", outcome.reductions);
+    };
+    let w_max = f64::from(w_max);
+    within(f64::from(ssthresh), 0.7 * w_max, 0.01, "β × W_max");
+    // The epoch begins with the first acknowledgement after the recovery.
+    let begun = outcome
+        .curve
+        .iter()
+        .find(|p| p.at > reduced && p.state == netburn_tcp::congestion::State::Open)
+        .unwrap();
+    // RFC 9438 §4.2: K = ∛(W_max (1 − β)/C).
+    let k = (w_max * 0.3 / 0.4).cbrt();
+    assert!((5.0..10.0).contains(&k), "{k}");
+    for quarter in 1..=10 {
+        let t = k * f64::from(quarter) / 4.0;
+        let at = begun.at + Duration::from_nanos((t * 1e9) as u64);
+        let expected = 0.4 * (t - k).powi(3) + w_max;
+        within(f64::from(outcome.at(at).cwnd), expected, 0.03, &format!("W({t:.2} s)"));
+    }
+}
+
+#[test]
+fn cubic_is_reno_friendly_where_the_round_trip_is_short() {
+    // 10 ms: K for 60 segments is ∛45 = 3.6 s, and 0.53 segments a round trip regain 18 in 0.34 s.
+    let path = Path {
+        delay: Duration::from_millis(5),
+        ..WIDE
+    };
+    let flow = Flow {
+        lost: vec![100],
+        ..Flow::new(CongestionControl::Cubic)
+    };
+    let outcome = &run(path, &[flow], ms(4_000))[0];
+    let from = outcome.at(ms(500)).cwnd;
+    // RFC 9438 §4.3: α = 3 (1 − β)/(1 + β) = 0.53 segments a round trip, 200 of them; Linux's 8/15.
+    let grown = f64::from(outcome.at(ms(2_500)).cwnd - from);
+    within(grown, 200.0 * 8.0 / 15.0, 0.05, "growth in 200 round trips");
+}
+
+#[test]
+fn hystart_leaves_slow_start_near_the_product_without_a_loss() {
+    for (mbps, delay) in [(20, 20), (50, 10), (20, 50), (100, 25)] {
+        let path = Path {
+            rate: BitRate::from_mbps(mbps),
+            delay: Duration::from_millis(delay),
+            queue: 10_000,
+        };
+        let outcome = &run(path, &[Flow::new(CongestionControl::Cubic)], ms(3_000))[0];
+        assert_eq!(outcome.drops, 0);
+        let exit = outcome.curve.iter().find(|p| p.ssthresh < 1 << 30).expect("it leaves");
+        let share = f64::from(exit.ssthresh) / path.product();
+        // Not before half a product fills half a round trip, and a sign is a round trip old when it is seen, in which the
+        // window doubles at most.
+        assert!((0.5..=2.0).contains(&share), "{mbps} Mbit/s, {delay} ms: {share:.2}");
+    }
+}

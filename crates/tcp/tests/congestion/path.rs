@@ -1,0 +1,547 @@
+//! Congestion control alone on a path: bulk senders with the least of TCP around it (SACK of single segments, PRR, a
+//! retransmission timer), one drop-tail queue at a rate, a delay each way, and chosen segments lost.
+
+use netburn_tcp::config::CongestionControl;
+use netburn_tcp::congestion::{Ack, Congestion, Established, RateEstimator, Snapshot, State};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+pub(crate) const MSS: u32 = 1_448;
+/// A full segment with its headers: IPv4 and TCP with timestamps.
+pub(crate) const PACKET: ByteSize = ByteSize::from_bytes(1_500);
+
+/// What all flows share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Path {
+    pub(crate) rate: BitRate,
+    /// Each way.
+    pub(crate) delay: Duration,
+    /// Packets that may wait.
+    pub(crate) queue: usize,
+}
+
+impl Path {
+    /// The bandwidth-delay product in segments.
+    pub(crate) fn product(&self) -> f64 {
+        let round_trip = 2.0 * self.delay.as_secs_f64();
+        self.rate.as_bps() as f64 * round_trip / 8.0 / PACKET.as_bytes() as f64
+    }
+}
+
+/// One sender.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    pub(crate) control: CongestionControl,
+    pub(crate) start: Instant,
+    /// Segments, counted from 0, whose first transmission is lost.
+    pub(crate) lost: Vec<u64>,
+    pub(crate) random: u64,
+}
+
+impl Flow {
+    pub(crate) fn new(control: CongestionControl) -> Self {
+        Self {
+            control,
+            start: Instant::ZERO,
+            lost: Vec::new(),
+            random: 1,
+        }
+    }
+}
+
+/// A flow at one instant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) at: Instant,
+    pub(crate) cwnd: u32,
+    pub(crate) ssthresh: u32,
+    pub(crate) in_flight: u32,
+    pub(crate) state: State,
+    pub(crate) srtt: Option<Duration>,
+    pub(crate) pacing_rate: Option<BitRate>,
+    pub(crate) delivered: u64,
+}
+
+/// What one flow did.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// A point each 10 ms.
+    pub(crate) curve: Vec<Point>,
+    pub(crate) drops: u64,
+    /// Each reduction: when, the window before it, the threshold after it.
+    pub(crate) reductions: Vec<(Instant, u32, u32)>,
+}
+
+impl Outcome {
+    /// The last point at or before `at`.
+    pub(crate) fn at(&self, at: Instant) -> &Point {
+        let after = self.curve.partition_point(|point| point.at <= at);
+        &self.curve[after.saturating_sub(1)]
+    }
+
+    /// Segments delivered between two instants.
+    pub(crate) fn delivered(&self, from: Instant, to: Instant) -> u64 {
+        self.at(to).delivered - self.at(from).delivered
+    }
+}
+
+/// Runs `flows` over `path` until `end`.
+pub(crate) fn run(path: Path, flows: &[Flow], end: Instant) -> Vec<Outcome> {
+    let mut world = World {
+        path,
+        now: Instant::ZERO,
+        events: BTreeMap::new(),
+        sequence: 0,
+        leaving: VecDeque::new(),
+        free: Instant::ZERO,
+        senders: flows.iter().map(Sender::new).collect(),
+        receivers: flows.iter().map(|_| Receiver::default()).collect(),
+        outcomes: flows
+            .iter()
+            .map(|_| Outcome {
+                curve: Vec::new(),
+                drops: 0,
+                reductions: Vec::new(),
+            })
+            .collect(),
+    };
+    for (flow, settings) in flows.iter().enumerate() {
+        world.schedule(settings.start, Event::Start(flow));
+    }
+    world.schedule(Instant::ZERO, Event::Sample);
+    while let Some(((at, _), event)) = world.events.pop_first() {
+        if at > end {
+            break;
+        }
+        world.now = at;
+        world.handle(event);
+    }
+    for (outcome, sender) in world.outcomes.iter_mut().zip(world.senders) {
+        outcome.reductions = sender.reductions;
+    }
+    world.outcomes
+}
+
+#[derive(Debug)]
+enum Event {
+    Start(usize),
+    Arrive(usize, u64),
+    Acknowledge(usize, Acknowledgement),
+    Delayed(usize, u64),
+    Paced(usize),
+    Timer(usize),
+    Sample,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Acknowledgement {
+    next: u64,
+    selective: Option<u64>,
+}
+
+struct World {
+    path: Path,
+    now: Instant,
+    events: BTreeMap<(Instant, u64), Event>,
+    sequence: u64,
+    leaving: VecDeque<Instant>,
+    free: Instant,
+    senders: Vec<Sender>,
+    receivers: Vec<Receiver>,
+    outcomes: Vec<Outcome>,
+}
+
+impl World {
+    fn schedule(&mut self, at: Instant, event: Event) {
+        self.events.insert((at, self.sequence), event);
+        self.sequence += 1;
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = self.now;
+        match event {
+            Event::Start(flow) => {
+                let round_trip = self.path.delay + self.path.delay;
+                self.senders[flow].start(now, round_trip);
+                self.transmit(flow);
+            }
+            Event::Arrive(flow, segment) => {
+                if let Some(acknowledgement) = self.receivers[flow].receive(segment) {
+                    self.acknowledge(flow, acknowledgement);
+                } else {
+                    let held = self.receivers[flow].next;
+                    self.schedule(now + Duration::from_millis(40), Event::Delayed(flow, held));
+                }
+            }
+            Event::Delayed(flow, held) => {
+                let receiver = &mut self.receivers[flow];
+                if receiver.held > 0 && receiver.next == held {
+                    receiver.held = 0;
+                    let next = receiver.next;
+                    self.acknowledge(flow, Acknowledgement { next, selective: None });
+                }
+            }
+            Event::Acknowledge(flow, acknowledgement) => {
+                self.senders[flow].on_ack(now, acknowledgement);
+                self.transmit(flow);
+            }
+            Event::Paced(flow) => {
+                self.senders[flow].waiting = false;
+                self.transmit(flow);
+            }
+            Event::Timer(flow) => {
+                self.senders[flow].timer = false;
+                self.senders[flow].on_timer(now);
+                self.transmit(flow);
+            }
+            Event::Sample => {
+                for (sender, outcome) in self.senders.iter().zip(&mut self.outcomes) {
+                    outcome.curve.push(sender.point(now));
+                }
+                self.schedule(now + Duration::from_millis(10), Event::Sample);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, flow: usize, acknowledgement: Acknowledgement) {
+        self.schedule(self.now + self.path.delay, Event::Acknowledge(flow, acknowledgement));
+    }
+
+    fn transmit(&mut self, flow: usize) {
+        let now = self.now;
+        while let Some((segment, lost)) = self.senders[flow].send(now) {
+            while self.leaving.front().is_some_and(|at| *at <= now) {
+                self.leaving.pop_front();
+            }
+            if lost || self.leaving.len() > self.path.queue {
+                self.outcomes[flow].drops += 1;
+                continue;
+            }
+            let time = self.path.rate.time_for(PACKET).expect("the path has a rate");
+            self.free = self.free.max(now) + time;
+            self.leaving.push_back(self.free);
+            self.schedule(self.free + self.path.delay, Event::Arrive(flow, segment));
+        }
+        let sender = &mut self.senders[flow];
+        if sender.next_send > now && !sender.waiting && sender.may_send() {
+            sender.waiting = true;
+            let at = sender.next_send;
+            self.schedule(at, Event::Paced(flow));
+        }
+        let sender = &mut self.senders[flow];
+        if !sender.timer && !sender.records.is_empty() {
+            sender.timer = true;
+            let at = sender.deadline;
+            self.schedule(at, Event::Timer(flow));
+        }
+    }
+}
+
+/// Acknowledges every second segment, and at once what is out of order; the first 16 one by one, as Linux does.
+#[derive(Default)]
+struct Receiver {
+    next: u64,
+    ahead: BTreeSet<u64>,
+    held: u32,
+}
+
+impl Receiver {
+    fn receive(&mut self, segment: u64) -> Option<Acknowledgement> {
+        let in_order = segment == self.next && self.ahead.is_empty();
+        if segment == self.next {
+            self.next += 1;
+            while self.ahead.remove(&self.next) {
+                self.next += 1;
+            }
+        } else if segment > self.next {
+            self.ahead.insert(segment);
+        }
+        self.held += 1;
+        if in_order && self.held < 2 && self.next > 16 {
+            return None;
+        }
+        self.held = 0;
+        let selective = (segment >= self.next).then_some(segment);
+        Some(Acknowledgement {
+            next: self.next,
+            selective,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Record {
+    snapshot: Snapshot,
+    /// The how-manieth transmission this was.
+    order: u64,
+    acked: bool,
+    lost: bool,
+    again: bool,
+}
+
+struct Sender {
+    congestion: Congestion,
+    rates: RateEstimator,
+    lose: BTreeSet<u64>,
+    records: VecDeque<Record>,
+    una: u64,
+    order: u64,
+    newest: u64,
+    in_flight: u32,
+    state: State,
+    recovery_ends: u64,
+    reduction_from: u32,
+    reduction_delivered: u32,
+    reduction_sent: u32,
+    srtt: Option<Duration>,
+    min_rtt: Option<Duration>,
+    next_send: Instant,
+    deadline: Instant,
+    waiting: bool,
+    timer: bool,
+    started: bool,
+    reductions: Vec<(Instant, u32, u32)>,
+}
+
+impl Sender {
+    fn new(flow: &Flow) -> Self {
+        Self {
+            congestion: Congestion::new(&flow.control, 10, flow.random).expect("it can be modelled"),
+            rates: RateEstimator::new(flow.start),
+            lose: flow.lost.iter().copied().collect(),
+            records: VecDeque::new(),
+            una: 0,
+            order: 0,
+            newest: 0,
+            in_flight: 0,
+            state: State::Open,
+            recovery_ends: 0,
+            reduction_from: 0,
+            reduction_delivered: 0,
+            reduction_sent: 0,
+            srtt: None,
+            min_rtt: None,
+            next_send: flow.start,
+            deadline: flow.start,
+            waiting: false,
+            timer: false,
+            started: false,
+            reductions: Vec::new(),
+        }
+    }
+
+    fn start(&mut self, now: Instant, round_trip: Duration) {
+        self.started = true;
+        self.min_rtt = Some(round_trip);
+        self.srtt = Some(round_trip);
+        self.congestion.on_established(&Established {
+            now,
+            mss: MSS,
+            next: 0,
+            srtt: self.srtt,
+            paced: false,
+        });
+    }
+
+    fn point(&self, at: Instant) -> Point {
+        Point {
+            at,
+            cwnd: self.congestion.cwnd(),
+            ssthresh: self.congestion.ssthresh(),
+            in_flight: self.in_flight,
+            state: self.state,
+            srtt: self.srtt,
+            pacing_rate: self.congestion.pacing_rate(),
+            delivered: self.rates.delivered(),
+        }
+    }
+
+    fn next(&self) -> u64 {
+        self.una + self.records.len() as u64
+    }
+
+    fn may_send(&self) -> bool {
+        self.started && self.in_flight < self.congestion.cwnd()
+    }
+
+    /// The next segment to put on the path, and whether it is to be lost.
+    fn send(&mut self, now: Instant) -> Option<(u64, bool)> {
+        if !self.may_send() || self.next_send > now {
+            return None;
+        }
+        self.congestion
+            .on_sent(now, self.in_flight, self.rates.is_app_limited());
+        let snapshot = self.rates.on_sent(now, !self.records.is_empty());
+        if self.records.is_empty() {
+            self.deadline = now + self.rto();
+        }
+        if let Some(rate) = self.congestion.pacing_rate() {
+            self.next_send = self.next_send.max(now) + rate.time_for(PACKET).unwrap_or_default();
+        }
+        self.order += 1;
+        self.in_flight += 1;
+        self.reduction_sent += 1;
+        let record = Record {
+            snapshot,
+            order: self.order,
+            acked: false,
+            lost: false,
+            again: true,
+        };
+        let hole = if self.state >= State::Recovery {
+            self.records.iter().position(|record| record.lost)
+        } else {
+            None
+        };
+        if let Some(index) = hole {
+            self.records[index] = record;
+            return Some((self.una + index as u64, false));
+        }
+        let segment = self.next();
+        self.records.push_back(Record { again: false, ..record });
+        Some((segment, self.lose.remove(&segment)))
+    }
+
+    fn on_ack(&mut self, now: Instant, acknowledgement: Acknowledgement) {
+        let prior_in_flight = self.in_flight;
+        let (mut acked, mut rtt) = (0, None);
+        let advanced = acknowledgement.next > self.una;
+        while self.una < acknowledgement.next {
+            let record = self.records.pop_front().expect("what is acknowledged was sent");
+            self.una += 1;
+            self.deliver(now, record, &mut acked, &mut rtt);
+        }
+        if let Some(segment) = acknowledgement
+            .selective
+            .and_then(|segment| segment.checked_sub(self.una))
+        {
+            let record = self.records[segment as usize];
+            self.deliver(now, record, &mut acked, &mut rtt);
+            self.records[segment as usize].acked = true;
+        }
+        if let Some(rtt) = rtt {
+            let smoothed = self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8);
+            self.srtt = Some(smoothed);
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        if advanced {
+            self.deadline = now + self.rto();
+        }
+        let lost = self.find_losses();
+        self.move_state(now, lost);
+        let rate = self.rates.sample(now, self.min_rtt);
+        self.reduction_delivered += acked;
+        if self.state.is_reducing() && !self.congestion.has_own_reduction() && acked > 0 {
+            self.reduce(acked, advanced && lost == 0);
+        }
+        let pace = self.srtt.and_then(|srtt| {
+            let cwnd = u64::from(self.congestion.cwnd());
+            BitRate::mean(ByteSize::from_bytes(2 * cwnd * u64::from(MSS)), srtt)
+        });
+        self.congestion.on_ack(&Ack {
+            now,
+            acked,
+            lost,
+            in_flight: self.in_flight,
+            prior_in_flight,
+            rtt,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            maybe_delayed: false,
+            ece: false,
+            window_limited: true,
+            may_raise: advanced,
+            next: self.next(),
+            acked_to: self.una,
+            pacing_rate: pace,
+            rate,
+            state: self.state,
+        });
+        if self.congestion.is_probing_rtt() {
+            self.rates.set_app_limited(self.in_flight);
+        }
+    }
+
+    fn deliver(&mut self, now: Instant, record: Record, acked: &mut u32, rtt: &mut Option<Duration>) {
+        if record.acked {
+            return;
+        }
+        self.rates.on_delivered(1, &record.snapshot);
+        self.newest = self.newest.max(record.order);
+        if !record.lost {
+            self.in_flight -= 1;
+        }
+        *acked += 1;
+        if !record.again {
+            *rtt = Some(now.since(record.snapshot.sent_at));
+        }
+    }
+
+    /// The path keeps the order: what was sent before something delivered is lost, once three later ones are.
+    fn find_losses(&mut self) -> u32 {
+        let later = if self.state >= State::Recovery { 1 } else { 3 };
+        let mut lost = 0;
+        for record in &mut self.records {
+            if record.order + later <= self.newest && !record.acked && !record.lost {
+                record.lost = true;
+                lost += 1;
+            }
+        }
+        self.in_flight -= lost;
+        lost
+    }
+
+    fn move_state(&mut self, now: Instant, lost: u32) {
+        if self.state >= State::Recovery && self.una >= self.recovery_ends {
+            if self.state == State::Recovery {
+                self.congestion.on_recovered(now);
+            }
+            self.state = State::Open;
+        }
+        if lost > 0 && self.state < State::Recovery {
+            self.reduction_from = self.congestion.cwnd();
+            self.reduction_delivered = 0;
+            self.reduction_sent = 0;
+            self.congestion.on_congestion(now, self.in_flight);
+            self.reductions
+                .push((now, self.reduction_from, self.congestion.ssthresh()));
+            self.state = State::Recovery;
+            self.recovery_ends = self.next();
+        }
+    }
+
+    /// PRR (RFC 6937 with the slow start reduction bound, as `tcp_cwnd_reduction` has it).
+    fn reduce(&mut self, acked: u32, safe: bool) {
+        let ssthresh = self.congestion.ssthresh();
+        let sent = i64::from(self.reduction_sent);
+        let delivered = i64::from(self.reduction_delivered);
+        let room = i64::from(ssthresh) - i64::from(self.in_flight);
+        let may = if room < 0 {
+            let from = i64::from(self.reduction_from.max(1));
+            (i64::from(ssthresh) * delivered + from - 1) / from - sent
+        } else {
+            ((delivered - sent).max(i64::from(acked)) + i64::from(safe)).min(room)
+        };
+        let may = may.max(i64::from(sent == 0)) as u32;
+        self.congestion.set_cwnd(self.in_flight + may);
+    }
+
+    fn rto(&self) -> Duration {
+        self.srtt.unwrap_or(Duration::from_millis(800)) + Duration::from_millis(200)
+    }
+
+    fn on_timer(&mut self, now: Instant) {
+        if now < self.deadline || self.records.is_empty() {
+            return;
+        }
+        let anew = self.state < State::Loss;
+        for record in &mut self.records {
+            record.lost |= !record.acked;
+        }
+        self.in_flight = 0;
+        self.congestion.on_rto(now, 0, anew);
+        self.state = State::Loss;
+        self.recovery_ends = self.next();
+        self.deadline = now + self.rto();
+    }
+}
