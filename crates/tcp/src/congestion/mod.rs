@@ -14,6 +14,8 @@
 
 mod bbr;
 mod cubic;
+#[doc(hidden)]
+pub mod fuzz;
 mod hystart;
 pub mod rate;
 mod window;

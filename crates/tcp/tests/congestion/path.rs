@@ -57,7 +57,6 @@ pub(crate) struct Point {
     pub(crate) ssthresh: u32,
     pub(crate) in_flight: u32,
     pub(crate) state: State,
-    pub(crate) srtt: Option<Duration>,
     pub(crate) pacing_rate: Option<BitRate>,
     pub(crate) delivered: u64,
 }
@@ -350,7 +349,6 @@ impl Sender {
             ssthresh: self.congestion.ssthresh(),
             in_flight: self.in_flight,
             state: self.state,
-            srtt: self.srtt,
             pacing_rate: self.congestion.pacing_rate(),
             delivered: self.rates.delivered(),
         }
@@ -376,7 +374,11 @@ impl Sender {
             self.deadline = now + self.rto();
         }
         if let Some(rate) = self.congestion.pacing_rate() {
-            self.next_send = self.next_send.max(now) + rate.time_for(PACKET).unwrap_or_default();
+            // Linux paces by content alone (`tcp_update_skb_after_send`), after the first ten segments.
+            let content = ByteSize::from_bytes(u64::from(MSS));
+            if self.order >= 10 {
+                self.next_send = self.next_send.max(now) + rate.time_for(content).unwrap_or_default();
+            }
         }
         self.order += 1;
         self.in_flight += 1;

@@ -5,7 +5,7 @@ use netburn_units::{BitRate, Duration};
 /// Binary places of a bandwidth in segments per microsecond (`BW_SCALE`): the least is 715 bit/s of 1500 bytes.
 const PLACES: u32 = 24;
 /// Binary places of a gain (`BBR_SCALE`).
-pub(super) const GAIN_PLACES: u32 = 8;
+const GAIN_PLACES: u32 = 8;
 /// A gain of one (`BBR_UNIT`).
 pub(super) const UNIT: u64 = 1 << GAIN_PLACES;
 /// Pacing stays a hundredth below the bandwidth, so that no queue is built by rounding (`bbr_pacing_margin_percent`).
@@ -21,22 +21,28 @@ impl Bandwidth {
         Self((u64::from(segments) << PLACES) / (span.as_nanos() / 1_000).max(1))
     }
 
+    /// `gain` times it.
+    pub(super) fn times(self, gain: u64) -> Self {
+        Self(wide((u128::from(self.0) * u128::from(gain)) >> GAIN_PLACES))
+    }
+
     /// Segments in so many microseconds, rounded down.
     pub(super) fn segments_in(self, micros: u64) -> u64 {
         wide((u128::from(self.0) * u128::from(micros)) >> PLACES)
     }
 
-    /// `gain` times the bandwidth-delay product, rounded up (`bbr_bdp`).
+    /// `gain` times the bandwidth-delay product, rounded up (`bbr_bdp`); at most 2³² − 1 segments.
     pub(super) fn product(self, round_trip: Duration, gain: u64) -> u64 {
         let volume = u128::from(self.0) * u128::from(round_trip.as_nanos() / 1_000);
-        wide(((volume * u128::from(gain)) >> GAIN_PLACES).div_ceil(1 << PLACES))
+        let segments = (volume.saturating_mul(u128::from(gain)) >> GAIN_PLACES).div_ceil(1 << PLACES);
+        wide(segments).min(u64::from(u32::MAX))
     }
 
     /// The rate to pace at, for segments of `mss` bytes (`bbr_rate_bytes_per_sec`).
     pub(super) fn pacing(self, mss: u32, gain: u64) -> BitRate {
-        let scaled = (u128::from(self.0) * u128::from(mss) * u128::from(gain)) >> GAIN_PLACES;
-        let bytes = (scaled * (1_000_000 / 100) * u128::from(100 - MARGIN_PERCENT)) >> PLACES;
-        BitRate::from_bps(wide(bytes * 8))
+        let scaled = (u128::from(self.0) * u128::from(mss)).saturating_mul(u128::from(gain)) >> GAIN_PLACES;
+        let bytes = scaled.saturating_mul(u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> PLACES;
+        BitRate::from_bps(wide(bytes.saturating_mul(8)))
     }
 }
 

@@ -251,7 +251,7 @@ impl Bbr {
             return;
         }
         let bandwidth = self.bandwidth();
-        if bandwidth.0 >= (self.full_bandwidth.0 * FULL_GROWTH) >> bandwidth::GAIN_PLACES {
+        if bandwidth >= self.full_bandwidth.times(FULL_GROWTH) {
             self.full_bandwidth = bandwidth;
             self.full_rounds = 0;
             return;
