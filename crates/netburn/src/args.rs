@@ -4,11 +4,13 @@ mod decode;
 mod fetch;
 mod run;
 mod serve;
+mod validate;
 
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
+pub(crate) use validate::{ValidateArgs, ValidateFormat};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -27,7 +29,7 @@ pub(crate) struct Cli {
 
 const AFTER: &str = "Exit status:
   0  it ran (with --check: and no goal failed)
-  1  with --check, a goal failed
+  1  with --check, a goal failed; with validate, a figure is beyond its tolerance
   2  the input is wrong
   3  it could not be measured: inconclusive, interrupted, a station lost
 
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Runs(RunsArgs),
     Decode(DecodeArgs),
+    Validate(ValidateArgs),
     Schema(SchemaArgs),
     /// Drive one station for a controller
     #[command(hide = true)]

@@ -12,6 +12,8 @@ pub(crate) enum Ended {
     Ran,
     /// `--check`, and a goal failed: 1.
     GoalFailed,
+    /// A figure is beyond its tolerance: 1.
+    BeyondTolerance,
     /// It could not be measured: 3.
     NotMeasured,
 }
@@ -31,7 +33,7 @@ impl From<Ended> for ExitCode {
     fn from(ended: Ended) -> ExitCode {
         ExitCode::from(match ended {
             Ended::Ran => 0,
-            Ended::GoalFailed => 1,
+            Ended::GoalFailed | Ended::BeyondTolerance => 1,
             Ended::NotMeasured => 3,
         })
     }

@@ -13,6 +13,7 @@ mod run;
 mod serve;
 mod signals;
 mod terminal;
+mod validate;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -51,6 +52,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Report(args) => record::report(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Decode(args) => decode::decode(&args),
+        Command::Validate(args) => validate::validate(&args),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

@@ -1,1 +1,5 @@
 //! Many simulated runs with a question.
+//!
+//! - [`validate`]: published cases, run over the models and held against their tolerances.
+
+pub mod validate;

@@ -1,0 +1,77 @@
+//! `netburn validate`: the models held against published figures.
+
+use crate::args::{ValidateArgs, ValidateFormat};
+use crate::exit::{Ended, Stop};
+use crate::record::document;
+use crate::terminal::{Look, data, say};
+use netburn_report::plain::sanitise;
+use netburn_study::validate::table::{TableLook, summed_up, table};
+use netburn_study::validate::{CaseFile, json::json, markdown::markdown, run, shipped};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// `netburn validate [CASES…]`.
+pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
+    let files = match args.cases.is_empty() {
+        true => shipped::files().map_err(|why| Stop::Wrong(why.to_string()))?,
+        false => args.cases.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+    };
+    let threads = match args.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let outcomes = run(&files, threads, &progress);
+    let look = TableLook {
+        width: Look::of_stdout().width,
+        all: args.all,
+    };
+    data(&match args.format {
+        ValidateFormat::Text => table(&files, &outcomes, look),
+        ValidateFormat::Markdown => markdown(&files, &outcomes),
+        ValidateFormat::Json => {
+            let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+            document(&json(&outcomes, &names))
+        }
+    })?;
+    if outcomes.iter().all(netburn_study::validate::Outcome::ok) {
+        return Ok(Ended::Ran);
+    }
+    if args.format != ValidateFormat::Text {
+        say(&summed_up(&outcomes));
+    }
+    Ok(Ended::BeyondTolerance)
+}
+
+/// A file of cases, or a shipped one by its name with or without `.toml`.
+fn read(path: &Path) -> Result<CaseFile, Stop> {
+    let name = sanitise(&path.display().to_string());
+    let shipped = shipped::FILES.iter().find(|(file, _)| {
+        let stem = file.strip_suffix(".toml").unwrap_or(file);
+        path.as_os_str() == stem || path.as_os_str() == *file
+    });
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(_) if shipped.is_some() => shipped.map_or_else(String::new, |(_, text)| (*text).to_owned()),
+        Err(why) => {
+            let names: Vec<&str> = shipped::FILES
+                .iter()
+                .map(|(file, _)| file.trim_end_matches(".toml"))
+                .collect();
+            let names = names.join(", ");
+            return Err(Stop::Wrong(format!(
+                "{name}: {why}; shipped files of cases are {names}"
+            )));
+        }
+    };
+    CaseFile::parse(&name, &text).map_err(|why| Stop::Wrong(why.to_string()))
+}
+
+/// Says on a terminal how far it has come.
+fn progress(done: usize, of: usize) {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        let end = if done == of { "\r\x1b[K" } else { "" };
+        let _ = write!(err, "\r{done} of {of} cases{end}");
+        let _ = err.flush();
+    }
+}

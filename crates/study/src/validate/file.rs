@@ -1,0 +1,367 @@
+//! Files of cases.
+//!
+//! ```toml
+//! title = "802.11a without aggregation"
+//!
+//! [[case]]
+//! name      = "54 Mbit/s, {bytes} bytes"       # braces: what the row says
+//! kind      = "duration"
+//! source    = "by hand: 20 µs and 4 µs for every 216 bits of 8 × bytes + 22"
+//! trust     = "derived"
+//! phy       = { standard = "802.11a", rate = "54 Mbit/s" }
+//! tolerance = "exact"
+//! rows = [
+//!     { bytes = 14, expected = "24 µs" },
+//!     { bytes = 76, expected = "32 µs" },
+//! ]
+//! ```
+//!
+//! A row is laid over the rest of its case, tables within tables, and makes a case of its own; without rows the table is one case.
+
+use super::case::{Case, Deviation, Expectation, Goal, Tolerance, Trust};
+use super::kind::{Input, Kind};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+/// A file of cases.
+#[derive(Debug, Clone)]
+pub struct CaseFile {
+    /// Its name, as its user knows it.
+    pub name: String,
+    /// What its cases have in common.
+    pub title: String,
+    /// Its cases in order.
+    pub cases: Vec<Case>,
+}
+
+/// A file that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct Wrong {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What was found, and what would be right.
+    pub message: String,
+}
+
+/// What is wrong, and where in the text.
+type Fault = (String, Range<usize>);
+
+type Table<'i> = DeTable<'i>;
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Keys of a case that are the same for every kind.
+const COMMON: [&str; 11] = [
+    "name",
+    "kind",
+    "source",
+    "trust",
+    "metric",
+    "expected",
+    "tolerance",
+    "at-most",
+    "at-least",
+    "expect",
+    "deviation",
+];
+
+/// What every case says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Header {
+    name: Spanned<String>,
+    kind: Kind,
+    source: String,
+    trust: Trust,
+    #[serde(default)]
+    expect: Vec<Spanned<Expect>>,
+    metric: Option<String>,
+    expected: Option<Scalar>,
+    tolerance: Option<Spanned<String>>,
+    at_most: Option<Scalar>,
+    at_least: Option<Scalar>,
+    deviation: Option<Deviation>,
+}
+
+/// One of several things expected of one run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Expect {
+    metric: Option<String>,
+    expected: Option<Scalar>,
+    tolerance: Option<Spanned<String>>,
+    at_most: Option<Scalar>,
+    at_least: Option<Scalar>,
+    deviation: Option<Deviation>,
+}
+
+/// A string with a unit, or a plain number.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a value with its unit in quotes, or a number where the metric has no unit"
+)]
+enum Scalar {
+    Text(String),
+    Whole(i64),
+    Real(f64),
+}
+
+impl CaseFile {
+    /// Reads a file's text; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line and what would be right.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Wrong> {
+        read(text)
+            .map(|(title, cases)| CaseFile {
+                name: name.to_owned(),
+                title,
+                cases,
+            })
+            .map_err(|(message, span)| {
+                let before = text.get(..span.start).unwrap_or(text);
+                Wrong {
+                    file: name.to_owned(),
+                    line: 1 + before.matches('\n').count(),
+                    message,
+                }
+            })
+    }
+}
+
+fn read(text: &str) -> Result<(String, Vec<Case>), Fault> {
+    let root = DeTable::parse(text).map_err(|error| fault(&error, 0..0))?;
+    let span = root.span();
+    let mut title = None;
+    let mut cases = Vec::new();
+    for (key, value) in root.get_ref().iter() {
+        match key.get_ref().as_ref() {
+            "title" => match value.get_ref().as_str() {
+                Some(text) => title = Some(text.to_owned()),
+                None => return Err(("a title is a string".to_owned(), value.span())),
+            },
+            "case" => {
+                let tables = "cases are tables, each headed by [[case]]";
+                let Some(list) = value.get_ref().as_array() else {
+                    return Err((tables.to_owned(), key.span()));
+                };
+                for case in list.iter() {
+                    let Some(table) = case.get_ref().as_table() else {
+                        return Err((tables.to_owned(), case.span()));
+                    };
+                    read_case(table, case.span(), &mut cases)?;
+                }
+            }
+            other => {
+                return Err((
+                    format!("unknown key `{other}`; a file has `title` and [[case]] tables"),
+                    key.span(),
+                ));
+            }
+        }
+    }
+    let title = title.ok_or_else(|| ("a file begins with its `title`".to_owned(), 0..0))?;
+    if cases.is_empty() {
+        return Err(("there is no [[case]] in the file".to_owned(), span));
+    }
+    let mut names = BTreeSet::new();
+    for (case, span) in &cases {
+        if !names.insert(case.name.as_str()) {
+            let message = format!(
+                "a second case is called `{}`; a name with a key of its rows in braces tells them apart",
+                case.name
+            );
+            return Err((message, span.clone()));
+        }
+    }
+    Ok((title, cases.into_iter().map(|(case, _)| case).collect()))
+}
+
+/// A table's case, or one for each of its rows.
+fn read_case(table: &Table<'_>, span: Range<usize>, cases: &mut Vec<(Case, Range<usize>)>) -> Result<(), Fault> {
+    let mut common = table.clone();
+    let Some(rows) = common.remove("rows") else {
+        cases.push((build(&common, span.clone())?, span));
+        return Ok(());
+    };
+    let wrong = "rows are a list of tables, each with what it changes";
+    let rows_span = rows.span();
+    let Some(rows) = rows.get_ref().as_array() else {
+        return Err((wrong.to_owned(), rows_span));
+    };
+    for row in rows.iter() {
+        let Some(changes) = row.get_ref().as_table() else {
+            return Err((wrong.to_owned(), row.span()));
+        };
+        let mut merged = common.clone();
+        lay_over(&mut merged, changes);
+        cases.push((build(&merged, row.span())?, row.span()));
+    }
+    Ok(())
+}
+
+/// Lays `changes` over `base`, tables within tables.
+pub(super) fn lay_over<'i>(base: &mut Table<'i>, changes: &Table<'i>) {
+    for (key, value) in changes.iter() {
+        let name: &str = key.get_ref();
+        if let (Some(DeValue::Table(below)), DeValue::Table(above)) =
+            (base.get_mut(name).map(Spanned::get_mut), value.get_ref())
+        {
+            lay_over(below, above);
+            continue;
+        }
+        base.remove(name);
+        base.insert(key.clone(), value.clone());
+    }
+}
+
+fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
+    let (mut header, mut input) = (Table::new(), Table::new());
+    for (key, value) in table.iter() {
+        let part = if COMMON.contains(&key.get_ref().as_ref()) {
+            &mut header
+        } else {
+            &mut input
+        };
+        part.insert(key.clone(), value.clone());
+    }
+    let header: Header = deserialize(header, span.clone())?;
+    let input = Input::read(header.kind, input, span.clone())?;
+    let name = fill_in(&header.name, table)?;
+    let tolerance = header.tolerance;
+    let several = !header.expect.is_empty();
+    let own = Expect {
+        metric: header.metric,
+        expected: header.expected,
+        tolerance: None,
+        at_most: header.at_most,
+        at_least: header.at_least,
+        deviation: header.deviation,
+    };
+    if several && (own.metric.is_some() || own.expected.is_some() || own.at_most.is_some() || own.at_least.is_some()) {
+        return Err(("either `expect` or `metric` and `expected`, not both".to_owned(), span));
+    }
+    let mut expectations = Vec::new();
+    if several {
+        for expect in header.expect {
+            let (at, mut expect) = (expect.span(), expect.into_inner());
+            expect.deviation = expect.deviation.or_else(|| own.deviation.clone());
+            expectations.push(expectation(expect, tolerance.as_ref(), &input, at)?);
+        }
+    } else {
+        expectations.push(expectation(own, tolerance.as_ref(), &input, span)?);
+    }
+    Ok(Case {
+        name,
+        source: header.source,
+        trust: header.trust,
+        input,
+        expectations,
+    })
+}
+
+fn expectation(
+    expect: Expect,
+    common: Option<&Spanned<String>>,
+    input: &Input,
+    span: Range<usize>,
+) -> Result<Expectation, Fault> {
+    let metrics = input.metrics();
+    let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
+    let valid = || format!("metrics of this case are {}", names.join(", "));
+    let metric = match expect.metric {
+        Some(metric) => metric,
+        None if metrics.len() == 1 => metrics[0].0.clone(),
+        None => return Err((format!("`metric` is missing; {}", valid()), span)),
+    };
+    let Some((_, dimension)) = metrics.iter().find(|(name, _)| *name == metric) else {
+        return Err((format!("there is no metric `{metric}`; {}", valid()), span));
+    };
+    let dimension = *dimension;
+    let value = |scalar: Scalar| dimension.read(&scalar.text()).map_err(|why| (why, span.clone()));
+    let goal = match (expect.expected, expect.at_most, expect.at_least) {
+        (Some(expected), None, None) => {
+            let Some(tolerance) = expect.tolerance.as_ref().or(common) else {
+                return Err((
+                    "`tolerance` is missing: \"exact\", \"1 %\" or a value with its unit".to_owned(),
+                    span,
+                ));
+            };
+            let how_near = Tolerance::read(tolerance.get_ref(), dimension).map_err(|why| (why, tolerance.span()))?;
+            Goal::Near(value(expected)?, how_near)
+        }
+        (None, Some(bound), None) => Goal::AtMost(value(bound)?),
+        (None, None, Some(bound)) => Goal::AtLeast(value(bound)?),
+        _ => {
+            return Err((
+                "a metric has one of `expected`, `at-most` and `at-least`".to_owned(),
+                span,
+            ));
+        }
+    };
+    Ok(Expectation {
+        metric,
+        dimension,
+        goal,
+        deviation: expect.deviation,
+    })
+}
+
+/// Puts what the case says in the place of names in braces.
+fn fill_in(name: &Spanned<String>, table: &Table<'_>) -> Result<String, Fault> {
+    let mut rest = name.get_ref().as_str();
+    let mut filled = String::new();
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((path, after)) = after.split_once('}') else {
+            return Err(("a brace in a name is closed again".to_owned(), name.span()));
+        };
+        filled.push_str(before);
+        let mut steps = path.split('.');
+        let mut found = steps.next().and_then(|step| table.get(step));
+        for step in steps {
+            found = found
+                .and_then(|value| value.get_ref().as_table())
+                .and_then(|table| table.get(step));
+        }
+        match found.map(Spanned::get_ref) {
+            Some(DeValue::String(text)) => filled.push_str(text),
+            Some(DeValue::Integer(number)) => filled.push_str(number.as_str()),
+            Some(DeValue::Float(number)) => filled.push_str(number.as_str()),
+            _ => {
+                return Err((
+                    format!("`{{{path}}}`: the case has no such key with a plain value"),
+                    name.span(),
+                ));
+            }
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+impl Scalar {
+    fn text(&self) -> String {
+        match self {
+            Scalar::Text(text) => text.clone(),
+            Scalar::Whole(number) => number.to_string(),
+            Scalar::Real(number) => number.to_string(),
+        }
+    }
+}
+
+/// Makes a `T` of a table; what is wrong and not said where is wrong at `span`.
+pub(super) fn deserialize<'i, T: Deserialize<'i>>(table: Table<'i>, span: Range<usize>) -> Result<T, Fault> {
+    let value: Value<'i> = Spanned::new(span.clone(), DeValue::Table(table));
+    T::deserialize(ValueDeserializer::from(value)).map_err(|error| fault(&error, span))
+}
+
+fn fault(error: &toml::de::Error, otherwise: Range<usize>) -> Fault {
+    (error.message().to_owned(), error.span().unwrap_or(otherwise))
+}

@@ -1,0 +1,30 @@
+//! What came of the cases, for scripts.
+
+use super::run::Outcome;
+use serde_json::{Value, json};
+
+/// A list of `{ case, source, metric, expected, got, tolerance, ok, trust, unit, file }`, and `deviation` where one is known. For a bound,
+/// `expected` is the bound and `tolerance` is "at most" or "at least". `files` are the names that the cases are from.
+#[must_use]
+pub fn json(outcomes: &[Outcome], files: &[&str]) -> Value {
+    outcomes.iter().map(|outcome| one(outcome, files)).collect()
+}
+
+fn one(outcome: &Outcome, files: &[&str]) -> Value {
+    let mut value = json!({
+        "case": outcome.case,
+        "source": outcome.source,
+        "metric": outcome.metric,
+        "expected": outcome.goal.value(),
+        "got": outcome.got,
+        "tolerance": outcome.goal.tolerance(outcome.dimension),
+        "ok": outcome.ok(),
+        "trust": outcome.trust.name(),
+        "unit": outcome.dimension.unit(),
+        "file": files.get(outcome.file),
+    });
+    if let (Some(deviation), Some(object)) = (&outcome.deviation, value.as_object_mut()) {
+        object.insert("deviation".to_owned(), json!(deviation));
+    }
+    value
+}

@@ -1,0 +1,290 @@
+//! From what a case says to the air and its flows.
+
+use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
+use super::watch::{Watch, Watched};
+use netburn_medium::aggregation::{Framing, Limits};
+use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
+use netburn_medium::config::{Aql, Limit, QueueKind, QueueLimit, RateControl};
+use netburn_medium::edca::{EdcaParameters, Timing};
+use netburn_medium::packet::{Ecn, NodeId};
+use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
+use netburn_medium::queue::TransmitQueue;
+use netburn_medium::queue::airtime::Airtime;
+use netburn_medium::queue::codel::CodelParameters;
+use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Discipline, Order};
+use netburn_medium::queue::fifo::Fifo;
+use netburn_medium::queue::fq::FqParameters;
+use netburn_medium::queue::fq_codel::FqCodel;
+use netburn_medium::queue::fq_mac::FqMac;
+use netburn_medium::queue::pfifo_fast::PfifoFast;
+use netburn_medium::queue::station_rr::StationRr;
+use netburn_medium::rate::RateChoice;
+use netburn_simulate::datagrams::{Datagram, Flow, Load};
+use netburn_units::{BitRate, Duration, Instant, Seed};
+
+/// The access point's node.
+pub(super) const AP: NodeId = NodeId(0);
+
+/// The air, its flows, and who is who.
+pub(super) struct Layout {
+    pub(super) air: Air<Datagram>,
+    pub(super) flows: Vec<Flow<NodeId>>,
+    /// The group of each station; station n is node n + 1.
+    pub(super) group_of: Vec<usize>,
+    /// Flows `probes..` are probes, one for each station.
+    pub(super) probes: usize,
+    pub(super) watch: Option<Watch>,
+}
+
+type Queue = Box<dyn TransmitQueue<Datagram>>;
+
+/// Bytes of a probe, as it is sent and its content: those of the workload of that name.
+const PROBE: (u32, u32) = (92, 64);
+
+pub(super) fn lay_out(fields: &Fields, groups: &[Group], seed: Seed) -> Result<Layout, PhyError> {
+    let group_of: Vec<usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(index, group)| std::iter::repeat_n(index, usize::from(group.count)))
+        .collect();
+    let first = vector(fields, &groups[0]);
+    let watch = (fields.aql).then(Watch::default);
+    let mut nodes = vec![node(
+        fields,
+        &first,
+        group_of
+            .iter()
+            .enumerate()
+            .map(|(station, group)| link(fields, &groups[*group], station + 1))
+            .collect(),
+    )];
+    let down = fields.direction == Direction::Down;
+    let mut queues = vec![if down {
+        queue(fields, watch.as_ref())
+    } else {
+        plain(fields)
+    }];
+    for group in &group_of {
+        nodes.push(node(fields, &first, vec![link(fields, &groups[*group], 0)]));
+        queues.push(if down { plain(fields) } else { queue(fields, None) });
+    }
+    let config = AirConfig {
+        channels: vec![channel(fields, &first)],
+        nodes,
+        hidden: Vec::new(),
+        seed,
+    };
+    let mut flows: Vec<Flow<NodeId>> = Vec::new();
+    for (station, group) in group_of.iter().enumerate() {
+        flows.extend(flow(fields, &groups[*group], station));
+    }
+    let probes = flows.len();
+    if let Some(every) = fields.probe {
+        for (station, group) in group_of.iter().enumerate() {
+            flows.push(Flow {
+                load: Load::Probe { every },
+                length: PROBE.0,
+                content: PROBE.1,
+                tid: groups[*group].category.unwrap_or(fields.category).tid(),
+                ..Flow::saturating(AP, id(station), 0)
+            });
+        }
+    }
+    Ok(Layout {
+        air: Air::new(&config, queues)?,
+        flows,
+        group_of,
+        probes,
+        watch,
+    })
+}
+
+/// The node of a station.
+pub(super) fn id(station: usize) -> NodeId {
+    NodeId(station as u16 + 1)
+}
+
+fn vector(fields: &Fields, group: &Group) -> TxVector {
+    group.phy.or(fields.phy).expect("checked when it was read").0
+}
+
+fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
+    let dsss = matches!(vector.modulation, Modulation::Dsss(_));
+    let mut timing = match (dsss, vector.signal_extension) {
+        (true, _) => Timing::DSSS,
+        (false, true) => Timing::OFDM_2G,
+        (false, false) => Timing::OFDM,
+    };
+    timing.slot = fields.timing.slot.unwrap_or(timing.slot);
+    timing.sifs = fields.timing.sifs.unwrap_or(timing.sifs);
+    timing.receive_start = fields.timing.receive_start.unwrap_or(timing.receive_start);
+    ChannelConfig {
+        timing,
+        eifs: fields.eifs.then(|| response::lowest(dsss)),
+        ..ChannelConfig::ofdm()
+    }
+}
+
+fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfig {
+    let dsss = matches!(vector.modulation, Modulation::Dsss(_));
+    let mut edca = EdcaParameters::default_set(if dsss { 31 } else { 15 });
+    for parameters in &mut edca {
+        if fields.access == Access::Dcf {
+            *parameters = EdcaParameters {
+                aifsn: 2,
+                cw_min: if dsss { 31 } else { 15 },
+                cw_max: 1_023,
+                txop: Duration::ZERO,
+            };
+        }
+        if let Some([least, most]) = fields.cw {
+            (parameters.cw_min, parameters.cw_max) = (least, most);
+        }
+        parameters.aifsn = fields.aifsn.unwrap_or(parameters.aifsn);
+        if !fields.default_txop {
+            parameters.txop = fields.txop.unwrap_or(Duration::ZERO);
+        }
+    }
+    NodeConfig {
+        channel: 0,
+        edca,
+        hardware: fields.hardware.into(),
+        rts_threshold: fields.rts,
+        rts_rate: rts_rate(fields.rts_rate, dsss),
+        framing: framing(fields),
+        limit: Limit::default(),
+        links,
+    }
+}
+
+/// RTS and CTS are sent at 24 Mbit/s, or at 2 where there is no OFDM.
+fn rts_rate(rate: Option<BitRate>, dsss: bool) -> Modulation {
+    if dsss {
+        let known = dsss::Rate::ALL.into_iter().find(|known| Some(known.rate()) == rate);
+        return Modulation::Dsss(known.unwrap_or(dsss::Rate::M2));
+    }
+    let known = ofdm::Rate::ALL.into_iter().find(|known| Some(known.rate()) == rate);
+    Modulation::Ofdm(known.unwrap_or(ofdm::Rate::M24))
+}
+
+fn framing(fields: &Fields) -> Framing {
+    let plain = fields.access == Access::Dcf || fields.undo.slots_counted_as_dcf;
+    match (plain, fields.encrypted) {
+        (true, _) => Framing::PLAIN,
+        (false, true) => Framing::CCMP,
+        (false, false) => Framing::QOS,
+    }
+}
+
+fn link(fields: &Fields, group: &Group, to: usize) -> LinkConfig {
+    LinkConfig {
+        to,
+        vector: vector(fields, group),
+        rate: RateChoice::from(RateControl::from(fields.rate_control)),
+        snr_db: group.snr.or(fields.snr),
+        limits: limits(fields, group),
+    }
+}
+
+fn limits(fields: &Fields, group: &Group) -> Limits {
+    let tries = match fields.tries {
+        Tries::Limited(tries) => tries,
+        Tries::Unlimited(_) => u32::MAX,
+    };
+    let Some(aggregation) = group.aggregation.or(fields.aggregation) else {
+        return Limits { tries, ..Limits::NONE };
+    };
+    Limits {
+        ampdu: aggregation.ampdu.is_some(),
+        frames: aggregation.frames,
+        time: aggregation.time.unwrap_or(Limits::PPDU).min(Limits::PPDU),
+        bytes: aggregation.ampdu.unwrap_or(0),
+        amsdu: aggregation.amsdu,
+        tries,
+    }
+}
+
+fn flow(fields: &Fields, group: &Group, station: usize) -> Option<Flow<NodeId>> {
+    let (from, to) = match fields.direction {
+        Direction::Up => (id(station), AP),
+        Direction::Down => (AP, id(station)),
+    };
+    // The header is 2 bytes shorter where QoS data are counted as DCF counts: the packet makes up for it.
+    let more = if fields.undo.slots_counted_as_dcf {
+        Framing::QOS.header - Framing::PLAIN.header
+    } else {
+        0
+    };
+    let load = match group.offered.or(fields.offered) {
+        Some(rate) if rate.as_bps() == 0 => return None,
+        Some(rate) => Load::Constant { rate, jitter: true },
+        None => Load::Saturating {
+            outstanding: fields
+                .outstanding
+                .unwrap_or_else(|| four_aggregates(group.aggregation.or(fields.aggregation), fields.packet)),
+        },
+    };
+    Some(Flow {
+        from,
+        to,
+        load,
+        length: fields.packet + more,
+        content: fields.content.unwrap_or_else(|| fields.packet.saturating_sub(28)),
+        tid: group.category.unwrap_or(fields.category).tid(),
+        ecn: Ecn::NotEct,
+        start: Instant::ZERO,
+        delays: false,
+    })
+}
+
+fn four_aggregates(aggregation: Option<Aggregation>, packet: u32) -> u32 {
+    let Some(aggregation) = aggregation else { return 4 };
+    let mpdus = if aggregation.ampdu.is_some() {
+        aggregation.frames
+    } else {
+        1
+    };
+    4 * mpdus * (aggregation.amsdu / packet).max(1)
+}
+
+/// Packets that a queue holds whose loss is no part of the case.
+const PLENTY: u32 = 1_000;
+
+/// The queue of those who only answer.
+fn plain(_: &Fields) -> Queue {
+    device(Fifo::new(QueueLimit::Packets(PLENTY)), ATH9K_DEPTH)
+}
+
+fn device<D: Discipline<Datagram> + 'static>(discipline: D, depth: usize) -> Queue {
+    Box::new(Device::new(discipline, depth, Order::Arrival))
+}
+
+/// The queue that the case is about.
+fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
+    let limit = fields.queue_limit;
+    let packets = QueueLimit::Packets(limit.unwrap_or(PLENTY));
+    let depth = if fields.direction == Direction::Down {
+        ATH9K_DEPTH
+    } else {
+        512
+    };
+    let fq = |parameters: FqParameters| FqParameters {
+        packets: limit.unwrap_or(parameters.packets),
+        ..parameters
+    };
+    match fields.queue {
+        QueueKind::Fifo => device(Fifo::new(packets), depth),
+        QueueKind::PfifoFast => device(PfifoFast::new(packets), depth),
+        QueueKind::FqCodel => device(FqCodel::new(fq(FqParameters::QDISC), CodelParameters::QDISC), depth),
+        QueueKind::StationRr => Box::new(StationRr::new(packets)),
+        QueueKind::FqMac => Box::new(FqMac::new(fq(FqParameters::MAC80211), CodelParameters::MAC80211)),
+        QueueKind::Airtime => {
+            let aql = fields.aql.then(Aql::default);
+            let queue = Airtime::new(fq(FqParameters::MAC80211), CodelParameters::MAC80211, aql);
+            match watch {
+                Some(watch) => Box::new(Watched::new(queue, Aql::default(), watch.clone())),
+                None => Box::new(queue),
+            }
+        }
+    }
+}

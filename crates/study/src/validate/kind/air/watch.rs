@@ -1,0 +1,101 @@
+//! A look at what a queue hands to the hardware, kept apart from the queue's own books.
+
+use netburn_medium::config::Aql;
+use netburn_medium::edca::AccessCategory;
+use netburn_medium::packet::{NodeId, Queued};
+use netburn_medium::queue::{Drops, Tin, TransmitQueue};
+use netburn_units::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was seen, shared with whoever asks for it at the end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Watch(Arc<Mutex<Seen>>);
+
+/// What was seen of the hardware's airtime.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// The most that it held for a station when it was given more for it.
+    pub(super) station: Duration,
+    /// How often it was given more against the rule.
+    pub(super) beyond: u64,
+}
+
+/// A queue that is watched.
+#[derive(Debug)]
+pub(super) struct Watched<Q> {
+    queue: Q,
+    aql: Aql,
+    pending: BTreeMap<(NodeId, AccessCategory), Duration>,
+    watch: Watch,
+}
+
+impl Watch {
+    pub(super) fn seen(&self) -> Seen {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<Q> Watched<Q> {
+    pub(super) fn new(queue: Q, aql: Aql, watch: Watch) -> Self {
+        Watched {
+            queue,
+            aql,
+            pending: BTreeMap::new(),
+            watch,
+        }
+    }
+}
+
+impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
+    fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
+        self.queue.enqueue(now, packet, drops);
+    }
+
+    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+        self.queue.next(now, category, may)
+    }
+
+    fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
+        self.queue.dequeue(now, tin, drops)
+    }
+
+    fn clear(&mut self, drops: &mut Drops<P>) {
+        self.queue.clear(drops);
+    }
+
+    fn resend(&mut self, now: Instant, tin: Tin, pending: bool) {
+        self.queue.resend(now, tin, pending);
+    }
+
+    fn handed(&mut self, tin: Tin, airtime: Duration) {
+        let total: Duration = self.pending.values().copied().sum();
+        let own = self.pending.entry((tin.to, tin.category())).or_default();
+        let mut seen = self.watch.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.station = seen.station.max(*own);
+        let allowed = *own < self.aql.low || (total < self.aql.total && *own < self.aql.high);
+        seen.beyond += u64::from(!allowed);
+        *own += airtime;
+        drop(seen);
+        self.queue.handed(tin, airtime);
+    }
+
+    fn finished(&mut self, tin: Tin, airtime: Duration) {
+        if let Some(own) = self.pending.get_mut(&(tin.to, tin.category())) {
+            *own = own.saturating_sub(airtime);
+        }
+        self.queue.finished(tin, airtime);
+    }
+
+    fn charge(&mut self, tin: Tin, airtime: Duration) {
+        self.queue.charge(tin, airtime);
+    }
+
+    fn packets(&self) -> usize {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

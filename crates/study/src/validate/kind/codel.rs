@@ -1,0 +1,101 @@
+//! CoDel's drops from a standing queue, worked out by hand from RFC 8289.
+
+use super::Metrics;
+use super::phy::time;
+use crate::validate::quantity::Dimension;
+use netburn_medium::packet::{Ecn, NodeId, Packet, Queued};
+use netburn_medium::queue::codel::{Codel as State, CodelParameters, Source};
+use netburn_units::{Duration, Instant};
+use serde::Deserialize;
+use std::collections::VecDeque;
+
+/// Drops listed, at most.
+const MOST: usize = 64;
+
+/// One packet enters and one leaves every `period`, each after having waited for `wait`: metrics `drop 1`, `drop 2` and so on, the time from the
+/// first arrival to each drop. A drop doesn't shorten the wait.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Codel {
+    #[serde(deserialize_with = "time")]
+    target: Duration,
+    #[serde(deserialize_with = "time")]
+    interval: Duration,
+    #[serde(deserialize_with = "time")]
+    wait: Duration,
+    #[serde(deserialize_with = "time")]
+    period: Duration,
+    /// How long packets come.
+    #[serde(deserialize_with = "time")]
+    duration: Duration,
+}
+
+/// Packets by when they came.
+struct Waiting(VecDeque<Instant>);
+
+const LENGTH: u32 = 1_500;
+
+impl Source<()> for Waiting {
+    fn pop(&mut self) -> Option<Queued<()>> {
+        self.0.pop_front().map(|since| Queued {
+            to: NodeId(0),
+            since,
+            packet: Packet {
+                length: LENGTH,
+                flow: 0,
+                tid: 0,
+                ecn: Ecn::NotEct,
+                payload: (),
+            },
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.len() as u64 * u64::from(LENGTH)
+    }
+}
+
+impl Codel {
+    pub(super) fn metrics(&self) -> Metrics {
+        (1..=MOST)
+            .map(|number| (format!("drop {number}"), Dimension::Time))
+            .collect()
+    }
+
+    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+        let drops = self.drops();
+        let value = |metric: &&str| {
+            let number: Option<usize> = metric.strip_prefix("drop ").and_then(|number| number.parse().ok());
+            let at = number.and_then(|number| drops.get(number.checked_sub(1)?));
+            at.map_or(f64::NAN, |at| at.since(Instant::ZERO).as_nanos() as f64 / 1e3)
+        };
+        wanted.iter().map(value).collect()
+    }
+
+    fn drops(&self) -> Vec<Instant> {
+        let parameters = CodelParameters {
+            target: self.target,
+            interval: self.interval,
+            ecn: false,
+            mtu: 0,
+        };
+        let mut state = State::default();
+        let mut waiting = Waiting(VecDeque::new());
+        let (mut dropped, mut when) = (Vec::new(), Vec::new());
+        let period = Duration::from_nanos(self.period.as_nanos().max(1));
+        let mut now = Instant::ZERO;
+        while now.since(Instant::ZERO) < self.duration && when.len() < MOST {
+            waiting.0.push_back(now);
+            if now.since(Instant::ZERO) >= self.wait {
+                state.dequeue(now, &parameters, &mut waiting, &mut dropped);
+                for _ in dropped.drain(..) {
+                    when.push(now);
+                    let first = waiting.0.front().copied().unwrap_or(now);
+                    waiting.0.push_front(first);
+                }
+            }
+            now += period;
+        }
+        when
+    }
+}

@@ -1,0 +1,234 @@
+//! Closed forms: Bianchi's model of saturation, and the shares of stations whose aggregates are given.
+
+use super::Metrics;
+use super::phy::{Phy, time};
+use crate::validate::quantity::Dimension;
+use netburn_medium::edca::Timing;
+use netburn_medium::phy::response;
+use netburn_units::Duration;
+use serde::Deserialize;
+
+/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000): metrics `throughput`, `normalised` (the share of time that payload is on the air), `tau` (the
+/// chance that a station sends in a slot) and `collision` (that what it sends collides).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bianchi {
+    stations: u32,
+    /// Slots that the first backoff is drawn from: CWmin + 1.
+    window: u32,
+    /// How often the window doubles.
+    stages: u32,
+    #[serde(deserialize_with = "time")]
+    slot: Duration,
+    /// How long a successful transmission keeps the medium, with all that belongs to it.
+    #[serde(deserialize_with = "time")]
+    success: Duration,
+    /// How long a collision does.
+    #[serde(deserialize_with = "time")]
+    collided: Duration,
+    /// How long the payload lasts.
+    #[serde(deserialize_with = "time")]
+    payload: Duration,
+    /// Bits of payload, for the throughput.
+    #[serde(default)]
+    bits: u32,
+    /// Whether a winner may send again at once, with a chance of 1 / window (Bianchi and Tinnirello 2005), and a slot follows each success.
+    #[serde(default)]
+    winner_keeps: bool,
+    /// Whether a slot follows each success.
+    #[serde(default)]
+    slot_after: bool,
+}
+
+/// Stations with given mean aggregates that take turns, downstream (Høiland-Jørgensen and others 2017, equations 1 to 5, with the durations of
+/// the standard in the place of theirs): metrics `total`, and by station `alone NAME`, `share NAME` (of airtime) and `rate NAME`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Shares {
+    turns: Turns,
+    station: Vec<Sharer>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Turns {
+    /// Each as many transmissions as the others.
+    EqualTransmissions,
+    /// Each as much airtime as the others.
+    EqualAirtime,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sharer {
+    name: String,
+    phy: Phy,
+    /// Bytes of packets in its mean aggregate.
+    aggregate: f64,
+}
+
+impl Bianchi {
+    pub(super) fn metrics() -> Metrics {
+        let share = |name: &str| (name.to_owned(), Dimension::Share);
+        vec![
+            ("throughput".to_owned(), Dimension::Rate),
+            share("normalised"),
+            share("tau"),
+            share("collision"),
+        ]
+    }
+
+    pub(super) fn run(&self, metric: &str) -> f64 {
+        let (tau, collision) = self.fixed_point();
+        match metric {
+            "tau" => tau,
+            "collision" => collision,
+            "normalised" => self.payload.as_secs_f64() * self.successes(tau),
+            _ => f64::from(self.bits) * self.successes(tau) / 1e6,
+        }
+    }
+
+    /// τ and p: the chance to send falls with that of a collision, which rises with it; between them there is one solution.
+    fn fixed_point(&self) -> (f64, f64) {
+        let others = f64::from(self.stations.max(1) - 1);
+        let collision = |tau: f64| 1.0 - libm::pow(1.0 - tau, others);
+        let window = f64::from(self.window);
+        let tau = |p: f64| {
+            let sum: f64 = (0..self.stages).map(|stage| libm::pow(2.0 * p, f64::from(stage))).sum();
+            2.0 / (1.0 + window + p * window * sum)
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            if tau(collision(middle)) > middle {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        (low, collision(low))
+    }
+
+    /// Packets that arrive per second.
+    fn successes(&self, tau: f64) -> f64 {
+        let stations = f64::from(self.stations);
+        let any = 1.0 - libm::pow(1.0 - tau, stations);
+        let one = stations * tau * libm::pow(1.0 - tau, stations - 1.0);
+        let slot = self.slot.as_secs_f64();
+        let again = if self.winner_keeps {
+            1.0 / f64::from(self.window)
+        } else {
+            0.0
+        };
+        let after = if self.winner_keeps || self.slot_after {
+            slot
+        } else {
+            0.0
+        };
+        let success = self.success.as_secs_f64() / (1.0 - again) + after;
+        let mean = (1.0 - any) * slot + one * success + (any - one) * self.collided.as_secs_f64();
+        one / (1.0 - again) / mean
+    }
+}
+
+impl Shares {
+    pub(super) fn metrics(&self) -> Metrics {
+        let mut metrics = vec![("total".to_owned(), Dimension::Rate)];
+        for Sharer { name, .. } in &self.station {
+            metrics.push((format!("alone {name}"), Dimension::Rate));
+            metrics.push((format!("share {name}"), Dimension::Share));
+            metrics.push((format!("rate {name}"), Dimension::Rate));
+        }
+        metrics
+    }
+
+    pub(super) fn run(&self, metric: &str) -> f64 {
+        let all: f64 = self.station.iter().map(Sharer::data).sum();
+        let share = |station: &Sharer| match self.turns {
+            Turns::EqualTransmissions => station.data() / all,
+            Turns::EqualAirtime => 1.0 / self.station.len() as f64,
+        };
+        let Some((what, name)) = metric.split_once(' ') else {
+            return self
+                .station
+                .iter()
+                .map(|station| share(station) * station.alone())
+                .sum();
+        };
+        let Some(station) = self.station.iter().find(|station| station.name == name) else {
+            return f64::NAN;
+        };
+        match what {
+            "alone" => station.alone(),
+            "share" => share(station),
+            _ => share(station) * station.alone(),
+        }
+    }
+}
+
+/// An IP packet, and the same with LLC, MAC header, FCS, delimiter and padding.
+const PACKET: f64 = 1_500.0;
+const IN_AGGREGATE: f64 = 1_544.0;
+/// AIFSN and mean backoff of the source: DIFS and half of CWmin.
+const AIFSN: u32 = 2;
+const CW_MIN: u64 = 15;
+const WINDOW: u32 = 64;
+
+impl Sharer {
+    /// Seconds that its data PPDU lasts.
+    fn data(&self) -> f64 {
+        let bytes = self.aggregate * IN_AGGREGATE / PACKET;
+        self.phy
+            .0
+            .ppdu(bytes as u64)
+            .map_or(f64::NAN, |time| time.total().as_secs_f64())
+    }
+
+    /// Goodput when the air is its own, in Mbit/s.
+    fn alone(&self) -> f64 {
+        let timing = Timing::OFDM;
+        let answer = response::duration(&response::to(&self.phy.0), response::block_ack(WINDOW));
+        let overhead = timing.aifs(AIFSN) + timing.sifs + answer + timing.slot * CW_MIN / 2;
+        self.aggregate * 8.0 / (self.data() + overhead.as_secs_f64()) / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(stations: u32) -> Bianchi {
+        Bianchi {
+            stations,
+            window: 16,
+            stages: 6,
+            slot: Duration::from_micros(9),
+            success: Duration::from_micros(326),
+            collided: Duration::from_micros(282),
+            payload: Duration::from_micros(222),
+            bits: 12_000,
+            winner_keeps: false,
+            slot_after: false,
+        }
+    }
+
+    /// Alone nothing collides: τ = 2 / (W + 1), and a packet goes out every mean backoff of 7.5 slots and one exchange.
+    #[test]
+    fn one_station_by_hand() {
+        let alone = model(1);
+        assert!((alone.run("tau") - 2.0 / 17.0).abs() < 1e-9);
+        assert_eq!(alone.run("collision"), 0.0);
+        assert!((alone.run("throughput") - 12_000.0 / (7.5 * 9.0 + 326.0)).abs() < 1e-6);
+    }
+
+    /// τ from p and p from τ.
+    #[test]
+    fn the_fixed_point_meets_both_equations() {
+        for stations in [2, 5, 20, 200] {
+            let (tau, p) = model(stations).fixed_point();
+            let sum: f64 = (0..6).map(|stage| (2.0 * p).powi(stage)).sum();
+            assert!((tau - 2.0 / (17.0 + 16.0 * p * sum)).abs() < 1e-9);
+            assert!((p - (1.0 - (1.0 - tau).powi(stations as i32 - 1))).abs() < 1e-12);
+        }
+    }
+}

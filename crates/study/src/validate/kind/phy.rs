@@ -1,0 +1,180 @@
+//! Rates and durations of PPDUs.
+
+use crate::validate::quantity::parse;
+use netburn_medium::phy::{Guard, Modulation, TxVector, Width, dsss, ofdm};
+use netburn_units::{BitRate, Duration};
+use serde::{Deserialize, Deserializer};
+
+/// How PPDUs are sent: `{ standard, rate }` for 802.11a, b and g, `{ standard, mcs, width, streams, guard }` for the others.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct Phy(pub TxVector);
+
+/// The data rate of a PHY: metric `rate`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    phy: Phy,
+}
+
+/// The time of a PPDU: metric `duration`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PpduDuration {
+    phy: Phy,
+    /// The PSDU's length.
+    bytes: u64,
+    #[serde(default)]
+    undo: Undo,
+}
+
+/// What of the standard a source leaves out or does otherwise; undone on our side of the comparison.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Undo {
+    /// Symbols with a short guard interval are not rounded up to whole 4 µs.
+    #[serde(default)]
+    rounding: bool,
+    /// VHT-SIG-B or EHT-SIG last so long.
+    #[serde(default, deserialize_with = "optional")]
+    second_signal: Option<Duration>,
+    /// The PHY's training fields last so long together.
+    #[serde(default, deserialize_with = "optional")]
+    training: Option<Duration>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Fields {
+    standard: String,
+    rate: Option<String>,
+    mcs: Option<u8>,
+    #[serde(default = "single")]
+    streams: u8,
+    width: Option<String>,
+    guard: Option<String>,
+    band: Option<String>,
+    preamble: Option<String>,
+}
+
+const fn single() -> u8 {
+    1
+}
+
+impl TryFrom<Fields> for Phy {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        let mcs = || {
+            fields
+                .mcs
+                .ok_or_else(|| format!("`mcs` (per stream) is missing for {}", fields.standard))
+        };
+        let rate = || {
+            let text = fields.rate.as_deref();
+            let text = text.ok_or_else(|| format!("`rate` is missing for {}", fields.standard))?;
+            parse::<BitRate>(text)
+        };
+        let modulation = match fields.standard.as_str() {
+            "802.11b" => {
+                let rate = rate()?;
+                let found = dsss::Rate::ALL.into_iter().find(|known| known.rate() == rate);
+                Modulation::Dsss(found.ok_or("802.11b has 1, 2, 5.5 and 11 Mbit/s")?)
+            }
+            "802.11a" | "802.11g" => {
+                let rate = rate()?;
+                let found = ofdm::Rate::ALL.into_iter().find(|known| known.rate() == rate);
+                Modulation::Ofdm(found.ok_or("802.11a and g have 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s")?)
+            }
+            "802.11n" => Modulation::Ht { mcs: mcs()? },
+            "802.11ac" => Modulation::Vht { mcs: mcs()? },
+            "802.11ax" => Modulation::He { mcs: mcs()? },
+            "802.11be" => Modulation::Eht { mcs: mcs()? },
+            other => return Err(format!("`{other}` is no standard: 802.11a, b, g, n, ac, ax and be are")),
+        };
+        let legacy = matches!(modulation, Modulation::Dsss(_) | Modulation::Ofdm(_));
+        if legacy && fields.mcs.is_some() || !legacy && fields.rate.is_some() {
+            return Err("802.11a, b and g have a `rate`, the others an `mcs`".to_owned());
+        }
+        let vector = TxVector {
+            modulation,
+            width: width(fields.width.as_deref().unwrap_or("20 MHz"))?,
+            guard: guard(fields.guard.as_deref().unwrap_or("800 ns"))?,
+            streams: fields.streams,
+            signal_extension: match fields.band.as_deref() {
+                None => fields.standard == "802.11g",
+                Some("2.4 GHz") => !matches!(modulation, Modulation::Dsss(_)),
+                Some("5 GHz" | "6 GHz") => false,
+                Some(other) => {
+                    return Err(format!(
+                        "`{other}` is no band: \"2.4 GHz\", \"5 GHz\" and \"6 GHz\" are"
+                    ));
+                }
+            },
+            short_preamble: match fields.preamble.as_deref() {
+                None | Some("long") => false,
+                Some("short") => true,
+                Some(other) => return Err(format!("`{other}` is no preamble: \"long\" and \"short\" are")),
+            },
+        };
+        vector.format().map_err(|why| why.to_string())?;
+        Ok(Phy(vector))
+    }
+}
+
+impl Rate {
+    pub(super) fn run(&self) -> f64 {
+        self.phy.0.rate().map_or(f64::NAN, |rate| rate.as_bps() as f64 / 1e6)
+    }
+}
+
+impl PpduDuration {
+    pub(super) fn run(&self) -> f64 {
+        let Ok(time) = self.phy.0.ppdu(self.bytes) else {
+            return f64::NAN;
+        };
+        let mut total = time.total();
+        if self.undo.rounding {
+            total = total - time.rounding;
+        }
+        if let Some(second_signal) = self.undo.second_signal {
+            total = total - time.second_signal + second_signal;
+        }
+        if let Some(training) = self.undo.training {
+            total = total - time.training + training;
+        }
+        total.as_nanos() as f64 / 1e3
+    }
+}
+
+/// A channel's width: `"80 MHz"`.
+pub(super) fn width(text: &str) -> Result<Width, String> {
+    let found = Width::ALL
+        .into_iter()
+        .find(|width| text == format!("{} MHz", width.as_mhz()));
+    found.ok_or_else(|| {
+        format!("`{text}` is no width: \"20 MHz\", \"40 MHz\", \"80 MHz\", \"160 MHz\" and \"320 MHz\" are")
+    })
+}
+
+fn guard(text: &str) -> Result<Guard, String> {
+    let time: Duration = parse(text)?;
+    let found = Guard::ALL
+        .into_iter()
+        .find(|guard| u64::from(guard.as_nanos()) == time.as_nanos());
+    found.ok_or_else(|| {
+        format!("`{text}` is no guard interval: \"400 ns\", \"800 ns\", \"1600 ns\" and \"3200 ns\" are")
+    })
+}
+
+/// A duration with its unit.
+pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(from)?;
+    parse(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+/// The same where it must be said.
+pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(from)?;
+    parse(&text).map_err(serde::de::Error::custom)
+}

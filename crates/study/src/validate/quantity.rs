@@ -1,0 +1,121 @@
+//! What a metric is measured in, and how it is read and shown.
+
+use netburn_units::{BitRate, Dbm, Duration, Probability};
+use std::str::FromStr;
+
+/// What a metric is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// Mbit/s.
+    Rate,
+    /// µs.
+    Time,
+    /// dBm.
+    Level,
+    /// A share or a ratio, 1 being the whole.
+    Share,
+    /// A number.
+    Count,
+}
+
+impl Dimension {
+    /// What its values are in.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Dimension::Rate => "Mbit/s",
+            Dimension::Time => "µs",
+            Dimension::Level => "dBm",
+            Dimension::Share | Dimension::Count => "",
+        }
+    }
+
+    /// Reads a value as it stands in a file, a string with its unit or a number where there is none.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn read(self, text: &str) -> Result<f64, String> {
+        match self {
+            Dimension::Rate => parse::<BitRate>(text).map(|rate| rate.as_bps() as f64 / 1e6),
+            Dimension::Time => parse::<Duration>(text).map(|time| time.as_nanos() as f64 / 1e3),
+            Dimension::Level => parse::<Dbm>(text).map(Dbm::as_dbm_f64),
+            Dimension::Share => match text.contains('%') {
+                true => parse::<Probability>(text).map(Probability::as_f64),
+                false => number(text, "a number or a share such as \"33.3 %\""),
+            },
+            Dimension::Count => number(text, "a number"),
+        }
+    }
+
+    /// A value with its unit, as people read it.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        let digits = match (self, value.abs()) {
+            (Dimension::Level, _) => 0,
+            (Dimension::Time, _) if (value * 10.0).fract() != 0.0 && value.abs() < 100.0 => 2,
+            (Dimension::Time, _) => 1,
+            (_, size) if size < 0.1 && size > 0.0 => 4,
+            (Dimension::Share, _) => 3,
+            (_, size) if size < 10.0 => 3,
+            _ => 2,
+        };
+        let mut text = format!("{value:.digits$}");
+        if text.contains('.') {
+            text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+        }
+        match self.unit() {
+            "" => text,
+            unit => format!("{text} {unit}"),
+        }
+    }
+}
+
+/// Reads a quantity.
+///
+/// # Errors
+/// What would be right.
+pub fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|why: T::Err| format!("`{text}`: {why}"))
+}
+
+fn number(text: &str, right: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.trim().parse().ok();
+    value
+        .filter(|value| value.is_finite())
+        .ok_or_else(|| format!("`{text}`: {right} would be right"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_shows() {
+        assert_eq!(Dimension::Rate.read("29.8324 Mbit/s"), Ok(29.8324));
+        assert_eq!(Dimension::Time.read("1742.4 µs"), Ok(1_742.4));
+        assert_eq!(Dimension::Time.read("150 ms"), Ok(150_000.0));
+        assert_eq!(Dimension::Level.read("-82 dBm"), Ok(-82.0));
+        assert_eq!(Dimension::Share.read("33.5 %"), Ok(0.335));
+        assert_eq!(Dimension::Share.read("0.02"), Ok(0.02));
+        assert_eq!(Dimension::Count.read("5"), Ok(5.0));
+        assert!(Dimension::Rate.read("29.8").unwrap_err().contains("29.8"));
+        assert!(
+            Dimension::Count
+                .read("five")
+                .unwrap_err()
+                .contains("a number would be right")
+        );
+        assert!(Dimension::Share.read("nan").is_err());
+    }
+
+    #[test]
+    fn shows_no_more_digits_than_matter() {
+        assert_eq!(Dimension::Rate.show(17.9), "17.9 Mbit/s");
+        assert_eq!(Dimension::Rate.show(0.003), "0.003 Mbit/s");
+        assert_eq!(Dimension::Rate.show(0.0), "0 Mbit/s");
+        assert_eq!(Dimension::Time.show(1_742.4), "1742.4 µs");
+        assert_eq!(Dimension::Time.show(200.0), "200 µs");
+        assert_eq!(Dimension::Level.show(-82.0), "-82 dBm");
+        assert_eq!(Dimension::Share.show(0.3333), "0.333");
+    }
+}

@@ -1,0 +1,101 @@
+//! Cases run on all processors, what came of them in their own order.
+
+use super::case::{Case, Deviation, Goal, Trust};
+use super::file::CaseFile;
+use super::quantity::Dimension;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What came of one metric of a case.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The file's place in the list that was run.
+    pub file: usize,
+    /// The case's name.
+    pub case: String,
+    /// Where the expected value is from.
+    pub source: String,
+    /// How far it can be trusted.
+    pub trust: Trust,
+    /// What was measured.
+    pub metric: String,
+    /// What it is measured in.
+    pub dimension: Dimension,
+    /// What it must come to.
+    pub goal: Goal,
+    /// What it came to.
+    pub got: f64,
+    /// A known difference between source and model or comparison.
+    pub deviation: Option<Deviation>,
+}
+
+impl Outcome {
+    /// Whether it is within what is allowed.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.goal.taken_up(self.got) <= 1.0
+    }
+}
+
+/// Runs all cases on `threads` processors; `done` is called after each with how many are, and of how many. What comes out doesn't depend on
+/// the number of threads.
+#[must_use]
+pub fn run(files: &[CaseFile], threads: usize, done: &(dyn Fn(usize, usize) + Sync)) -> Vec<Outcome> {
+    let cases: Vec<(usize, &Case)> = files
+        .iter()
+        .enumerate()
+        .flat_map(|(file, cases)| cases.cases.iter().map(move |case| (file, case)))
+        .collect();
+    // The longest first, so that no processor is left alone with one at the end.
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|place| std::cmp::Reverse(cases[*place].1.input.effort()));
+    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let found: Mutex<Vec<(usize, Vec<f64>)>> = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let values = measure(cases[*place].1);
+            found
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .push((*place, values));
+            done(1 + ended.fetch_add(1, Ordering::Relaxed), cases.len());
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.clamp(1, cases.len().max(1)) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    found.sort_unstable_by_key(|(place, _)| *place);
+    let outcomes = found.into_iter().flat_map(|(place, values)| {
+        let (file, case) = cases[place];
+        outcomes(file, case, values)
+    });
+    outcomes.collect()
+}
+
+fn measure(case: &Case) -> Vec<f64> {
+    let wanted: Vec<&str> = case
+        .expectations
+        .iter()
+        .map(|expected| expected.metric.as_str())
+        .collect();
+    case.input.run(&wanted)
+}
+
+fn outcomes(file: usize, case: &Case, values: Vec<f64>) -> Vec<Outcome> {
+    let one = |(expected, got): (&super::case::Expectation, f64)| Outcome {
+        file,
+        case: case.name.clone(),
+        source: case.source.clone(),
+        trust: case.trust,
+        metric: expected.metric.clone(),
+        dimension: expected.dimension,
+        goal: expected.goal,
+        got,
+        deviation: expected.deviation.clone(),
+    };
+    case.expectations.iter().zip(values).map(one).collect()
+}

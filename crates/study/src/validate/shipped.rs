@@ -1,0 +1,27 @@
+//! The files of `validation/` in the repository, embedded so that they are there after an install.
+
+use super::file::{CaseFile, Wrong};
+
+macro_rules! shipped {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../validation/", $name)))),+]
+    };
+}
+
+/// Name and text of each file, in the order in which they are shown.
+pub const FILES: &[(&str, &str)] = shipped![
+    "rates.toml",
+    "durations.toml",
+    "signal.toml",
+    "bianchi-model.toml",
+    "shares.toml",
+    "codel.toml"
+];
+
+/// All of them.
+///
+/// # Errors
+/// When one of them is wrong, which a test keeps from happening.
+pub fn files() -> Result<Vec<CaseFile>, Wrong> {
+    FILES.iter().map(|(name, text)| CaseFile::parse(name, text)).collect()
+}

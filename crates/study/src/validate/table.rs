@@ -1,0 +1,124 @@
+//! What came of the cases, for people at a terminal.
+
+use super::case::Goal;
+use super::file::CaseFile;
+use super::run::Outcome;
+use std::fmt::Write as _;
+
+/// How the table looks.
+#[derive(Debug, Clone, Copy)]
+pub struct TableLook {
+    /// Columns.
+    pub width: usize,
+    /// Every case, in place of the count of each file and the cases that miss.
+    pub all: bool,
+}
+
+/// One line for each file, below it its cases: those that miss, or all of them. Where nothing misses, the case that takes up most of its tolerance
+/// is named.
+#[must_use]
+pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> String {
+    let mut text = String::new();
+    let title = |index: usize| format!("{} ({})", files[index].title, files[index].name);
+    for index in 0..files.len() {
+        let of_file: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.file == index).collect();
+        let within = of_file.iter().filter(|outcome| outcome.ok()).count();
+        let _ = writeln!(text, "{}: {within} of {} within tolerance", title(index), of_file.len());
+        if !look.all && within == of_file.len() {
+            if let Some(closest) = closest(&of_file) {
+                let _ = writeln!(text, "  the nearest to its bound: {}", line(closest, 0, look.width));
+            }
+            continue;
+        }
+        let shown: Vec<&&Outcome> = of_file.iter().filter(|outcome| look.all || !outcome.ok()).collect();
+        let names = shown
+            .iter()
+            .map(|outcome| label(outcome).chars().count())
+            .max()
+            .unwrap_or(0);
+        for outcome in shown {
+            let _ = writeln!(
+                text,
+                "  {} {}",
+                mark(outcome),
+                line(outcome, names.min(look.width / 2), look.width)
+            );
+            if let (false, Some(deviation)) = (outcome.ok(), &outcome.deviation) {
+                let _ = writeln!(
+                    text,
+                    "      {}; {}; {}",
+                    deviation.what, deviation.reason, deviation.impact
+                );
+            }
+        }
+    }
+    let _ = writeln!(text, "\n{}", summed_up(outcomes));
+    text
+}
+
+/// How many are within tolerance, in a sentence.
+#[must_use]
+pub fn summed_up(outcomes: &[Outcome]) -> String {
+    let missed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.ok()).collect();
+    let explained = missed.iter().filter(|outcome| outcome.deviation.is_some()).count();
+    match missed.len() {
+        0 => format!("all {} figures are within tolerance", outcomes.len()),
+        n => format!(
+            "{n} of {} figures are beyond tolerance, {explained} of them explained",
+            outcomes.len()
+        ),
+    }
+}
+
+/// The outcome that takes up most of its tolerance, of those that have one.
+fn closest<'a>(outcomes: &[&'a Outcome]) -> Option<&'a Outcome> {
+    let graded = outcomes
+        .iter()
+        .filter(|outcome| outcome.goal.taken_up(outcome.got) > 0.0);
+    graded.copied().max_by(|one, other| {
+        let taken_up = |outcome: &Outcome| outcome.goal.taken_up(outcome.got);
+        taken_up(one).total_cmp(&taken_up(other))
+    })
+}
+
+fn label(outcome: &Outcome) -> String {
+    format!("{}: {}", outcome.case, outcome.metric)
+}
+
+const fn mark_of(ok: bool) -> &'static str {
+    if ok { "ok  " } else { "MISS" }
+}
+
+fn mark(outcome: &Outcome) -> &'static str {
+    mark_of(outcome.ok())
+}
+
+fn line(outcome: &Outcome, names: usize, width: usize) -> String {
+    let label = label(outcome);
+    let dimension = outcome.dimension;
+    let expected = match outcome.goal {
+        Goal::Near(value, _) => format!(
+            "expected {} ({})",
+            dimension.show(value),
+            outcome.goal.tolerance(dimension)
+        ),
+        Goal::AtMost(_) | Goal::AtLeast(_) => {
+            format!(
+                "{} {}",
+                outcome.goal.tolerance(dimension),
+                dimension.show(outcome.goal.value())
+            )
+        }
+    };
+    let off = match outcome.goal {
+        Goal::Near(value, _) if value != 0.0 && outcome.got.is_finite() => {
+            format!(", {:+.2} %", (outcome.got / value - 1.0) * 100.0)
+        }
+        _ => String::new(),
+    };
+    let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.got));
+    match text.chars().count() + 7 > width && names > 0 {
+        true => format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got)),
+        false => text,
+    }
+}
