@@ -123,7 +123,7 @@ impl<P> Fq<P> {
 
     /// Takes a packet for `tin`, whose CoDel parameters are `codel` if it is new. Drops from the fattest flow when full.
     pub fn enqueue(&mut self, tin: Tin, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
-        let hashed = packet.packet.flow % self.parameters.flows.max(1);
+        let hashed = spread(packet.packet.flow) % self.parameters.flows.max(1);
         let fallback = self.tin(tin, codel).fallback;
         let index = match self.flows[hashed as usize].tin {
             Some(other) if other != tin => fallback,
@@ -294,6 +294,15 @@ fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
 }
 
 /// What the kernel reckons a received packet of this length to take: a buffer of a power of two around its data, headroom and
+/// Spreads flows over the hash table, as the kernel's hash does: neighbouring numbers must not be sure of places of their own (the
+/// finaliser of MurmurHash3, 32 bits).
+fn spread(flow: u32) -> u32 {
+    let mut hash = flow;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
 /// shared info, and the `sk_buff`.
 fn truesize(length: u32) -> u64 {
     u64::from((length + 64 + 320).next_power_of_two()) + 256

@@ -2,12 +2,11 @@
 
 use super::DriveReport;
 use super::bins::{Bin, Bins};
-use super::deadlines::Deadlines;
 use super::load::Load;
 use hdrhistogram::Histogram;
 use netburn_record::{EventKind, EventRow, IntervalRow, OperationRow, Row};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Action, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
+use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
 /// An operation that could not begin and was due this long before is one that the driver came too late for.

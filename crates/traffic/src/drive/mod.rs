@@ -2,13 +2,12 @@
 //!
 //! - [`load`]: what is driven, and what is handed back.
 //! - [`baseline`](mod@baseline): idle latency, before the load.
-//! - `core`: the decisions, without sockets; over [`deadlines`] and [`bins`].
+//! - `core`: the decisions, without sockets; over [`bins`].
 //! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
 pub mod baseline;
 pub mod bins;
 mod core;
-pub mod deadlines;
 mod job;
 pub mod load;
 mod probe;

@@ -33,11 +33,11 @@ impl Deadlines {
         }
     }
 
-    /// `machine` wants to be woken at `at`, or not at all.
-    ///
-    /// # Panics
-    /// When there is no such machine.
+    /// `machine` wants to be woken at `at`, or not at all. One that wasn't there yet is from now on.
     pub fn set(&mut self, machine: usize, at: Option<Instant>) {
+        if machine >= self.machines.len() {
+            self.machines.resize(machine + 1, Machine::default());
+        }
         self.machines[machine].wanted = at;
         let entry = self.machines[machine].entry;
         if let Some(at) = at
