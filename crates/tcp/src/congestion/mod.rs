@@ -65,7 +65,7 @@ pub struct Ack {
     pub in_flight: u32,
     /// Segments in flight before it.
     pub prior_in_flight: u32,
-    /// The round trip that it measured: none from retransmitted data (Karn).
+    /// The round trip of the newest segment that it acknowledges: none when that was sent more than once (Karn).
     pub rtt: Option<Duration>,
     /// The smoothed round trip after it.
     pub srtt: Option<Duration>,

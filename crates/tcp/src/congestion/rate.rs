@@ -142,3 +142,106 @@ impl RateEstimator {
         self.delivered
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(millis: i64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn a_steady_flow_is_sampled_at_its_rate() {
+        // Five segments each 10 ms; each record is acknowledged 40 ms after it was sent.
+        let mut rates = RateEstimator::new(ms(0));
+        let records: Vec<Snapshot> = (0..4).map(|n| rates.on_sent(ms(10 * n), n > 0)).collect();
+        for (n, record) in (0..4).zip(&records) {
+            let now = ms(40 + 10 * n);
+            rates.on_delivered(5, record);
+            let sample = rates.sample(now, Some(Duration::from_millis(40)));
+            // All were sent before anything was delivered: what was delivered since the flow began, over the time since.
+            assert_eq!(sample.delivered, 5 * (n as u32 + 1));
+            assert_eq!(sample.interval, Some(now.since(ms(0))));
+        }
+        // Nothing was in flight at 80: time begins there anew.
+        let [first, second] = [80, 90].map(|at| rates.on_sent(ms(at), at > 80));
+        assert_eq!((first.delivered, second.delivered), (20, 20));
+        rates.on_delivered(5, &first);
+        assert_eq!(rates.sample(ms(120), None).interval, Some(Duration::from_millis(40)));
+        rates.on_delivered(5, &second);
+        let sample = rates.sample(ms(130), None);
+        assert_eq!(
+            (sample.delivered, sample.interval),
+            (10, Some(Duration::from_millis(50)))
+        );
+    }
+
+    #[test]
+    fn acknowledgements_that_come_together_do_not_make_it_faster() {
+        // Ten records of one segment, 10 ms apart; all acknowledgements come at 140 ms.
+        let mut rates = RateEstimator::new(ms(0));
+        let records: Vec<Snapshot> = (0..10).map(|n| rates.on_sent(ms(10 * n), n > 0)).collect();
+        for record in &records {
+            rates.on_delivered(1, record);
+        }
+        let sample = rates.sample(ms(140), Some(Duration::from_millis(40)));
+        assert_eq!(
+            (sample.delivered, sample.interval),
+            (10, Some(Duration::from_millis(140)))
+        );
+    }
+
+    #[test]
+    fn a_time_below_the_shortest_round_trip_is_no_sample() {
+        let mut rates = RateEstimator::new(ms(0));
+        let record = rates.on_sent(ms(0), false);
+        rates.on_delivered(1, &record);
+        let sample = rates.sample(ms(10), Some(Duration::from_millis(20)));
+        assert_eq!((sample.interval, sample.prior_delivered), (None, Some(0)));
+        assert_eq!(rates.sample(ms(11), None).prior_delivered, None);
+    }
+
+    #[test]
+    fn the_application_limits_until_what_was_in_flight_is_delivered() {
+        let mut rates = RateEstimator::new(ms(0));
+        let early = rates.on_sent(ms(0), false);
+        rates.set_app_limited(1);
+        let marked = rates.on_sent(ms(5), true);
+        assert!(!early.app_limited && marked.app_limited);
+        rates.on_delivered(1, &early);
+        assert!(!rates.sample(ms(40), None).app_limited);
+        assert!(rates.is_app_limited());
+        rates.on_delivered(1, &marked);
+        assert!(rates.sample(ms(45), None).app_limited);
+        assert!(!rates.is_app_limited());
+    }
+
+    proptest! {
+        /// On a path that takes 1 ms for a segment, and holds some up, no sample is faster than that, however the segments
+        /// were sent.
+        #[test]
+        fn no_sample_is_faster_than_the_path(sends in prop::collection::vec((0u64..5_000, 0u64..20_000), 1..200)) {
+            const SEGMENT: Duration = Duration::from_millis(1);
+            let mut rates = RateEstimator::new(Instant::ZERO);
+            let (mut now, mut free, mut seen) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
+            let mut out: std::collections::VecDeque<(Instant, Snapshot)> = std::collections::VecDeque::new();
+            for (gap, held) in sends {
+                now += Duration::from_micros(gap);
+                while let Some((at, record)) = out.front().copied().filter(|(at, _)| *at <= now) {
+                    out.pop_front();
+                    rates.on_delivered(1, &record);
+                    let sample = rates.sample(at, None);
+                    if let Some(interval) = sample.interval {
+                        prop_assert!(SEGMENT * u64::from(sample.delivered) <= interval);
+                    }
+                }
+                free = free.max(now) + SEGMENT;
+                // Acknowledgements keep their order and are no closer together than the segments were on the path.
+                seen = seen.max(free + Duration::from_micros(held)) + SEGMENT;
+                out.push_back((seen, rates.on_sent(now, !out.is_empty())));
+            }
+        }
+    }
+}

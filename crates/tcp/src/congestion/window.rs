@@ -152,3 +152,78 @@ impl Window {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(cwnd: u32) -> Window {
+        let mut window = Window::new(10);
+        window.set_cwnd(cwnd);
+        window
+    }
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn slow_start_stops_at_the_threshold() {
+        let mut window = window(10);
+        assert_eq!(window.slow_start(8), 0);
+        assert_eq!(window.cwnd(), 18);
+        window.set_ssthresh(20);
+        assert_eq!(window.slow_start(5), 3);
+        assert_eq!(window.cwnd(), 20);
+        assert_eq!(window.slow_start(5), 5);
+    }
+
+    #[test]
+    fn an_increase_takes_its_acknowledgements() {
+        let mut window = window(10);
+        window.increase(10, 25);
+        assert_eq!((window.cwnd(), window.credit), (12, 5));
+        // Credit gathered at ten each is worth one segment at four each.
+        window.increase(4, 3);
+        assert_eq!((window.cwnd(), window.credit), (13, 3));
+    }
+
+    #[test]
+    fn each_time_out_of_idleness_halves() {
+        for (idle, cwnd) in [(200, 80), (201, 40), (400, 40), (401, 20), (601, 10), (5_000, 10)] {
+            let mut window = window(80);
+            window.restart(ms(idle), ms(200));
+            assert_eq!(window.cwnd(), cwnd, "{idle} ms");
+        }
+        // The threshold remembers three quarters.
+        let mut window = window(80);
+        window.set_ssthresh(50);
+        window.restart(ms(1_000), ms(200));
+        assert_eq!(window.ssthresh(), 60);
+        // A window below the first stays.
+        let mut small = Window::new(10);
+        small.set_cwnd(4);
+        small.restart(ms(1_000), ms(200));
+        assert_eq!(small.cwnd(), 4);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_moves_halfway() {
+        let mut window = window(80);
+        window.validate(20);
+        assert_eq!(window.cwnd(), 50);
+        window.validate(5);
+        assert_eq!(window.cwnd(), 30, "as if the first window had been used");
+    }
+
+    #[test]
+    fn an_undo_brings_back_window_and_threshold() {
+        let mut window = window(100);
+        window.begin_reduction(50);
+        window.set_cwnd(60);
+        window.end_reduction();
+        assert_eq!((window.cwnd(), window.ssthresh()), (50, 50));
+        window.undo();
+        assert_eq!((window.cwnd(), window.ssthresh()), (100, INFINITE_SSTHRESH));
+    }
+}
