@@ -2,21 +2,17 @@
 
 mod util;
 
-use netburn_medium::aggregation::{Framing, Limits};
+use netburn_medium::aggregation::Framing;
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit, Width};
-use netburn_medium::edca::{EdcaParameters, Timing};
+use netburn_medium::config::{Guard, HardwareQueue, Limit};
+use netburn_medium::edca::EdcaParameters;
 use netburn_medium::fuzz;
 use netburn_medium::packet::{DropReason, NodeId};
-use netburn_medium::phy::{Modulation, TxVector, dsss::Rate};
-use netburn_medium::queue::airtime::Airtime;
-use netburn_medium::queue::codel::CodelParameters;
-use netburn_medium::queue::fq::FqParameters;
-use netburn_medium::queue::station_rr::StationRr;
+use netburn_medium::phy::{Modulation, dsss::Rate};
 use netburn_medium::rate::RateChoice;
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
-use util::{Cell, Queue, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
+use util::{Cell, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
@@ -68,147 +64,6 @@ proptest! {
         prop_assert_eq!(trace(seed), trace(seed));
         prop_assert_ne!(trace(seed), trace(seed ^ 1));
     }
-}
-
-/// An access point and three stations on 802.11b, all sending to and fro; every fixed duration is `k` times its usual.
-///
-/// The grid: DSSS at 2 Mbit/s with the short preamble (96 µs) and at 1 Mbit/s with the long one (192 µs) differ by 2 in everything, to the
-/// nanosecond, since the symbols of a frame of n bytes last 4 n µs and 8 n µs. Aggregates are made of such frames too, which no standard has, so
-/// that BlockAck takes part. CoDel is left out: its control law takes a square root, which doesn't scale to the nanosecond.
-fn scaled(k: u64, queue: &dyn Fn() -> Queue) -> Vec<(Instant, NodeId, NodeId, u64, bool)> {
-    let vector = TxVector {
-        modulation: Modulation::Dsss(if k == 1 { Rate::M2 } else { Rate::M1 }),
-        width: Width::Mhz20,
-        guard: Guard::Ns800,
-        streams: 1,
-        signal_extension: false,
-        short_preamble: k == 1,
-    };
-    let limits = Limits {
-        ampdu: true,
-        frames: 4,
-        time: Duration::from_millis(30) * k,
-        bytes: 65_535,
-        amsdu: 0,
-        tries: 4,
-    };
-    let node = |links: Vec<usize>| NodeConfig {
-        channel: 0,
-        edca: EdcaParameters::default_set(31).map(|parameters| EdcaParameters {
-            txop: Duration::from_micros(parameters.txop.as_nanos() / 1_000 * 10) * k,
-            ..parameters
-        }),
-        hardware: HardwareQueue::Aggregates(2),
-        rts_threshold: Some(3_000),
-        rts_rate: vector.modulation,
-        framing: Framing::QOS,
-        limit: Limit {
-            up: None,
-            down: Some(BitRate::from_bps(8_000_000 / k)),
-        },
-        links: links
-            .into_iter()
-            .map(|to| LinkConfig {
-                to,
-                vector,
-                rate: RateChoice::Fixed,
-                snr_db: None,
-                limits,
-            })
-            .collect(),
-    };
-    let config = AirConfig {
-        channels: vec![ChannelConfig {
-            timing: Timing {
-                slot: Duration::from_micros(20) * k,
-                sifs: Duration::from_micros(10) * k,
-                receive_start: Duration::from_micros(96) * k,
-            },
-            eifs: None,
-            busy: 0.0,
-        }],
-        nodes: vec![node(vec![1, 2, 3]), node(vec![0]), node(vec![0]), node(vec![0])],
-        hidden: vec![(1, 2)],
-        seed: Seed(7),
-    };
-    let mut air: Air<u64> = Air::new(&config, (0..4).map(|_| queue()).collect()).unwrap();
-    let mut seen = Vec::new();
-    let mut number = 0;
-    let drain = |air: &mut Air<u64>, seen: &mut Vec<_>| {
-        while let Some(output) = air.poll_output() {
-            match output {
-                Output::Delivered { at, from, to, packet } => seen.push((at, from, to, packet.payload, true)),
-                Output::Dropped {
-                    at, from, to, packet, ..
-                } => {
-                    seen.push((at, from, to, packet.map_or(0, |packet| packet.payload), false));
-                }
-                Output::Sent { .. } => {}
-            }
-        }
-    };
-    for round in 0..300 {
-        let now = Instant::from_nanos((7_000_000 * round * k) as i64);
-        while let Some((at, _)) = air.poll_timeout().filter(|(at, _)| *at <= now) {
-            air.handle_timeout(at);
-            drain(&mut air, &mut seen);
-        }
-        for station in 1..4_u16 {
-            for (from, to) in [(0, station), (station, 0)] {
-                number += 1;
-                let mut packet = packet(100 + 300 * u32::from(station), u32::from(station), number);
-                packet.tid = [0, 5, 6][usize::from(station) - 1];
-                air.handle_packet(now, NodeId(from), NodeId(to), packet);
-            }
-        }
-        drain(&mut air, &mut seen);
-    }
-    seen
-}
-
-#[test]
-fn twice_as_slow_is_twice_as_late() {
-    let rr = || -> Queue { Box::new(StationRr::new(QueueLimit::Packets(20))) };
-    for (name, one, two) in [
-        (
-            "fifo",
-            (&|| fifo(30)) as &dyn Fn() -> Queue,
-            (&|| fifo(30)) as &dyn Fn() -> Queue,
-        ),
-        ("station-rr", &rr, &rr),
-        ("airtime", &|| airtime(1), &|| airtime(2)),
-    ] {
-        let (slow, fast) = (scaled(2, two), scaled(1, one));
-        assert!(fast.len() > 500, "{}", fast.len());
-        assert!(fast.iter().any(|(.., delivered)| !delivered));
-        let expected: Vec<_> = fast
-            .into_iter()
-            .map(|(at, from, to, number, delivered)| {
-                (Instant::from_nanos(at.as_nanos() * 2), from, to, number, delivered)
-            })
-            .collect();
-        assert_eq!(slow.len(), expected.len(), "{name}");
-        for (slow, expected) in slow.iter().zip(&expected) {
-            assert_eq!(slow, expected, "{name}");
-        }
-    }
-}
-
-/// Airtime fairness whose weights are `k` times the usual; CoDel's target is out of reach.
-fn airtime(k: u32) -> Queue {
-    let never = CodelParameters {
-        target: Duration::from_secs(10_000),
-        ..CodelParameters::MAC80211
-    };
-    let parameters = FqParameters {
-        packets: 30,
-        ..FqParameters::MAC80211
-    };
-    let mut queue = Airtime::new(parameters, never, None);
-    for node in 0..4 {
-        queue.set_weight(NodeId(node), 256 * k);
-    }
-    Box::new(queue)
 }
 
 /// What an adapter can't pass on is dropped there, and said to be.

@@ -98,7 +98,7 @@ impl Channel {
                 signal_extension: false,
                 short_preamble: false,
             };
-            timing.sifs + response::duration(&vector, response::ACK)
+            timing.sifs + response::duration(&vector, response::ACK) * timing.clock
         });
         let mut contention = Contention::new(*timing, groups.len().max(1));
         let contender = contention.add(0, OTHERS_AIFSN, true);
@@ -115,7 +115,7 @@ impl Channel {
             next_flight: 0,
             since: Instant::ZERO,
             account: ChannelAccount::default(),
-            others: Others::new(contender, *busy, chance),
+            others: Others::new(contender, *busy, timing.clock, chance),
         };
         (channel, group_of)
     }
@@ -183,9 +183,19 @@ impl Channel {
     fn count(&mut self, now: Instant) {
         if !self.flights.is_empty() {
             let span = now.since(self.since);
-            self.account.busy += span;
-            if self.flights.len() > 1 {
-                self.account.overlapped += span;
+            let account = &mut self.account;
+            account.busy += span;
+            match &self.flights[..] {
+                [(_, alone)] => match alone.kind {
+                    Kind::Data => account.data += span,
+                    Kind::Rts | Kind::Cts | Kind::Response => account.control += span,
+                    Kind::Others => account.others += span,
+                },
+                several => {
+                    account.overlapped += span;
+                    let data = several.iter().filter(|(_, flight)| flight.kind == Kind::Data);
+                    account.overlapped_data += span * data.count() as u64;
+                }
             }
         }
         self.since = now;

@@ -76,11 +76,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let node = &self.nodes[id.index()];
         let exchange = node.exchange.as_ref().expect("RTS belongs to an exchange");
         let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
-        let (rts, cts) = (
-            response::duration(&vector, response::RTS),
-            response::duration(&vector, response::CTS),
-        );
         let channel = node.channel;
+        let clock = self.channels[channel].timing.clock;
+        let rts = response::duration(&vector, response::RTS) * clock;
+        let cts = response::duration(&vector, response::CTS) * clock;
         let flight = Flight::new(Kind::Rts, Some(id), Some(exchange.aggregate.tin.to), now, rts);
         // Only as far as the data, which are heard themselves: a missing CTS then costs no one more (clause 10.3.2.4 lets them
         // reset it).
@@ -95,13 +94,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
         let (duration, answer) = (exchange.aggregate.duration, self.answer(id));
         let channel = node.channel;
-        let flight = Flight::new(
-            Kind::Cts,
-            Some(to),
-            Some(id),
-            now,
-            response::duration(&vector, response::CTS),
-        );
+        let cts = response::duration(&vector, response::CTS) * self.channels[channel].timing.clock;
+        let flight = Flight::new(Kind::Cts, Some(to), Some(id), now, cts);
         self.fly(flight.reserving(self.sifs(channel) * 2 + duration + answer), channel);
     }
 

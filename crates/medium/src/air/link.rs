@@ -16,6 +16,8 @@ pub(super) struct Link<P> {
     snr_db: Option<f64>,
     /// What the node waits for the medium on average, and SIFS.
     access: Duration,
+    /// How many times slower than usual the PHY is clocked.
+    clock: u64,
     /// What its rate choice draws from.
     chance: Stream,
     rate: Box<dyn RateAlgorithm>,
@@ -37,14 +39,15 @@ pub(super) struct Received<P> {
 }
 
 impl<P> Link<P> {
-    pub(super) fn new(config: &LinkConfig, access: Duration, chance: Stream) -> Result<Self, PhyError> {
-        let sending = Sending::new(&config.vector, config.limits.frames)?;
-        let set = RateSet::up_to(&config.vector, &config.limits, access);
+    pub(super) fn new(config: &LinkConfig, access: Duration, clock: u64, chance: Stream) -> Result<Self, PhyError> {
+        let sending = Sending::new(&config.vector, config.limits.frames, clock)?;
+        let set = RateSet::clocked(&config.vector, &config.limits, access, clock);
         Ok(Link {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
             reference: config.vector,
             snr_db: config.snr_db,
             access,
+            clock,
             rate: config.rate.start(set, config.snr_db, chance.clone()),
             chance,
             sending,
@@ -57,16 +60,16 @@ impl<P> Link<P> {
 
     /// It always sends this way from now on.
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.frames)?;
+        self.sending = Sending::new(&vector, self.limits.frames, self.clock)?;
         self.rate = Box::new(Fixed(vector));
         Ok(())
     }
 
     /// How it chooses its rate from now on, up to `vector`.
     pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.frames)?;
+        self.sending = Sending::new(&vector, self.limits.frames, self.clock)?;
         self.reference = vector;
-        let set = RateSet::up_to(&vector, &self.limits, self.access);
+        let set = RateSet::clocked(&vector, &self.limits, self.access, self.clock);
         self.rate = rate.start(set, self.snr_db, self.chance.clone());
         self.success.1 = 0;
         Ok(())
@@ -84,7 +87,7 @@ impl<P> Link<P> {
         let choice = self.rate.choose(now, failures);
         if choice.vector != self.sending.vector
             // A vector that there isn't would be a fault of the algorithm: it goes on as before.
-            && let Ok(sending) = Sending::new(&choice.vector, self.limits.frames)
+            && let Ok(sending) = Sending::new(&choice.vector, self.limits.frames, self.clock)
         {
             self.sending = sending;
         }

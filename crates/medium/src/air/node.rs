@@ -100,7 +100,7 @@ impl<P> Node<P> {
         let access = timing.aifs(best_effort.aifsn) + timing.slot * u64::from(best_effort.cw_min) / 2 + timing.sifs;
         let link = |link: &LinkConfig| {
             let chance = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
-            Link::new(link, access, chance)
+            Link::new(link, access, timing.clock, chance)
         };
         let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
         let mut link_to = vec![None; nodes];

@@ -13,8 +13,10 @@ use netburn_units::{Duration, Instant, Stream};
 #[derive(Debug)]
 pub(super) struct Others {
     contender: Contender,
-    /// The mean time from one frame to the next, in nanoseconds; infinite when there are none.
+    /// The mean time from one frame to the next, in nanoseconds at the usual clock; infinite when there are none.
     gap: f64,
+    /// How many times slower than usual the PHY is clocked.
+    clock: u64,
     /// The next frame's coming is on the calendar.
     expected: bool,
     /// Frames that wait.
@@ -41,10 +43,11 @@ fn gap(busy: f64) -> f64 {
 
 impl Others {
     /// They take the share `busy`, at most 0.95, of the time.
-    pub(super) fn new(contender: Contender, busy: f64, chance: Stream) -> Self {
+    pub(super) fn new(contender: Contender, busy: f64, clock: u64, chance: Stream) -> Self {
         Others {
             contender,
             gap: gap(busy),
+            clock,
             expected: false,
             waiting: 0,
             on_air: false,
@@ -66,7 +69,7 @@ impl Others {
         }
         // A uniform number above 0, at most 1.
         let uniform = ((self.chance.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        Some(Duration::from_nanos((-libm::log(uniform) * self.gap) as u64))
+        Some(Duration::from_nanos((-libm::log(uniform) * self.gap) as u64) * self.clock)
     }
 
     fn window(&mut self, window: u32) -> u32 {
@@ -84,7 +87,7 @@ impl Others {
         let frames = self.waiting.min(OTHERS_TOGETHER);
         self.waiting -= frames;
         self.on_air = true;
-        OTHERS_FRAME * u64::from(frames)
+        OTHERS_FRAME * u64::from(frames) * self.clock
     }
 
     /// They have ended. Whether more wait.

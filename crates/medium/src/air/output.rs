@@ -102,11 +102,23 @@ pub struct Account {
     pub marks: u64,
 }
 
-/// What became of a channel's time.
+/// What became of a channel's time, up to when its state last changed.
+///
+/// `data` + `control` + `others` + `overlapped` = `busy`, to the nanosecond. The rest of the time that has gone by is idle: interframe spaces,
+/// backoff, waits for answers that don't come, and time in which nobody had anything to send. When nothing is on the air, what the nodes have
+/// [`sent`](Account::sent) is `data` + `overlapped_data`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ChannelAccount {
     /// Time in which at least one transmission was on the air.
     pub busy: Duration,
-    /// Of which with more than one.
+    /// Of which with data alone.
+    pub data: Duration,
+    /// Of which with RTS, CTS, ACK or BlockAck alone.
+    pub control: Duration,
+    /// Of which with a transmission of others alone, whom the scenario doesn't know.
+    pub others: Duration,
+    /// Of which with more than one: collisions.
     pub overlapped: Duration,
+    /// Airtime of data in collisions; where two data PPDUs meet, both count.
+    pub overlapped_data: Duration,
 }

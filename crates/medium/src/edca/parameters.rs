@@ -51,6 +51,9 @@ pub struct Timing {
     pub sifs: Duration,
     /// aRxPHYStartDelay, which the ACK time-out waits for.
     pub receive_start: Duration,
+    /// How many times slower the PHY is clocked than the durations of [`phy`](crate::phy) say: 1; 2 and 4 for half-clocked and quarter-clocked OFDM
+    /// in 10 and 5 MHz (clause 17.2.3.3), 10 for S1G. Every PPDU lasts so many times longer; the other times here are given as they are.
+    pub clock: u64,
 }
 
 impl Timing {
@@ -59,19 +62,33 @@ impl Timing {
         slot: Duration::from_micros(9),
         sifs: Duration::from_micros(16),
         receive_start: Duration::from_micros(20),
+        clock: 1,
     };
     /// OFDM in 2.4 GHz without 802.11b stations: short slot 9 µs, SIFS 10 µs.
     pub const OFDM_2G: Timing = Timing {
         slot: Duration::from_micros(9),
         sifs: Duration::from_micros(10),
         receive_start: Duration::from_micros(20),
+        clock: 1,
     };
     /// 2.4 GHz with 802.11b: slot 20 µs, SIFS 10 µs.
     pub const DSSS: Timing = Timing {
         slot: Duration::from_micros(20),
         sifs: Duration::from_micros(10),
         receive_start: Duration::from_micros(192),
+        clock: 1,
     };
+
+    /// The same, `times` slower: all of it lasts so many times longer.
+    #[must_use]
+    pub fn slower(&self, times: u64) -> Self {
+        Timing {
+            slot: self.slot * times,
+            sifs: self.sifs * times,
+            receive_start: self.receive_start * times,
+            clock: self.clock * times,
+        }
+    }
 
     /// AIFS: SIFS and `aifsn` slots.
     #[must_use]

@@ -197,6 +197,8 @@ impl World {
                 account.busy <= elapsed && account.overlapped <= account.busy,
                 "{account:?} in {elapsed}"
             );
+            let parts = account.data + account.control + account.others + account.overlapped;
+            assert_eq!(parts, account.busy, "{account:?}");
         }
     }
 
@@ -214,6 +216,20 @@ impl World {
             "{} packets for ever under way",
             self.packets.len()
         );
+        if self.air.poll_timeout().is_none() {
+            self.account();
+        }
+    }
+
+    /// At rest, what the nodes have sent is what their channels were busy with data.
+    fn account(&self) {
+        for (channel, _) in self.config.channels.iter().enumerate() {
+            let nodes = self.config.nodes.iter().enumerate();
+            let here = nodes.filter(|(_, node)| node.channel == channel);
+            let sent: Duration = here.map(|(node, _)| self.air.account(NodeId(node as u16)).sent).sum();
+            let account = self.air.channel_account(channel);
+            assert_eq!(sent, account.data + account.overlapped_data, "{account:?}");
+        }
     }
 }
 

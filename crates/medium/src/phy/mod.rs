@@ -182,6 +182,21 @@ impl Format {
         self.preamble + data + self.rounding(data) + self.extension
     }
 
+    /// The same by a clock that is `times` slower (half-clocked, quarter-clocked OFDM: clause 17.2.3.3).
+    #[must_use]
+    pub fn slower(&self, times: u64) -> Self {
+        Format {
+            preamble: self.preamble * times,
+            second_signal: self.second_signal * times,
+            training: self.training * times,
+            symbol: self.symbol * times,
+            round_to: self.round_to * times,
+            extension: self.extension * times,
+            rate: BitRate::from_bps(self.rate.as_bps() / times.max(1)),
+            ..*self
+        }
+    }
+
     /// The longest PSDU whose PPDU lasts no longer than `limit`; `None` when not even an empty one fits.
     #[must_use]
     pub fn longest(&self, limit: Duration) -> Option<u64> {

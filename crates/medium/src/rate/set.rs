@@ -37,11 +37,17 @@ impl RateSet {
     /// backoff, SIFS).
     #[must_use]
     pub fn up_to(fastest: &TxVector, limits: &Limits, access: Duration) -> Self {
+        RateSet::clocked(fastest, limits, access, 1)
+    }
+
+    /// The same on a PHY that is clocked `clock` times slower than usual.
+    #[must_use]
+    pub fn clocked(fastest: &TxVector, limits: &Limits, access: Duration, clock: u64) -> Self {
         let mut entries: Vec<Entry> = vectors(fastest)
             .into_iter()
-            .filter_map(|vector| Entry::new(vector, limits, access))
+            .filter_map(|vector| Entry::new(vector, limits, access, clock))
             .collect();
-        entries.sort_by_key(|entry| (entry.rate, entry.vector.streams, entry.vector.width));
+        entries.sort_by_key(|entry| (entry.vector.rate().ok(), entry.vector.streams, entry.vector.width));
         RateSet {
             entries,
             fastest: *fastest,
@@ -85,8 +91,8 @@ impl RateSet {
 }
 
 impl Entry {
-    fn new(vector: TxVector, limits: &Limits, access: Duration) -> Option<Self> {
-        let format = vector.format().ok()?;
+    fn new(vector: TxVector, limits: &Limits, access: Duration, clock: u64) -> Option<Self> {
+        let format = vector.format().ok()?.slower(clock);
         let room = format.longest(limits.time).unwrap_or(0);
         let (frames, answer) = if limits.ampdu {
             let most = room.min(limits.bytes) / mpdu::in_aggregate(REFERENCE_MPDU);
@@ -100,7 +106,7 @@ impl Entry {
             rate: format.rate,
             frames,
             format,
-            overhead: access + response::duration(&response::to(&vector), answer),
+            overhead: access + response::duration(&response::to(&vector), answer) * clock,
         })
     }
 
