@@ -44,13 +44,13 @@ impl Pacer {
     }
 
     /// A packet went: the next waits for as long as this one takes at `rate`, less up to half of that for the time that
-    /// went by unused.
-    pub(crate) fn on_sent(&mut self, now: Instant, wire_bytes: u64, segments: u32, rate: Option<BitRate>) {
+    /// went by unused. Its headers don't count.
+    pub(crate) fn on_sent(&mut self, now: Instant, content: u64, segments: u32, rate: Option<BitRate>) {
         self.sent += u64::from(segments);
         if !self.enabled || self.sent <= 10 {
             return;
         }
-        let Some(span) = rate.and_then(|rate| rate.time_for(ByteSize::from_bytes(wire_bytes))) else {
+        let Some(span) = rate.and_then(|rate| rate.time_for(ByteSize::from_bytes(content))) else {
             return;
         };
         let unused = now.checked_since(self.next).unwrap_or_default();

@@ -280,8 +280,8 @@ impl Sender {
     }
 
     fn account(&mut self, now: Instant, outgoing: &Outgoing) {
-        let wire = u64::from(outgoing.length) + 52 * u64::from(outgoing.segments);
-        self.pacer.on_sent(now, wire, outgoing.segments, self.pacing_rate);
+        self.pacer
+            .on_sent(now, u64::from(outgoing.length), outgoing.segments, self.pacing_rate);
         self.segments_sent += u64::from(outgoing.segments);
         if self.recovery.state.is_reducing() {
             self.recovery.prr.out += outgoing.segments;
