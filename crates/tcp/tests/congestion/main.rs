@@ -6,3 +6,4 @@ mod kernel;
 mod model;
 mod path;
 mod sharing;
+mod whole;
