@@ -1,10 +1,10 @@
 //! What is known of a run before its first row.
 
 use crate::utc::UnixTime;
+pub use netburn_scenario::Ground;
 use netburn_scenario::Plan;
 use netburn_units::Seed;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What is known of a run before its first row.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,45 +21,6 @@ pub struct Header {
     pub version: String,
     /// When the folder was made, by the controller's wall clock; `None` where nothing depends on it (simulate).
     pub started: Option<UnixTime>,
-}
-
-/// What a run measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ground {
-    /// Everything modelled, in virtual time.
-    Simulate,
-    /// Kernel TCP through a modelled access point, on one machine.
-    Lab,
-    /// Agents on this machine: the whole real path, no Wi-Fi.
-    Local,
-    /// Real devices.
-    Fleet,
-}
-
-impl Ground {
-    /// Its name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Ground::Simulate => "simulate",
-            Ground::Lab => "lab",
-            Ground::Local => "local",
-            Ground::Fleet => "fleet",
-        }
-    }
-
-    /// Whether the participants' clocks and processors are real, so that the gate asks for their health.
-    #[must_use]
-    pub const fn is_real(self) -> bool {
-        !matches!(self, Ground::Simulate)
-    }
-}
-
-impl fmt::Display for Ground {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// Facts of a machine, for whoever reads the record later. Unknown ones are empty or 0.

@@ -4,11 +4,13 @@ use crate::node::Place;
 use crate::plan::{Joins, Plan};
 use crate::problem::{Problem, ScenarioError};
 use netburn_tcp::config::CongestionControl;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// Where a scenario runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ground {
     /// All of it modelled, in virtual time.
     Simulate,
@@ -39,6 +41,12 @@ impl Ground {
     #[must_use]
     pub const fn models_air(self) -> bool {
         matches!(self, Ground::Simulate | Ground::Lab)
+    }
+
+    /// Whether clocks and processors are real there, so that they may be what is measured.
+    #[must_use]
+    pub const fn is_real(self) -> bool {
+        !matches!(self, Ground::Simulate)
     }
 }
 
