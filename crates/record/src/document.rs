@@ -1,10 +1,10 @@
 //! `run.json`: the summary and everything about a run that isn't a row.
 
-use crate::columns::tables::Table;
+use crate::columns::tables::{Table, TenthRow};
 use crate::error::Error;
 use crate::header::{Ending, Ground, Header, Host};
 use crate::health::{Clock, Health};
-use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
+use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
 use crate::summary::{Summary, verdict};
 use crate::utc::UnixTime;
 use netburn_scenario::Plan;
@@ -29,7 +29,7 @@ const VERSION: u64 = 1;
 /// The tables of a run, in the order in which rows are handed out.
 pub(crate) const TABLES: [&str; 5] = [
     OperationRow::NAME,
-    IntervalRow::NAME,
+    TenthRow::NAME,
     ConnectionRow::NAME,
     LinkRow::NAME,
     EventRow::NAME,

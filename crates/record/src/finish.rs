@@ -1,12 +1,12 @@
 //! From a spool to a finished folder: columns, summary, `run.json` last.
 
 use crate::columns::names::Names;
-use crate::columns::tables::Table;
+use crate::columns::tables::{Table, TenthRow};
 use crate::columns::write::TableWriter;
 use crate::document::{Document, TableFacts, sync_folder};
 use crate::error::Error;
 use crate::header::{Ending, Header};
-use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
 use crate::spool::{NoSpool, SpoolReader, VERSION};
 use crate::summary::count::Counter;
 use crate::summary::judged::{checked, reasons, summarise};
@@ -88,7 +88,7 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
 /// The five tables being written.
 struct Tables {
     operations: OneTable<OperationRow>,
-    intervals: OneTable<IntervalRow>,
+    intervals: OneTable<TenthRow>,
     connections: OneTable<ConnectionRow>,
     link: OneTable<LinkRow>,
     events: OneTable<EventRow>,
@@ -118,7 +118,8 @@ impl Tables {
     fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
         match row {
             Row::Operation(row) => self.operations.put(row, names),
-            Row::Interval(row) => self.intervals.put(row, names),
+            Row::Interval(row) => self.intervals.put(&TenthRow::Bytes(row.clone()), names),
+            Row::Air(row) => self.intervals.put(&TenthRow::Air(*row), names),
             Row::Connection(row) => self.connections.put(row, names),
             Row::Link(row) => self.link.put(row, names),
             Row::Event(row) => self.events.put(row, names),

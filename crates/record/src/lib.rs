@@ -1,6 +1,6 @@
 //! What a run leaves behind: rows, a spool that survives whatever is killed, the run folder, and its summary.
 //!
-//! - [`row`]: the five kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
+//! - [`row`]: the six kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
@@ -31,7 +31,7 @@ pub use header::{Ending, Ground, Header, Host};
 pub use health::{Clock, Gate, Health, Lateness, Role};
 pub use recorder::{Recorder, make_folder};
 pub use repeat::{Repeats, pool};
-pub use row::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side, Sink};
+pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side, Sink};
 pub use run::Run;
 pub use summary::Summary;
 pub use utc::UnixTime;

@@ -3,7 +3,7 @@
 //! Times are nanoseconds since the run began by the clock of whoever measured; what is needed to convert them is in
 //! the run's clocks. Stations are numbered as in the plan, workloads as within their station.
 
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
 
 /// The workload number of the idle-latency probe that runs before the load.
@@ -14,7 +14,7 @@ pub const BASELINE: u16 = u16::MAX;
 pub enum Row {
     /// An operation that ended.
     Operation(OperationRow),
-    /// What moved in one tenth of a second.
+    /// What one workload moved in one tenth of a second.
     Interval(IntervalRow),
     /// A look at one connection's TCP_INFO.
     Connection(ConnectionRow),
@@ -22,6 +22,8 @@ pub enum Row {
     Link(LinkRow),
     /// Something that happened.
     Event(EventRow),
+    /// What one station had of the modelled air in one tenth of a second.
+    Air(AirRow),
 }
 
 /// An operation of one station's workload.
@@ -49,6 +51,33 @@ pub struct IntervalRow {
     pub bytes_down: u64,
     /// Bytes away from it.
     pub bytes_up: u64,
+}
+
+/// What one station had of the modelled air in the 100 ms that begin at `at` (a multiple of 100 ms), on simulate and lab.
+/// Data PPDUs are those that carry MPDUs of data; what began in one interval and ended in the next counts where it
+/// ended. Intervals in which all figures are 0 may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AirRow {
+    /// The station's number in the plan.
+    pub station: u16,
+    /// Where the interval begins.
+    pub at: Instant,
+    /// How long data PPDUs to the station held the air, preamble included, failed ones too.
+    pub airtime_down: Duration,
+    /// The same from the station.
+    pub airtime_up: Duration,
+    /// Data PPDUs sent, both ways.
+    pub transmissions: u64,
+    /// MPDUs in them, both ways: the mean aggregate is `mpdus` / `transmissions`.
+    pub mpdus: u64,
+    /// Of these, MPDUs that had been sent before.
+    pub retries: u64,
+    /// Packets that waited for the station and at it when the interval ended.
+    pub backlog: u64,
+    /// Packets dropped, both ways, by queues and after the last retry.
+    pub drops: u64,
+    /// Packets that got a congestion mark (ECN CE), both ways.
+    pub marks: u64,
 }
 
 /// Which end of a connection looked.

@@ -2,14 +2,14 @@
 
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
-use crate::columns::tables::Table;
+use crate::columns::tables::{Table, TenthRow};
 use crate::document::{Document, FILE};
 use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
 use crate::health::{Clock, Health};
 use crate::repeat::{Repeats, pooled};
-use crate::row::{ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
 use crate::summary::Summary;
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
@@ -138,7 +138,7 @@ impl Run {
         self.document.tables.get(table).map_or(0, |facts| facts.rows)
     }
 
-    /// Hands every row to `take`: operations first, then intervals, connections, link, events; within each in the
+    /// Hands every row to `take`: operations first, then intervals (bytes and air), connections, link, events; within each in the
     /// order in which they were put. With `--repeat` one run after the other.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Run {
             return Ok(());
         }
         self.table::<OperationRow>(&mut |row| take(Row::Operation(row)))?;
-        self.table::<IntervalRow>(&mut |row| take(Row::Interval(row)))?;
+        self.table::<TenthRow>(&mut |row| take(row.into()))?;
         self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
         self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
@@ -177,7 +177,10 @@ impl Run {
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
         let mut counter = Counter::new(&self.header.plan, self.header.ground);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
-        self.table::<IntervalRow>(&mut |row| counter.interval(&row))?;
+        self.table::<TenthRow>(&mut |row| match row {
+            TenthRow::Bytes(row) => counter.interval(&row),
+            TenthRow::Air(row) => counter.air(&row),
+        })?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
         Ok(counter.finish(self.ending()))
     }

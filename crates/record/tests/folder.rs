@@ -28,7 +28,7 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
     let mut sorted = rows.to_vec();
     sorted.sort_by_key(|row| match row {
         Row::Operation(_) => 0,
-        Row::Interval(_) => 1,
+        Row::Interval(_) | Row::Air(_) => 1,
         Row::Connection(_) => 2,
         Row::Link(_) => 3,
         Row::Event(_) => 4,

@@ -135,7 +135,7 @@ impl Batch {
         self.len() >= MAX_BATCH_ROWS || self.events.len() >= MAX_BATCH_EVENTS
     }
 
-    /// Adds a row. Events about participants are the controller's own and are left out.
+    /// Adds a row. Events about participants are the controller's own and are left out, and so is modelled air.
     pub fn push(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => self.operations.push(row.into()),
@@ -161,6 +161,8 @@ impl Batch {
                 self.links.push(wire);
             }
             Row::Event(row) => self.events.extend(EventWire::of(row)),
+            // Participants have real air or none: what is modelled is recorded where it is modelled.
+            Row::Air(_) => {}
         }
     }
 
@@ -203,6 +205,7 @@ fn station_of(row: &Row) -> Option<u16> {
         Row::Connection(row) => Some(row.station),
         Row::Link(row) => Some(row.station),
         Row::Event(row) => row.station,
+        Row::Air(row) => Some(row.station),
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 mod tests {
     use super::names::Names;
     use super::read::rows;
-    use super::tables::Table;
+    use super::tables::{Table, TenthRow};
     use super::write::TableWriter;
     use super::*;
     use crate::row::{EventKind, EventRow, IntervalRow};
@@ -156,14 +156,16 @@ mod tests {
     #[test]
     fn names_too_many_for_a_dictionary_read_back() {
         let plan = plan(3000, |number| format!("{number:0>700}"));
-        let interval = |number: u64| IntervalRow {
-            station: (number * 7 % 3000) as u16,
-            workload: 0,
-            at: Instant::from_nanos(number as i64),
-            bytes_down: number,
-            bytes_up: 0,
+        let interval = |number: u64| {
+            TenthRow::Bytes(IntervalRow {
+                station: (number * 7 % 3000) as u16,
+                workload: 0,
+                at: Instant::from_nanos(number as i64),
+                bytes_down: number,
+                bytes_up: 0,
+            })
         };
-        let written: Vec<IntervalRow> = (0..12_000).map(interval).collect();
+        let written: Vec<TenthRow> = (0..12_000).map(interval).collect();
         read_back(&plan, &written);
     }
 }

@@ -33,14 +33,15 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
 ) -> Result<u64, BadTable> {
     let file = SerializedFileReader::new(from)?;
     let found = file.metadata().file_metadata().schema_descr();
-    if found.root_schema() != schema(T::NAME, T::COLUMNS).as_ref() {
+    let mut known = [T::COLUMNS].into_iter().chain(T::EARLIER.iter().copied());
+    let Some(table) = known.find(|columns| found.root_schema() == schema(T::NAME, columns).as_ref()) else {
         return Err(BadTable::Schema(T::NAME));
-    }
+    };
     let mut lookup = Lookup::new(names);
     let mut read = 0;
     for index in 0..file.num_row_groups() {
         let group = file.get_row_group(index)?;
-        let mut columns = T::COLUMNS
+        let mut columns = table
             .iter()
             .enumerate()
             .map(|(place, column)| Decoded::new(*column, place, group.as_ref()))
@@ -88,7 +89,8 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn maybe_number(&mut self) -> Option<i64> {
-        let Reader::Numbers(column) = &mut self.columns[self.at].reader else {
+        // A file of earlier columns ends before.
+        let Reader::Numbers(column) = &mut self.columns.get_mut(self.at)?.reader else {
             unreachable!("a number comes from a column of numbers");
         };
         self.at += 1;

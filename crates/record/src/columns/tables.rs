@@ -7,8 +7,8 @@ use super::Values::{Name, Signed, Text, Unsigned};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
 use super::write::Batch;
-use crate::row::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Side};
-use netburn_units::Instant;
+use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
 use parquet::data_type::ByteArray;
 
@@ -18,6 +18,9 @@ pub(crate) trait Table: Sized {
     const NAME: &'static str;
     /// Its columns, in order.
     const COLUMNS: &'static [Column];
+    /// The columns that it once had, each list a beginning of today's by name: files with them are still read, and what
+    /// they lack is missing.
+    const EARLIER: &'static [&'static [Column]] = &[];
 
     /// Gives a value for every column, in order.
     fn write(&self, names: &Names, to: &mut Batch);
@@ -82,32 +85,111 @@ impl Table for OperationRow {
     }
 }
 
-impl Table for IntervalRow {
+/// A row of the table of intervals: one workload's bytes, or one station's part of the air.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TenthRow {
+    Bytes(IntervalRow),
+    Air(AirRow),
+}
+
+impl From<TenthRow> for Row {
+    fn from(row: TenthRow) -> Self {
+        match row {
+            TenthRow::Bytes(row) => Row::Interval(row),
+            TenthRow::Air(row) => Row::Air(row),
+        }
+    }
+}
+
+impl Table for TenthRow {
     const NAME: &'static str = "intervals";
     const COLUMNS: &'static [Column] = &[
+        Column::new("station", Name),
+        Column::new("workload", Name).optional(),
+        Column::new("at", Signed),
+        Column::new("bytes_down", Unsigned).optional(),
+        Column::new("bytes_up", Unsigned).optional(),
+        Column::new("airtime_down", Unsigned).optional(),
+        Column::new("airtime_up", Unsigned).optional(),
+        Column::new("transmissions", Unsigned).optional(),
+        Column::new("mpdus", Unsigned).optional(),
+        Column::new("retries", Unsigned).optional(),
+        Column::new("backlog", Unsigned).optional(),
+        Column::new("drops", Unsigned).optional(),
+        Column::new("marks", Unsigned).optional(),
+    ];
+    const EARLIER: &'static [&'static [Column]] = &[&[
         Column::new("station", Name),
         Column::new("workload", Name),
         Column::new("at", Signed),
         Column::new("bytes_down", Unsigned),
         Column::new("bytes_up", Unsigned),
-    ];
+    ]];
 
     fn write(&self, names: &Names, to: &mut Batch) {
-        to.text(names.station(self.station));
-        to.text(names.workload(self.station, self.workload));
-        to.number(self.at.as_nanos());
-        to.unsigned(self.bytes_down);
-        to.unsigned(self.bytes_up);
+        match self {
+            TenthRow::Bytes(row) => {
+                to.text(names.station(row.station));
+                to.text(names.workload(row.station, row.workload));
+                to.number(row.at.as_nanos());
+                to.unsigned(row.bytes_down);
+                to.unsigned(row.bytes_up);
+                for _ in 0..8 {
+                    to.maybe_unsigned(None);
+                }
+            }
+            TenthRow::Air(row) => {
+                to.text(names.station(row.station));
+                to.maybe_text(None);
+                to.number(row.at.as_nanos());
+                to.maybe_unsigned(None);
+                to.maybe_unsigned(None);
+                to.unsigned(row.airtime_down.as_nanos());
+                to.unsigned(row.airtime_up.as_nanos());
+                for count in [
+                    row.transmissions,
+                    row.mpdus,
+                    row.retries,
+                    row.backlog,
+                    row.drops,
+                    row.marks,
+                ] {
+                    to.unsigned(count);
+                }
+            }
+        }
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
         let station = names.station(from.name()).ok_or(NO_STATION)?;
-        Ok(IntervalRow {
+        let workload = match from.maybe_name() {
+            Some(name) => Some(names.workload(station, name).ok_or(NO_WORKLOAD)?),
+            None => None,
+        };
+        let at = Instant::from_nanos(from.number());
+        let (bytes_down, bytes_up) = (from.unsigned(), from.unsigned());
+        // Taken in any case: every row takes a value of every column.
+        let air = AirRow {
             station,
-            workload: names.workload(station, from.name()).ok_or(NO_WORKLOAD)?,
-            at: Instant::from_nanos(from.number()),
-            bytes_down: from.unsigned(),
-            bytes_up: from.unsigned(),
+            at,
+            airtime_down: Duration::from_nanos(from.unsigned()),
+            airtime_up: Duration::from_nanos(from.unsigned()),
+            transmissions: from.unsigned(),
+            mpdus: from.unsigned(),
+            retries: from.unsigned(),
+            backlog: from.unsigned(),
+            drops: from.unsigned(),
+            marks: from.unsigned(),
+        };
+        Ok(match workload {
+            Some(workload) => TenthRow::Bytes(IntervalRow {
+                station,
+                workload,
+                at,
+                bytes_down,
+                bytes_up,
+            }),
+            None => TenthRow::Air(air),
         })
     }
 }
@@ -291,7 +373,7 @@ mod tests {
             assert_eq!(described(document, T::NAME), names, "{}", T::NAME);
         }
         check::<OperationRow>(document);
-        check::<IntervalRow>(document);
+        check::<TenthRow>(document);
         check::<ConnectionRow>(document);
         check::<LinkRow>(document);
         check::<EventRow>(document);

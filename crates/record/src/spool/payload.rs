@@ -1,8 +1,8 @@
 //! What the payload of a row's frame holds.
 
 use super::LONGEST_ROW;
-use crate::row::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OUTCOMES, OperationRow, Row, Side};
-use netburn_units::Instant;
+use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OUTCOMES, OperationRow, Row, Side};
+use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
 
 /// The kinds of frame that hold a row.
@@ -11,6 +11,7 @@ const INTERVAL: u8 = 2;
 const CONNECTION: u8 = 3;
 const LINK: u8 = 4;
 const EVENT: u8 = 5;
+const AIR: u8 = 6;
 
 /// The frame's kind for a row.
 pub(super) fn kind(row: &Row) -> u8 {
@@ -20,6 +21,7 @@ pub(super) fn kind(row: &Row) -> u8 {
         Row::Connection(_) => CONNECTION,
         Row::Link(_) => LINK,
         Row::Event(_) => EVENT,
+        Row::Air(_) => AIR,
     }
 }
 
@@ -31,6 +33,7 @@ pub(super) fn encode(row: &Row, to: &mut Vec<u8>) {
         Row::Connection(row) => connection(row, to),
         Row::Link(row) => link(row, to),
         Row::Event(row) => event(row, to),
+        Row::Air(row) => air(row, to),
     }
 }
 
@@ -43,6 +46,7 @@ pub(super) fn decode(kind: u8, payload: &[u8]) -> Option<Row> {
         CONNECTION => Row::Connection(from.connection()?),
         LINK => Row::Link(from.link()?),
         EVENT => Row::Event(from.event()?),
+        AIR => Row::Air(from.air()?),
         _ => return None,
     };
     from.0.is_empty().then_some(row)
@@ -134,6 +138,23 @@ fn event(row: &EventRow, to: &mut Vec<u8>) {
         room -= 1;
     }
     to.extend_from_slice(&row.text.as_bytes()[..room]);
+}
+
+fn air(row: &AirRow, to: &mut Vec<u8>) {
+    unsigned(row.station.into(), to);
+    signed(row.at.as_nanos(), to);
+    for value in [
+        row.airtime_down.as_nanos(),
+        row.airtime_up.as_nanos(),
+        row.transmissions,
+        row.mpdus,
+        row.retries,
+        row.backlog,
+        row.drops,
+        row.marks,
+    ] {
+        unsigned(value, to);
+    }
 }
 
 /// The place of `item` among those of its kind: its code in a payload.
@@ -303,6 +324,21 @@ impl Bytes<'_> {
             length: self.unsigned()?,
             kind,
             text: std::str::from_utf8(std::mem::take(&mut self.0)).ok()?.to_owned(),
+        })
+    }
+
+    fn air(&mut self) -> Option<AirRow> {
+        Some(AirRow {
+            station: self.small()?,
+            at: self.instant()?,
+            airtime_down: Duration::from_nanos(self.unsigned()?),
+            airtime_up: Duration::from_nanos(self.unsigned()?),
+            transmissions: self.unsigned()?,
+            mpdus: self.unsigned()?,
+            retries: self.unsigned()?,
+            backlog: self.unsigned()?,
+            drops: self.unsigned()?,
+            marks: self.unsigned()?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::evidence::{Counts, RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
-use crate::row::{BASELINE, EventKind, EventRow, IntervalRow, OperationRow, Row};
+use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, OperationRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
@@ -79,6 +79,7 @@ impl Counter {
             Row::Operation(row) => self.operation(row),
             Row::Interval(row) => self.interval(row),
             Row::Event(row) => self.event(row),
+            Row::Air(row) => self.air(row),
             Row::Connection(_) | Row::Link(_) => {}
         }
     }
@@ -112,6 +113,23 @@ impl Counter {
         if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
             workload.interval(row.at, ended, row.bytes_down.saturating_add(row.bytes_up), from, to);
         }
+    }
+
+    pub(crate) fn air(&mut self, row: &AirRow) {
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let Some(ended) = row.at.checked_add(BIN) else {
+            return;
+        };
+        // The whole run's judged time, for every station: shares are of the same air.
+        let inside = ended
+            .min(self.end)
+            .checked_since(row.at.max(self.warmup))
+            .unwrap_or_default();
+        let airtime = u128::from(row.airtime_down.as_nanos()) + u128::from(row.airtime_up.as_nanos());
+        let held = station.evidence.airtime.get_or_insert(0);
+        *held = held.saturating_add(airtime * u128::from(inside.as_nanos()));
     }
 
     pub(crate) fn event(&mut self, row: &EventRow) {

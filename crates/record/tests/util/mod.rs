@@ -7,8 +7,8 @@
 )]
 
 use netburn_record::{
-    ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, OperationRow, Role, Row,
-    Side, UnixTime,
+    AirRow, ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, OperationRow, Role,
+    Row, Side, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -270,7 +270,22 @@ pub fn any_row() -> impl Strategy<Value = Row> {
                 text,
             })
         });
-    prop_oneof![6 => operation, 3 => interval, 1 => connection, 1 => link, 2 => event]
+    let air = (number(), at(), any::<[u64; 8]>()).prop_map(|(station, at, counts)| {
+        let [down, up, transmissions, mpdus, retries, backlog, drops, marks] = counts;
+        Row::Air(AirRow {
+            station,
+            at,
+            airtime_down: Duration::from_nanos(down),
+            airtime_up: Duration::from_nanos(up),
+            transmissions,
+            mpdus,
+            retries,
+            backlog,
+            drops,
+            marks,
+        })
+    });
+    prop_oneof![6 => operation, 3 => interval, 1 => connection, 1 => link, 2 => event, 2 => air]
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {

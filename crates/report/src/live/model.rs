@@ -128,7 +128,7 @@ impl Model {
                     u.lost = true;
                 }
             }
-            Row::Event(_) | Row::Connection(_) | Row::Link(_) => {}
+            Row::Event(_) | Row::Connection(_) | Row::Link(_) | Row::Air(_) => {}
         }
     }
 
