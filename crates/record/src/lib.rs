@@ -1,6 +1,7 @@
 //! What a run leaves behind: rows, a spool that survives whatever is killed, the run folder, and its summary.
 //!
 //! - [`row`]: the six kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
+//! - [`watched`]: a workload's machine, whose ends, stalls and bytes become rows, on every ground alike.
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
@@ -8,6 +9,7 @@
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
+mod bins;
 mod columns;
 mod document;
 pub mod error;
@@ -25,6 +27,7 @@ pub mod runs;
 pub mod spool;
 pub mod summary;
 pub mod utc;
+pub mod watched;
 
 pub use error::Error;
 pub use header::{Ending, Ground, Header, Host};
@@ -35,3 +38,4 @@ pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, 
 pub use run::Run;
 pub use summary::Summary;
 pub use utc::UnixTime;
+pub use watched::Watched;

@@ -1,10 +1,9 @@
 //! The driver's decisions, without sockets: machines in, what to do and rows out.
 
 use super::DriveReport;
-use super::bins::{Bin, Bins};
 use super::load::Load;
 use hdrhistogram::Histogram;
-use netburn_record::{EventKind, EventRow, IntervalRow, OperationRow, Row};
+use netburn_record::{Row, Watched};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
 use std::collections::VecDeque;
@@ -27,12 +26,7 @@ pub(super) struct Core {
 }
 
 struct Machine {
-    station: u16,
-    workload: u16,
-    schedule: Workload,
-    bins: Bins,
-    /// Whether its player's start-up has been reported.
-    playing: bool,
+    watched: Watched,
     settled: bool,
 }
 
@@ -51,11 +45,7 @@ impl Core {
         };
         for (index, load) in loads.into_iter().enumerate() {
             core.machines.push(Machine {
-                station: load.station,
-                workload: load.workload,
-                schedule: load.machine,
-                bins: Bins::default(),
-                playing: false,
+                watched: Watched::new(load.station, load.workload, load.machine),
                 settled: false,
             });
             core.drain(index);
@@ -73,15 +63,8 @@ impl Core {
 
     /// Something happened to one machine.
     pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
-        // What fell due before is looked at first: the machine would do it by itself, and its lateness go unseen.
-        if self.machines[index]
-            .schedule
-            .poll_timeout()
-            .is_some_and(|(at, _)| at < now)
-        {
-            self.wake(index, now);
-        }
-        input(&mut self.machines[index].schedule);
+        self.catch_up(index, now);
+        input(self.machines[index].watched.machine_mut());
         self.drain(index);
     }
 
@@ -93,12 +76,10 @@ impl Core {
         };
         self.report.bytes_down += down;
         self.report.bytes_up += up;
-        if bytes > 0
-            && let Some(bin) = self.machines[index].bins.add(now, down, up)
-        {
-            self.put_bin(index, bin);
-        }
-        self.handle(index, now, |machine| machine.handle_bytes(now, id, bytes));
+        self.catch_up(index, now);
+        let watched = &mut self.machines[index].watched;
+        watched.handle_bytes(now, id, way, bytes, &mut self.rows);
+        self.drain(index);
     }
 
     /// A datagram was due and the socket would not take it.
@@ -130,20 +111,16 @@ impl Core {
 
     /// The rows since the last call; intervals that have ended by `now` among them.
     pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
-        for index in 0..self.machines.len() {
-            if let Some(bin) = self.machines[index].bins.ended(now) {
-                self.put_bin(index, bin);
-            }
+        for machine in &mut self.machines {
+            machine.watched.interval_ended(now, &mut self.rows);
         }
         std::mem::take(&mut self.rows)
     }
 
     /// The rows that are left at the end, and the report.
     pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
-        for index in 0..self.machines.len() {
-            if let Some(bin) = self.machines[index].bins.rest() {
-                self.put_bin(index, bin);
-            }
+        for machine in &mut self.machines {
+            machine.watched.finish(&mut self.rows);
         }
         let micros = |nanos: u64| nanos as f64 / 1e3;
         let report = DriveReport {
@@ -163,94 +140,63 @@ impl Core {
 
     /// The station and workload that a machine stands for.
     pub(super) fn place(&self, index: usize) -> (u16, u16) {
-        (self.machines[index].station, self.machines[index].workload)
+        let watched = &self.machines[index].watched;
+        (watched.station(), watched.workload())
     }
 
     /// A machine's kind, and the class of its packets.
     pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
-        let config = self.machines[index].schedule.config();
+        let config = self.machines[index].watched.machine().config();
         (config.kind, config.priority)
     }
 
+    /// Looks first at what fell due before `now`: the machine would do it by itself, and its lateness go unseen.
+    fn catch_up(&mut self, index: usize, now: Instant) {
+        let due = self.machines[index].watched.machine().poll_timeout();
+        if due.is_some_and(|(at, _)| at < now) {
+            self.wake(index, now);
+        }
+    }
+
     fn wake(&mut self, index: usize, now: Instant) {
-        let machine = &mut self.machines[index];
-        let Some((at, wake)) = machine.schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
+        let schedule = self.machines[index].watched.machine_mut();
+        let Some((at, wake)) = schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
             return;
         };
         if wake == Wake::Due {
             self.lateness.saturating_record(now.since(at).as_nanos());
         }
-        machine.schedule.handle_timeout(now);
-        let missed = self.take_operations(index, now - TOO_LATE);
+        schedule.handle_timeout(now);
+        let missed = self.take(index, now - TOO_LATE);
         self.report.missed_sends += missed;
     }
 
-    /// Makes rows of the operations that have ended; gives how many of them never began though they were due before
-    /// `then`.
-    fn take_operations(&mut self, index: usize, then: Instant) -> u64 {
-        let machine = &mut self.machines[index];
-        let (station, workload) = (machine.station, machine.workload);
-        let mut missed = 0;
-        while let Some(operation) = machine.schedule.poll_operation() {
-            missed += u64::from(operation.outcome == Outcome::Missed && operation.due <= then);
-            self.report.operations += 1;
-            self.report.finished += u64::from(operation.outcome == Outcome::Finished);
-            self.rows.push(Row::Operation(OperationRow {
-                station,
-                workload,
-                operation,
-            }));
-        }
+    /// Takes out the rows of a machine; gives how many operations never began though they were due before `then`.
+    fn take(&mut self, index: usize, then: Instant) -> u64 {
+        let (mut missed, report) = (0, &mut self.report);
+        self.machines[index]
+            .watched
+            .take_rows_with(&mut self.rows, |operation| {
+                missed += u64::from(operation.outcome == Outcome::Missed && operation.due <= then);
+                report.operations += 1;
+                report.finished += u64::from(operation.outcome == Outcome::Finished);
+            });
         missed
     }
 
     /// Takes out what a machine has to say, and when it wants to be woken next.
     fn drain(&mut self, index: usize) {
+        self.take(index, Instant::ZERO);
         let machine = &mut self.machines[index];
-        let (station, workload) = (machine.station, machine.workload);
-        while let Some(action) = machine.schedule.poll_action() {
+        let schedule = machine.watched.machine_mut();
+        while let Some(action) = schedule.poll_action() {
             self.actions.push_back((index, action));
         }
-        self.take_operations(index, Instant::ZERO);
-        let machine = &mut self.machines[index];
-        while let Some(stall) = machine.schedule.poll_stall() {
-            self.rows.push(Row::Event(EventRow {
-                station: Some(station),
-                workload: Some(workload),
-                at: stall.began,
-                length: stall.length.as_nanos(),
-                kind: EventKind::Stall,
-                text: String::new(),
-            }));
-        }
-        if let (false, Some(startup)) = (machine.playing, machine.schedule.startup()) {
-            machine.playing = true;
-            self.rows.push(Row::Event(EventRow {
-                station: Some(station),
-                workload: Some(workload),
-                at: machine.schedule.start(),
-                length: startup.as_nanos(),
-                kind: EventKind::Startup,
-                text: String::new(),
-            }));
-        }
-        self.deadlines
-            .set(index, machine.schedule.poll_timeout().map(|(at, _)| at));
-        if machine.schedule.is_settled() && !machine.settled {
+        self.deadlines.set(index, schedule.poll_timeout().map(|(at, _)| at));
+        if schedule.is_settled() && !machine.settled {
             machine.settled = true;
             self.unsettled -= 1;
         }
-    }
-
-    fn put_bin(&mut self, index: usize, bin: Bin) {
-        let (station, workload) = self.place(index);
-        self.rows.push(Row::Interval(IntervalRow {
-            station,
-            workload,
-            at: bin.at,
-            bytes_down: bin.down,
-            bytes_up: bin.up,
-        }));
     }
 }
 
@@ -258,6 +204,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::client::Target;
+    use netburn_record::EventKind;
     use netburn_units::{ByteSize, Seed};
     use netburn_workload::Config;
     use std::sync::Arc;

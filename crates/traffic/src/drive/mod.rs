@@ -2,11 +2,10 @@
 //!
 //! - [`load`]: what is driven, and what is handed back.
 //! - [`baseline`](mod@baseline): idle latency, before the load.
-//! - `core`: the decisions, without sockets; over [`bins`].
+//! - `core`: the decisions, without sockets.
 //! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
 pub mod baseline;
-pub mod bins;
 mod core;
 mod job;
 pub mod load;

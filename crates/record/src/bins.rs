@@ -1,31 +1,29 @@
 //! Bytes by tenths of a second.
 
-use netburn_units::{Duration, Instant};
-
-/// The length of an interval.
-pub const LENGTH: Duration = Duration::from_millis(100);
+use netburn_units::Instant;
+use netburn_workload::config::BIN;
 
 /// What moved in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bin {
+pub(crate) struct Bin {
     /// Where it begins: a multiple of 100 ms, before run time zero as after it.
-    pub at: Instant,
+    pub(crate) at: Instant,
     /// Bytes towards the station.
-    pub down: u64,
+    pub(crate) down: u64,
     /// Bytes away from it.
-    pub up: u64,
+    pub(crate) up: u64,
 }
 
 /// One workload's bytes, put into intervals as they move.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bins {
+pub(crate) struct Bins {
     current: Option<Bin>,
 }
 
 impl Bins {
     /// So many bytes moved at `now`. Gives the interval before, when this begins another. Time must not go back by
     /// more than an interval; what comes late counts in the current one.
-    pub fn add(&mut self, now: Instant, down: u64, up: u64) -> Option<Bin> {
+    pub(crate) fn add(&mut self, now: Instant, down: u64, up: u64) -> Option<Bin> {
         let at = begin(now);
         let done = match self.current {
             Some(bin) if bin.at < at => self.current.take(),
@@ -38,21 +36,21 @@ impl Bins {
     }
 
     /// The interval that has ended by `now`, if something moved in it.
-    pub fn ended(&mut self, now: Instant) -> Option<Bin> {
+    pub(crate) fn ended(&mut self, now: Instant) -> Option<Bin> {
         match self.current {
-            Some(bin) if bin.at + LENGTH <= now => self.current.take(),
+            Some(bin) if bin.at + BIN <= now => self.current.take(),
             _ => None,
         }
     }
 
     /// What there is of the interval under way.
-    pub fn rest(&mut self) -> Option<Bin> {
+    pub(crate) fn rest(&mut self) -> Option<Bin> {
         self.current.take()
     }
 }
 
 fn begin(now: Instant) -> Instant {
-    let length = LENGTH.as_nanos() as i64;
+    let length = BIN.as_nanos() as i64;
     Instant::from_nanos(now.as_nanos().div_euclid(length) * length)
 }
 
