@@ -1,0 +1,100 @@
+//! A channel's time is accounted for to the nanosecond.
+
+mod util;
+
+use netburn_medium::air::{Air, ChannelAccount, Output};
+use netburn_medium::packet::NodeId;
+use netburn_units::{Duration, Instant};
+use proptest::prelude::*;
+use util::{Uplink, ampdu, packet};
+
+const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+/// Each of `stations` has `packets` to send at once; runs until the air is at rest. When the last frame ended, and the channel's account.
+fn run(air: &mut Air<u64>, stations: usize, packets: u64) -> (Instant, ChannelAccount) {
+    for station in 1..=stations {
+        for number in 0..packets {
+            air.handle_packet(
+                Instant::ZERO,
+                NodeId(station as u16),
+                NodeId(0),
+                packet(1_500, 0, number),
+            );
+        }
+    }
+    let mut end = Instant::ZERO;
+    while let Some((at, _)) = air.poll_timeout() {
+        air.handle_timeout(at);
+        while let Some(output) = air.poll_output() {
+            if let Output::Sent { at, .. } = output {
+                end = at;
+            }
+        }
+    }
+    (end, air.channel_account(0))
+}
+
+/// One station, 100 packets: data 228 µs, ACK 28 µs, no more. Between them SIFS and AIFS (43 µs) and whole slots of 9 µs: 0 to 15 of them.
+#[test]
+fn one_station() {
+    let (end, account) = run(&mut Uplink::default().open(), 1, 100);
+    assert_eq!(account.data, us(100 * 228));
+    assert_eq!(account.control, us(100 * 28));
+    assert_eq!(account.busy, us(100 * 256));
+    let idle = end.since(Instant::ZERO) - account.busy;
+    let slots = idle - us(100 * 16 + 99 * 43);
+    assert_eq!(slots.as_nanos() % 9_000, 0);
+    assert!(slots.as_nanos() / 9_000 <= 99 * 15);
+}
+
+/// With RTS and CTS, 28 µs each at 24 Mbit/s, and three SIFS in an exchange.
+#[test]
+fn with_rts() {
+    let uplink = Uplink {
+        rts_threshold: Some(0),
+        ..Uplink::default()
+    };
+    let (end, account) = run(&mut uplink.open(), 1, 50);
+    assert_eq!(account.data, us(50 * 228));
+    assert_eq!(account.control, us(50 * 3 * 28));
+    let slots = end.since(Instant::ZERO) - account.busy - us(50 * 3 * 16 + 49 * 43);
+    assert_eq!(slots.as_nanos() % 9_000, 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Stations that hear each other, none lost: what the channel says of data is what their transmissions come to, laid side by side.
+    #[test]
+    fn what_is_sent_is_accounted_for(stations in 1_usize..12, packets in 1_u64..60, aggregate: bool, snr in 5_i32..40, seed: u64) {
+        let uplink = Uplink { stations, seed, snr_db: Some(f64::from(snr)), ..Uplink::default() };
+        let uplink = if aggregate { Uplink { limits: ampdu(Duration::from_millis(4)), ..uplink } } else { uplink };
+        let mut air = uplink.open();
+        air.trace();
+        let (end, account) = run(&mut air, stations, packets);
+        let mut sent: Vec<(i64, i64)> = Vec::new();
+        while let Some(transmission) = air.poll_transmission() {
+            let at = transmission.at.as_nanos();
+            sent.push((at, at + transmission.duration.as_nanos() as i64));
+        }
+        sent.sort_unstable();
+        let (mut union, mut several, mut until, mut whole) = (0, 0, i64::MIN, 0);
+        for (from, to) in sent {
+            whole += to - from;
+            // All that collide here begin at one instant: what reaches into what is there already overlaps with it.
+            several += (until.min(to) - from).max(0);
+            union += (to - from.max(until)).max(0);
+            until = until.max(to);
+        }
+        prop_assert_eq!((account.data + account.overlapped).as_nanos() as i64, union);
+        prop_assert_eq!((account.data + account.overlapped_data).as_nanos() as i64, whole);
+        prop_assert!(account.overlapped.as_nanos() as i64 <= several);
+        prop_assert_eq!(account.data + account.control + account.overlapped, account.busy);
+        prop_assert!(account.busy <= end.since(Instant::ZERO));
+        let of_nodes: Duration = (1..=stations).map(|node| air.account(NodeId(node as u16)).sent).sum();
+        prop_assert_eq!(of_nodes, account.data + account.overlapped_data);
+        prop_assert_eq!(of_nodes, air.account(NodeId(0)).received);
+    }
+}
