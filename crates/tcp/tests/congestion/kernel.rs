@@ -154,7 +154,7 @@ fn curves(model: Model, control: CongestionControl, name: &str, recorded: Record
     };
     let outcome = match model {
         Model::Alone => run(path, &[flow], Instant::from_secs(seconds)).remove(0),
-        Model::Whole => whole::run(path, &flow, Duration::from_secs(seconds as u64)),
+        Model::Whole => whole::run(path, &[flow], Duration::from_secs(seconds as u64)).remove(0),
     };
     (Curve::of_kernel(name, seconds), Curve::of_model(&outcome, seconds))
 }

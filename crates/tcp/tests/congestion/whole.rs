@@ -6,137 +6,179 @@ use netburn_tcp::{Endpoint, Event, Segment};
 use netburn_units::{ByteSize, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Runs `flow` over `path` until `end` after its connection was established. The application writes as fast as it may.
-pub(crate) fn run(path: Path, flow: &Flow, end: Duration) -> Outcome {
-    // What the recording machine was told: 4 MB of buffers, 32 MB at most.
-    let buffer = Buffer {
-        initial: ByteSize::from_bytes(4_000_000),
-        max: ByteSize::from_bytes(32_000_000),
-    };
-    let config = EndpointConfig {
-        mss: MSS,
-        congestion: flow.control.clone(),
-        send_buffer: buffer,
-        receive_buffer: buffer,
-        random: flow.random,
-        ..EndpointConfig::default()
-    };
-    let now = flow.start;
+/// Runs `flows` over `path` until `end` after the first connection was established. The applications write as fast as
+/// they may. Each curve's time begins with its connection.
+pub(crate) fn run(path: Path, flows: &[Flow], end: Duration) -> Vec<Outcome> {
     let mut world = World {
         path,
-        now,
+        now: Instant::ZERO,
         events: BTreeMap::new(),
         sequence: 0,
         leaving: VecDeque::new(),
-        free: now,
-        sender: Endpoint::connect(&config, now).expect("it can be modelled"),
-        receiver: Endpoint::listen(&config, now).expect("it can be modelled"),
-        lose: flow.lost.iter().copied().collect(),
-        highest: 0,
-        established: None,
-        outcome: Outcome {
-            curve: Vec::new(),
-            drops: 0,
-            reductions: Vec::new(),
-        },
+        free: Instant::ZERO,
+        connections: Vec::new(),
     };
-    world.drain();
+    for (index, flow) in flows.iter().enumerate() {
+        world.connections.push(Connection::new(flow));
+        world.schedule(flow.start, index, What::Start);
+    }
     loop {
-        let timers = [world.sender.poll_timeout(), world.receiver.poll_timeout()];
-        let timer = timers.iter().flatten().map(|(at, _)| *at).min();
+        let timer = world.next_timer();
         let event = world.events.first_key_value().map(|((at, _), _)| *at);
-        let at = [timer, event].into_iter().flatten().min().expect("something is due");
+        let due = timer.map(|(at, _)| at);
+        let at = [due, event].into_iter().flatten().min().expect("something is due");
         world.now = at;
-        if world.established.is_some_and(|begun| at > begun + end) {
-            return world.outcome;
+        let first = world.connections.iter().filter_map(|each| each.established).min();
+        if first.is_some_and(|begun| at > begun + end) {
+            return world.connections.into_iter().map(|each| each.outcome).collect();
         }
-        if event == Some(at) {
-            let (_, event) = world.events.pop_first().expect("it is there");
-            world.handle(&event);
+        let index = if event == Some(at) {
+            let (_, (index, what)) = world.events.pop_first().expect("it is there");
+            world.handle(index, &what);
+            index
         } else {
-            world.sender.handle_timeout(at);
-            world.receiver.handle_timeout(at);
-        }
-        world.drain();
+            let (_, index) = timer.expect("it is due");
+            world.connections[index].sender.handle_timeout(at);
+            world.connections[index].receiver.handle_timeout(at);
+            index
+        };
+        world.drain(index);
     }
 }
 
+/// What happens to a connection.
 #[derive(Debug)]
-enum Arrival {
+enum What {
+    Start,
     AtReceiver(Segment),
     AtSender(Segment),
     Sample,
 }
 
-struct World {
-    path: Path,
-    now: Instant,
-    events: BTreeMap<(Instant, u64), Arrival>,
-    sequence: u64,
-    leaving: VecDeque<Instant>,
-    free: Instant,
+/// Both ends of one flow.
+struct Connection {
     sender: Endpoint,
     receiver: Endpoint,
+    started: bool,
     lose: BTreeSet<u64>,
     highest: u64,
     established: Option<Instant>,
     outcome: Outcome,
 }
 
+impl Connection {
+    fn new(flow: &Flow) -> Self {
+        // What the recording machine was told: 4 MB of buffers, 32 MB at most.
+        let buffer = Buffer {
+            initial: ByteSize::from_bytes(4_000_000),
+            max: ByteSize::from_bytes(32_000_000),
+        };
+        let config = EndpointConfig {
+            mss: MSS,
+            congestion: flow.control.clone(),
+            send_buffer: buffer,
+            receive_buffer: buffer,
+            random: flow.random,
+            ..EndpointConfig::default()
+        };
+        Self {
+            sender: Endpoint::connect(&config, flow.start).expect("it can be modelled"),
+            receiver: Endpoint::listen(&config, flow.start).expect("it can be modelled"),
+            started: false,
+            lose: flow.lost.iter().copied().collect(),
+            highest: 0,
+            established: None,
+            outcome: Outcome {
+                curve: Vec::new(),
+                drops: 0,
+                reductions: Vec::new(),
+            },
+        }
+    }
+
+    fn point(&self, now: Instant) -> Point {
+        let info = self.sender.info();
+        let begun = self.established.expect("samples begin with the connection");
+        Point {
+            at: Instant::ZERO + now.since(begun),
+            cwnd: info.cwnd,
+            ssthresh: info.ssthresh,
+            in_flight: info.in_flight,
+            state: info.state,
+            pacing_rate: info.pacing_rate,
+            delivered: info.acknowledged / u64::from(MSS),
+        }
+    }
+}
+
+struct World {
+    path: Path,
+    now: Instant,
+    events: BTreeMap<(Instant, u64), (usize, What)>,
+    sequence: u64,
+    leaving: VecDeque<Instant>,
+    free: Instant,
+    connections: Vec<Connection>,
+}
+
 impl World {
-    fn schedule(&mut self, at: Instant, event: Arrival) {
-        self.events.insert((at, self.sequence), event);
+    fn schedule(&mut self, at: Instant, index: usize, what: What) {
+        self.events.insert((at, self.sequence), (index, what));
         self.sequence += 1;
     }
 
-    fn handle(&mut self, event: &Arrival) {
-        match event {
-            Arrival::AtReceiver(segment) => self.receiver.handle_segment(self.now, segment, false),
-            Arrival::AtSender(segment) => self.sender.handle_segment(self.now, segment, false),
-            Arrival::Sample => {
-                let info = self.sender.info();
-                let begun = self.established.expect("samples begin with the connection");
-                self.outcome.curve.push(Point {
-                    at: Instant::ZERO + self.now.since(begun),
-                    cwnd: info.cwnd,
-                    ssthresh: info.ssthresh,
-                    in_flight: info.in_flight,
-                    state: info.state,
-                    pacing_rate: info.pacing_rate,
-                    delivered: info.acknowledged / u64::from(MSS),
-                });
-                self.schedule(self.now + Duration::from_millis(10), Arrival::Sample);
+    fn next_timer(&self) -> Option<(Instant, usize)> {
+        let due = |endpoint: &Endpoint| endpoint.poll_timeout().map(|(at, _)| at);
+        (self.connections.iter().enumerate())
+            .filter(|(_, each)| each.started)
+            .flat_map(|(index, each)| [(due(&each.sender), index), (due(&each.receiver), index)])
+            .filter_map(|(at, index)| Some((at?, index)))
+            .min()
+    }
+
+    fn handle(&mut self, index: usize, what: &What) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        match what {
+            What::Start => connection.started = true,
+            What::AtReceiver(segment) => connection.receiver.handle_segment(now, segment, false),
+            What::AtSender(segment) => connection.sender.handle_segment(now, segment, false),
+            What::Sample => {
+                let point = connection.point(now);
+                connection.outcome.curve.push(point);
+                self.schedule(now + Duration::from_millis(10), index, What::Sample);
             }
         }
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, index: usize) {
         let now = self.now;
         loop {
             let mut idle = true;
-            while let Some(burst) = self.sender.poll_transmit(now) {
+            while let Some(burst) = self.connections[index].sender.poll_transmit(now) {
                 idle = false;
                 for packet in burst.packets() {
-                    self.forward(&packet.segment);
-                    self.sender.handle_freed(now, u64::from(packet.truesize));
+                    self.forward(index, &packet.segment);
+                    let truesize = u64::from(packet.truesize);
+                    self.connections[index].sender.handle_freed(now, truesize);
                 }
             }
-            while let Some(burst) = self.receiver.poll_transmit(now) {
+            while let Some(burst) = self.connections[index].receiver.poll_transmit(now) {
                 idle = false;
                 let at = now + self.path.delay;
-                self.schedule(at, Arrival::AtSender(burst.segment));
+                self.schedule(at, index, What::AtSender(burst.segment));
             }
-            while let Some(event) = self.sender.poll_event() {
+            while let Some(event) = self.connections[index].sender.poll_event() {
                 idle = false;
                 if event == Event::Connected {
-                    self.established = Some(now);
-                    self.schedule(now, Arrival::Sample);
+                    self.connections[index].established = Some(now);
+                    self.schedule(now, index, What::Sample);
                 }
                 if matches!(event, Event::Connected | Event::Writable) {
-                    self.sender.write(now, 1 << 30);
+                    self.connections[index].sender.write(now, 1 << 30);
                 }
             }
-            while self.receiver.poll_event().is_some() {}
+            while self.connections[index].receiver.poll_event().is_some() {}
             if idle {
                 return;
             }
@@ -144,12 +186,13 @@ impl World {
     }
 
     /// Through the bottleneck.
-    fn forward(&mut self, segment: &Segment) {
+    fn forward(&mut self, index: usize, segment: &Segment) {
         let now = self.now;
-        if segment.length > 0 && segment.seq >= self.highest {
-            self.highest = segment.end();
-            if self.lose.remove(&(segment.seq / u64::from(MSS))) {
-                self.outcome.drops += 1;
+        let connection = &mut self.connections[index];
+        if segment.length > 0 && segment.seq >= connection.highest {
+            connection.highest = segment.end();
+            if connection.lose.remove(&(segment.seq / u64::from(MSS))) {
+                connection.outcome.drops += 1;
                 return;
             }
         }
@@ -157,13 +200,13 @@ impl World {
             self.leaving.pop_front();
         }
         if self.leaving.len() > self.path.queue {
-            self.outcome.drops += 1;
+            connection.outcome.drops += 1;
             return;
         }
         let length = ByteSize::from_bytes(u64::from(segment.wire_length()));
         self.free = self.free.max(now) + self.path.rate.time_for(length).expect("the path has a rate");
         self.leaving.push_back(self.free);
         let at = self.free + self.path.delay;
-        self.schedule(at, Arrival::AtReceiver(*segment));
+        self.schedule(at, index, What::AtReceiver(*segment));
     }
 }
