@@ -20,7 +20,7 @@ pub(crate) fn burst_segments(
     let Some(rate) = pacing_rate else { return most };
     let mut bytes = (rate.as_bps() / 8) >> shift;
     // Half the size for every 512 µs of round trip.
-    let halvings = min_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000 >> 9);
+    let halvings = min_rtt.map_or(0, |rtt| (rtt.as_nanos() / 1_000) >> 9);
     if halvings < 32 {
         bytes += u64::from(gso.max_size) >> halvings;
     }

@@ -125,6 +125,11 @@ impl Path {
         }
     }
 
+    /// Changes how long packets of `side` take from now on.
+    pub fn set_delay(&mut self, side: usize, delay: Duration) {
+        self.ways[side].link.delay = delay;
+    }
+
     /// The same path and settings both ways.
     pub fn symmetric(config: &EndpointConfig, link: &Link, seed: u64) -> Self {
         Self::new([config, config], [link.clone(), link.clone()], seed)

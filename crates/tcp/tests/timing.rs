@@ -1,0 +1,286 @@
+//! When what is sent, against times derived by hand from the RFCs and the kernel's rules.
+
+mod common;
+
+use common::{Link, Path, at_ms, ms, percent};
+use netburn_tcp::config::{CongestionControl, Gso, Tsq};
+use netburn_tcp::congestion::State;
+use netburn_tcp::segment::Flags;
+use netburn_tcp::{EndpointConfig, Event, Failure};
+use netburn_units::{BitRate, Instant};
+use std::collections::BTreeSet;
+
+/// Reno, packet by packet.
+fn reno() -> EndpointConfig {
+    EndpointConfig {
+        congestion: CongestionControl::Reno,
+        gso: Gso::off(),
+        ..EndpointConfig::default()
+    }
+}
+
+fn dropping(delay: u64, packets: impl IntoIterator<Item = u64>) -> [Link; 2] {
+    let back = Link {
+        delay: ms(delay),
+        ..Link::default()
+    };
+    let there = Link {
+        drop: packets.into_iter().collect::<BTreeSet<u64>>(),
+        ..back.clone()
+    };
+    [there, back]
+}
+
+fn path(config: &EndpointConfig, links: [Link; 2], bytes: u64) -> Path {
+    let mut path = Path::new([config, config], links, 1);
+    path.traced = true;
+    path.to_write[0] = bytes;
+    path
+}
+
+/// Milliseconds at which the byte at `offset` was sent.
+fn sent(path: &Path, offset: u64) -> Vec<i64> {
+    let holds = |(at, seq, length): &(Instant, u64, u32)| {
+        (*seq <= offset && offset < seq + u64::from(*length)).then_some(at.as_nanos() / 1_000_000)
+    };
+    path.data_trace(0).iter().filter_map(holds).collect()
+}
+
+/// RFC 6298 §2.1 and §5.5: 1 s, doubled; six repetitions (`tcp_syn_retries`), given up after 127 s.
+#[test]
+fn a_syn_that_nobody_answers() {
+    let link = Link {
+        loss: percent(100),
+        ..Link::default()
+    };
+    let config = reno();
+    let mut path = path(&config, [link.clone(), link], 0);
+    assert!(!path.run_until(at_ms(1_000_000)));
+    let at: Vec<i64> = path.trace.iter().map(|(at, ..)| at.as_nanos() / 1_000_000_000).collect();
+    assert_eq!(at, [0, 1, 3, 7, 15, 31, 63]);
+    assert_eq!(path.now, at_ms(127_000));
+    assert_eq!(path.seen[0].failed, Some(Event::Failed(Failure::Unreachable)));
+}
+
+/// A round trip of 20 ms makes RTO 20 + 200 ms. The tail loss probe of a lone segment would be due after 2 × 20 + 200 ms,
+/// but no later than RTO (RFC 8985 §7.2). Then time-outs of 220 ms, 440, 880.
+#[test]
+fn a_segment_that_never_arrives() {
+    let config = reno();
+    let mut path = path(&config, dropping(10, 0..100), 1_000);
+    path.run_until(at_ms(2_000));
+    assert_eq!(sent(&path, 0), [20, 240, 460, 900, 1_780]);
+    path.run_until(at_ms(10_000_000));
+    assert_eq!(path.seen[0].failed, Some(Event::Failed(Failure::TimedOut)));
+    // The first, the probe and fifteen repetitions.
+    assert_eq!(sent(&path, 0).len(), 17);
+}
+
+/// The last two of ten segments are lost. The last acknowledgement comes at 200 ms; 2 × 100 + 2 ms later the probe
+/// repeats the last segment. Its acknowledgement, at 502 ms, shows the ninth lost, which was sent 302 ms before it.
+#[test]
+fn a_lost_tail_is_probed() {
+    let config = reno();
+    let mut path = path(&config, dropping(50, [8, 9]), 10 * 1_448);
+    path.run_until(at_ms(5_000));
+    assert_eq!(sent(&path, 9 * 1_448), [100, 402]);
+    assert_eq!(sent(&path, 8 * 1_448), [100, 502]);
+    assert_eq!(path.seen[1].received, 10 * 1_448);
+}
+
+/// Three selective acknowledgements show a loss at once where no reordering was seen (RFC 8985 §6.2, `tcp_rack_reo_wnd`);
+/// one or two leave a quarter of the shortest round trip, and 2 ms of the timer.
+#[test]
+fn a_lost_head_is_repaired() {
+    let config = reno();
+    let mut path_of_ten = path(&config, dropping(50, [0]), 10 * 1_448);
+    path_of_ten.run_until(at_ms(5_000));
+    assert_eq!(sent(&path_of_ten, 0), [100, 200]);
+
+    let mut path_of_three = path(&config, dropping(50, [0]), 3 * 1_448);
+    path_of_three.run_until(at_ms(5_000));
+    assert_eq!(sent(&path_of_three, 0), [100, 227]);
+}
+
+/// A retransmission that is lost too is told from what is sent after it, without a time-out (RFC 8985 §3.4).
+#[test]
+fn a_lost_retransmission_is_repaired_without_a_time_out() {
+    let config = reno();
+    // Ten segments leave at 100 ms. The first two selective acknowledgements let one new segment go each (RFC 3042), the
+    // third brings the repetition of the first.
+    let mut path = path(&config, dropping(50, [0, 12]), 200 * 1_448);
+    path.run_until(at_ms(10_000));
+    let times = sent(&path, 0);
+    assert_eq!(times[..2], [100, 200]);
+    assert_eq!(times.len(), 3);
+    // What was sent after it at 200 ms is acknowledged at 300; within a quarter of a round trip it is sent again.
+    assert!((300..=327).contains(&times[2]), "{times:?}");
+    assert_eq!(path.seen[1].received, 200 * 1_448);
+}
+
+/// RFC 5681 equation 4 and RFC 6937: a window of 10 is 5 after the loss was repaired, and never less on the way.
+#[test]
+fn the_window_is_walked_down() {
+    let config = reno();
+    let mut path = path(&config, dropping(50, [0]), 1 << 30);
+    path.run_until(at_ms(199));
+    assert_eq!(path.ends[0].info().cwnd, 10);
+    path.run_until(at_ms(200));
+    let info = path.ends[0].info();
+    assert_eq!((info.state, info.ssthresh), (State::Recovery, 5));
+    path.run_until(at_ms(299));
+    assert!(path.ends[0].info().cwnd >= 5);
+    path.run_until(at_ms(300));
+    let info = path.ends[0].info();
+    assert_eq!((info.state, info.cwnd), (State::Open, 5));
+    assert_eq!(info.retransmits, 1);
+    // What ends the recovery acknowledges three segments more, 1 ms later two more come: five make one. Then one more each
+    // round trip.
+    path.run_until(at_ms(301));
+    assert_eq!(path.ends[0].info().cwnd, 6);
+    path.run_until(at_ms(401));
+    assert_eq!(path.ends[0].info().cwnd, 7);
+    path.run_until(at_ms(501));
+    assert_eq!(path.ends[0].info().cwnd, 8);
+}
+
+/// RFC 3168 §6.1: one mark, one reduction; the receiver echoes it until it hears of that.
+#[test]
+fn one_mark_one_reduction() {
+    let mut config = reno();
+    config.ecn = true;
+    let mut links = dropping(50, []);
+    links[0].mark = BTreeSet::from([2]);
+    let mut path = path(&config, links, 1 << 30);
+    path.run_until(at_ms(599));
+    let info = path.ends[0].info();
+    // The first two of ten segments were acknowledged without a mark: half of 12.
+    assert_eq!((info.ssthresh, info.retransmits), (6, 0));
+    let told: Vec<u64> = path
+        .trace
+        .iter()
+        .filter(|(_, side, segment)| *side == 0 && segment.length > 0 && segment.flags.contains(Flags::CWR))
+        .map(|(_, _, segment)| segment.seq)
+        .collect();
+    // Said once, with the first new segment after the echo.
+    assert_eq!(told.len(), 1, "{told:?}");
+    let echoes: Vec<Instant> = path
+        .trace
+        .iter()
+        .filter(|(at, side, segment)| *side == 1 && *at > at_ms(60) && segment.flags.contains(Flags::ECE))
+        .map(|(at, ..)| *at)
+        .collect();
+    assert_eq!(echoes.first(), Some(&at_ms(150)));
+    assert!(echoes.last() < Some(&at_ms(251)), "{echoes:?}");
+}
+
+#[test]
+fn ecn_needs_both() {
+    let asks = EndpointConfig { ecn: true, ..reno() };
+    let refuses = reno();
+    let mut links = dropping(50, []);
+    links[0].mark = BTreeSet::from([2]);
+    let mut path = Path::new([&asks, &refuses], links, 1);
+    path.to_write[0] = 1 << 20;
+    path.run_until(at_ms(600));
+    assert!(path.ends[0].info().ssthresh > 1_000_000);
+}
+
+/// The path takes 850 ms more and everything comes late: the time-out was spurious, and the window comes back
+/// (RFC 5682, RFC 4015, `tcp_try_undo_loss`).
+#[test]
+fn a_spurious_time_out_is_undone() {
+    let config = reno();
+    let mut path = path(&config, dropping(50, []), 1 << 30);
+    path.run_until(at_ms(450));
+    let before = path.ends[0].info();
+    path.set_delay(0, ms(900));
+    path.run_until(at_ms(1_200));
+    assert_eq!(path.ends[0].info().state, State::Loss);
+    path.run_until(at_ms(1_460));
+    let after = path.ends[0].info();
+    assert_eq!(after.state, State::Open);
+    assert!(after.cwnd >= before.cwnd, "{before:?} {after:?}");
+    assert!(after.retransmits <= 2, "{after:?}");
+}
+
+/// RFC 2861, `tcp_cwnd_restart`: half for every RTO of idleness, not below the initial window.
+#[test]
+fn the_window_shrinks_while_idle() {
+    for (restarts, expected) in [(true, 10), (false, 80)] {
+        let mut config = reno();
+        config.slow_start_after_idle = restarts;
+        let mut path = path(&config, dropping(50, []), 70 * 1_448);
+        path.run_until(at_ms(1_000));
+        let grown = path.ends[0].info().cwnd;
+        assert!(grown > 40, "{grown}");
+        assert!(!path.run_until(at_ms(20_000)));
+        path.now = at_ms(20_000);
+        path.to_write[0] = 1_448;
+        path.settle(0);
+        let cwnd = path.ends[0].info().cwnd;
+        if restarts {
+            assert_eq!(cwnd, expected);
+        } else {
+            assert_eq!(cwnd, grown);
+        }
+    }
+}
+
+/// A host's queue that refuses packets slows the sender down and costs nothing but that (`NET_XMIT_DROP`).
+#[test]
+fn what_the_host_refuses_is_not_lost() {
+    let mut config = reno();
+    config.tsq = Tsq::Off;
+    let link = Link {
+        rate: Some(BitRate::from_mbps(10)),
+        host_queue: 20,
+        delay: ms(20),
+        ..Link::default()
+    };
+    let back = Link {
+        rate: None,
+        host_queue: 1_000_000,
+        ..link.clone()
+    };
+    let mut path = path(&config, [link, back], 3_000_000);
+    path.finish = [true; 2];
+    path.run_until(at_ms(60_000));
+    assert_eq!(path.seen[1].received, 3_000_000);
+    let info = path.ends[0].info();
+    assert_eq!(info.retransmits, 0);
+    assert!(info.ssthresh < 200, "{info:?}");
+    // 3 MB at 10 Mbit/s × 1448/1500 take 2.49 s.
+    let took = path.seen[1].last_received.expect("all of it").as_secs_f64();
+    assert!((2.4..3.0).contains(&took), "{took}");
+}
+
+#[test]
+fn an_abort_resets_the_peer() {
+    let config = reno();
+    let mut path = path(&config, dropping(10, []), 1 << 20);
+    path.run_until(at_ms(100));
+    path.ends[0].abort(path.now);
+    path.settle(0);
+    path.run_until(at_ms(5_000));
+    assert!(path.seen[0].closed.is_some());
+    assert_eq!(path.seen[1].failed, Some(Event::Failed(Failure::Reset)));
+    assert_eq!(path.next(), None);
+}
+
+/// One direction may end long before the other.
+#[test]
+fn half_closed() {
+    let config = reno();
+    let mut path = path(&config, dropping(10, []), 1_000);
+    path.finish = [true, false];
+    path.run_until(at_ms(500));
+    assert!(path.seen[1].finished.is_some());
+    assert_eq!(path.seen[0].closed, None);
+    path.to_write[1] = 500_000;
+    path.finish[1] = true;
+    path.settle(1);
+    path.run_until(at_ms(10_000));
+    assert_eq!(path.seen[0].received, 500_000);
+    assert!(path.seen.iter().all(|seen| seen.closed.is_some()));
+}
