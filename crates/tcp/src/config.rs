@@ -226,7 +226,7 @@ pub struct EndpointConfig {
     /// The send buffer: grows with the congestion window (`tcp_wmem`). Default: 16 KiB to 4 MiB.
     pub send_buffer: Buffer,
     /// The receive buffer: grows with what the application reads in a round trip (`tcp_rmem`). Half of it is window
-    /// (`tcp_adv_win_scale` 1). Default: 128 KiB to 6 MiB.
+    /// (`tcp_adv_win_scale` 1); less than four segments count as four. Default: 128 KiB to 6 MiB.
     pub receive_buffer: Buffer,
     /// Where BBR's gain cycle begins. Default: 0.
     pub random: u64,

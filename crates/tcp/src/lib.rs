@@ -24,6 +24,8 @@
 pub mod config;
 pub mod congestion;
 mod endpoint;
+#[doc(hidden)]
+pub mod fuzz;
 mod gso;
 mod info;
 mod pacing;

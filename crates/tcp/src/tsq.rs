@@ -1,12 +1,12 @@
 //! TCP Small Queues: how much of one connection may wait below it in the sending host.
 
-use crate::config::Tsq;
+use crate::config::{Tsq, TsqSettings};
 use netburn_units::BitRate;
 
 /// What is charged for packets that the host has not let go of.
 #[derive(Debug, Clone)]
 pub(crate) struct SmallQueue {
-    tsq: Tsq,
+    settings: Option<TsqSettings>,
     paced: bool,
     /// Bytes of truesize ever handed down, and ever let go: packets leave in the order in which they came.
     sent: u64,
@@ -17,7 +17,7 @@ impl SmallQueue {
     /// `paced`: whether the pacing timer or the `fq` qdisc paces.
     pub(crate) fn new(tsq: Tsq, paced: bool) -> Self {
         Self {
-            tsq,
+            settings: tsq.settings(),
             paced,
             sent: 0,
             freed: 0,
@@ -49,13 +49,13 @@ impl SmallQueue {
 
     /// The shift of the pacing rate that also sizes bursts (`sk_pacing_shift`).
     pub(crate) fn shift(&self) -> u8 {
-        self.tsq.settings().and_then(|settings| settings.shift).unwrap_or(10)
+        self.settings.and_then(|settings| settings.shift).unwrap_or(10)
     }
 
     /// The limit for a packet of `truesize`, `None` when there is none (`tcp_small_queue_check`). `factor` is 1 for
     /// retransmissions, else 0.
     pub(crate) fn limit(&self, truesize: u32, rate: Option<BitRate>, factor: u32) -> Option<u64> {
-        let settings = self.tsq.settings()?;
+        let settings = self.settings.as_ref()?;
         let mut limit = match settings.shift {
             Some(shift) => {
                 let by_rate = rate.map_or(u64::MAX >> 8, |rate| (rate.as_bps() / 8) >> shift);

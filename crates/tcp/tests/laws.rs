@@ -38,8 +38,13 @@ fn configs() -> impl Strategy<Value = EndpointConfig> {
         Just(Tsq::Preset(TsqPreset::Y2013)),
         Just(Tsq::Preset(TsqPreset::Y2025))
     ];
-    (controls(), any::<[bool; 3]>(), tsq, prop_oneof![Just(1_448u32), Just(536), Just(1_400)]).prop_map(
-        |(congestion, [bursts, ecn, paced], tsq, mss)| EndpointConfig {
+    (
+        controls(),
+        any::<[bool; 3]>(),
+        tsq,
+        prop_oneof![Just(1_448u32), Just(536), Just(1_400)],
+    )
+        .prop_map(|(congestion, [bursts, ecn, paced], tsq, mss)| EndpointConfig {
             congestion,
             ecn,
             paced,
@@ -47,8 +52,7 @@ fn configs() -> impl Strategy<Value = EndpointConfig> {
             mss,
             gso: if bursts { Gso::default() } else { Gso::off() },
             ..EndpointConfig::default()
-        },
-    )
+        })
 }
 
 fn links() -> impl Strategy<Value = Link> {
@@ -236,7 +240,10 @@ fn small_queues_stay_small() {
             // The largest burst: it may be twice the limit's floor, and comes on top.
             let burst = if gso.enabled { 66_816 } else { 2_304 };
             let most = path.seen[0].host_queue_most;
-            assert!(most <= limit.max(2 * burst) + burst, "{preset:?} {gso:?}: {most} above {limit}");
+            assert!(
+                most <= limit.max(2 * burst) + burst,
+                "{preset:?} {gso:?}: {most} above {limit}"
+            );
             assert!(most > limit / 4, "{preset:?} {gso:?}: {most} of {limit}");
         }
     }

@@ -56,7 +56,11 @@ fn a_syn_that_nobody_answers() {
     let config = reno();
     let mut path = path(&config, [link.clone(), link], 0);
     assert!(!path.run_until(at_ms(1_000_000)));
-    let at: Vec<i64> = path.trace.iter().map(|(at, ..)| at.as_nanos() / 1_000_000_000).collect();
+    let at: Vec<i64> = path
+        .trace
+        .iter()
+        .map(|(at, ..)| at.as_nanos() / 1_000_000_000)
+        .collect();
     assert_eq!(at, [0, 1, 3, 7, 15, 31, 63]);
     assert_eq!(path.now, at_ms(127_000));
     assert_eq!(path.seen[0].failed, Some(Event::Failed(Failure::Unreachable)));

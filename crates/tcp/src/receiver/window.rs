@@ -28,8 +28,10 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(buffer: &Buffer, mss: u32) -> Self {
-        let max = buffer.max.as_bytes().max(4_096);
-        let initial = buffer.initial.as_bytes().clamp(2_304, max.max(2_304));
+        // A window of less than two segments would stall the sender for its timer again and again; Linux's sender halves
+        // its segments instead (`tcp_bound_to_half_wnd`).
+        let initial = buffer.initial.as_bytes().max(4 * u64::from(mss));
+        let max = buffer.max.as_bytes().max(initial);
         Self {
             mss: u64::from(mss),
             buffer: initial,
