@@ -15,7 +15,14 @@ pub const FILES: &[(&str, &str)] = shipped![
     "signal.toml",
     "bianchi-model.toml",
     "shares.toml",
-    "codel.toml"
+    "codel.toml",
+    "saturation.toml",
+    "aggregation.toml",
+    "links.toml",
+    "categories.toml",
+    "anomaly.toml",
+    "queues.toml",
+    "rate-choice.toml",
 ];
 
 /// All of them.

@@ -42,12 +42,9 @@ pub(super) struct Fields {
     pub(super) cw: Option<[u32; 2]>,
     /// AIFSN of every category.
     pub(super) aifsn: Option<u32>,
-    /// The TXOP limit of every category; none if nothing is said.
-    #[serde(default, deserialize_with = "optional")]
-    pub(super) txop: Option<Duration>,
-    /// The standard's default TXOP limits.
-    #[serde(default)]
-    pub(super) default_txop: bool,
+    /// The TXOP limit of every category, or of background, best effort, video and voice; none if nothing is said.
+    #[serde(default, deserialize_with = "txops")]
+    pub(super) txop: [Duration; 4],
     #[serde(default, deserialize_with = "queue")]
     pub(super) queue: QueueKind,
     /// Packets that the queue holds.
@@ -154,6 +151,9 @@ pub(super) struct Undo {
     /// An exchange takes so much longer.
     #[serde(default, deserialize_with = "optional")]
     pub(super) exchange: Option<Duration>,
+    /// An exchange that is answered takes so much longer.
+    #[serde(default, deserialize_with = "optional")]
+    pub(super) answer: Option<Duration>,
     /// EDCA counts slots as DCF does.
     #[serde(default)]
     pub(super) slots_counted_as_dcf: bool,
@@ -351,6 +351,23 @@ const fn half_a_second() -> Duration {
 fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BitRate>, D::Error> {
     let text = String::deserialize(from)?;
     parse(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+fn txops<'de, D: Deserializer<'de>>(from: D) -> Result<[Duration; 4], D::Error> {
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "a TXOP limit with its unit, or four of them for background, best effort, video and voice"
+    )]
+    enum Txops {
+        All(String),
+        Each([String; 4]),
+    }
+    let time = |text: &str| parse(text).map_err(serde::de::Error::custom);
+    match Txops::deserialize(from)? {
+        Txops::All(text) => time(&text).map(|limit| [limit; 4]),
+        Txops::Each([bk, be, vi, vo]) => Ok([time(&bk)?, time(&be)?, time(&vi)?, time(&vo)?]),
+    }
 }
 
 fn queue<'de, D: Deserializer<'de>>(from: D) -> Result<QueueKind, D::Error> {

@@ -85,6 +85,7 @@ pub(super) fn lay_out(fields: &Fields, groups: &[Group], seed: Seed) -> Result<L
                 load: Load::Probe { every },
                 length: PROBE.0,
                 content: PROBE.1,
+                delays: true,
                 tid: groups[*group].category.unwrap_or(fields.category).tid(),
                 ..Flow::saturating(AP, id(station), 0)
             });
@@ -128,7 +129,7 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
 fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfig {
     let dsss = matches!(vector.modulation, Modulation::Dsss(_));
     let mut edca = EdcaParameters::default_set(if dsss { 31 } else { 15 });
-    for parameters in &mut edca {
+    for (parameters, txop) in edca.iter_mut().zip(fields.txop) {
         if fields.access == Access::Dcf {
             *parameters = EdcaParameters {
                 aifsn: 2,
@@ -141,9 +142,7 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
             (parameters.cw_min, parameters.cw_max) = (least, most);
         }
         parameters.aifsn = fields.aifsn.unwrap_or(parameters.aifsn);
-        if !fields.default_txop {
-            parameters.txop = fields.txop.unwrap_or(Duration::ZERO);
-        }
+        parameters.txop = txop;
     }
     NodeConfig {
         channel: 0,

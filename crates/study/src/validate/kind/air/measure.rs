@@ -5,7 +5,8 @@ use super::fields::{Direction, Fields, Group};
 use super::layout::{AP, Layout, id, lay_out};
 use crate::validate::quantity::Dimension;
 use netburn_medium::air::Account;
-use netburn_simulate::datagrams::{Driver, Report, usage};
+use netburn_medium::packet::NodeId;
+use netburn_simulate::datagrams::{Driver, Flow, Report, usage};
 use netburn_stats::{P50, P95, P99};
 use netburn_units::{Duration, Instant, Probability, Seed};
 
@@ -31,6 +32,7 @@ pub(super) fn metrics(fields: &Fields) -> Metrics {
         add(format!("airtime {name}"), Dimension::Share);
         if fields.probe.is_some() {
             for (percentile, _) in PERCENTILES {
+                add(format!("delay {percentile} {name}"), Dimension::Time);
                 add(format!("round trip {percentile} {name}"), Dimension::Time);
             }
         }
@@ -99,8 +101,12 @@ impl<'a> Run<'a> {
             .zip(&after)
             .map(|(before, after)| usage::between(before, after))
             .collect();
-        let exchanges: u64 = accounts.iter().map(|account| account.transmissions).sum();
-        let longer = fields.undo.exchange.unwrap_or(Duration::ZERO).as_secs_f64() * exchanges as f64;
+        let seconds = |longer: Option<Duration>| longer.unwrap_or(Duration::ZERO).as_secs_f64();
+        let longer = |account: &Account| {
+            let answered = account.transmissions - account.collisions;
+            seconds(fields.undo.exchange) * account.transmissions as f64 + seconds(fields.undo.answer) * answered as f64
+        };
+        let longer: f64 = accounts.iter().map(longer).sum();
         let reports = (0..layout.flows.len()).map(|flow| driver.report(flow)).collect();
         Ok(Run {
             fields,
@@ -157,10 +163,11 @@ impl<'a> Run<'a> {
             _ => {
                 let level = PERCENTILES.iter().find(|(name, _)| what.ends_with(name));
                 let Some((_, level)) = level else { return f64::NAN };
-                stations
+                let there_and_back = what.starts_with("round trip");
+                let worst = stations
                     .iter()
-                    .map(|station| self.round_trip(*station, *level))
-                    .fold(0.0, f64::max)
+                    .map(|station| self.probed(*station, there_and_back, *level));
+                worst.fold(0.0, f64::max)
             }
         }
     }
@@ -189,28 +196,26 @@ impl<'a> Run<'a> {
     }
 
     fn flow_of(&self, station: usize) -> Option<&Report> {
-        let of = |flow: &&usize| {
-            let flow = &self.layout.flows[**flow];
-            flow.from == id(station) || flow.to == id(station)
-        };
-        (0..self.layout.probes)
-            .collect::<Vec<_>>()
-            .iter()
-            .find(of)
-            .map(|flow| &self.reports[*flow])
+        let node = id(station);
+        let of = |flow: &Flow<NodeId>| flow.from == node || flow.to == node;
+        let place = self.layout.flows[..self.layout.probes].iter().position(of);
+        place.map(|place| &self.reports[place])
     }
 
     /// In µs; infinite where the percentile falls among those that were lost.
-    fn round_trip(&self, station: usize, level: Probability) -> f64 {
+    fn probed(&self, station: usize, there_and_back: bool, level: Probability) -> f64 {
         let report = &self.reports[self.layout.probes + station];
-        let value = report.round_trip.percentile(level).value();
+        let times = if there_and_back {
+            &report.round_trip
+        } else {
+            &report.delay
+        };
+        let value = times.percentile(level).value();
         value.map_or(f64::INFINITY, |nanos| nanos as f64 / 1e3)
     }
 }
 
 fn accounts(layout: &Layout) -> Vec<Account> {
     let nodes = 0..=layout.group_of.len();
-    nodes
-        .map(|node| layout.air.account(netburn_medium::packet::NodeId(node as u16)))
-        .collect()
+    nodes.map(|node| layout.air.account(NodeId(node as u16))).collect()
 }
