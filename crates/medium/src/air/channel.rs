@@ -49,6 +49,7 @@ pub(super) struct Channel {
     pub(super) timing: Timing,
     /// EIFS − DIFS.
     eifs: Duration,
+    pub(super) failures_known_at_once: bool,
     pub(super) contention: Contention,
     pub(super) who: Vec<Who>,
     /// Which hearing groups sense a node, a bit each; the last entry is the others, whom all sense.
@@ -65,7 +66,12 @@ pub(super) struct Channel {
 impl Channel {
     /// Channel `index` of `config`, with the hearing group of each of its nodes (others have none).
     pub(super) fn new(config: &AirConfig, index: usize) -> (Self, Vec<Option<usize>>) {
-        let ChannelConfig { timing, eifs, busy } = &config.channels[index];
+        let ChannelConfig {
+            timing,
+            eifs,
+            busy,
+            failures_known_at_once,
+        } = &config.channels[index];
         let members: Vec<usize> = (0..config.nodes.len())
             .filter(|node| config.nodes[*node].channel == index)
             .collect();
@@ -106,6 +112,7 @@ impl Channel {
         let channel = Channel {
             timing: *timing,
             eifs,
+            failures_known_at_once: *failures_known_at_once,
             contention,
             who: vec![Who::Others],
             sensed_by,

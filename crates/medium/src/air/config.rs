@@ -29,6 +29,9 @@ pub struct ChannelConfig {
     pub eifs: Option<Modulation>,
     /// Share of the air that others take, 0 to 0.95.
     pub busy: f64,
+    /// Whether those whose frame goes unanswered know it at its end and wait from there like everybody else, for EIFS where that is: what models
+    /// of saturation assume. By the standard they wait for the end of their ACK time-out and AIFS.
+    pub failures_known_at_once: bool,
 }
 
 /// A station or an access point's radio.
@@ -76,6 +79,7 @@ impl ChannelConfig {
             timing: Timing::OFDM,
             eifs: Some(Modulation::Ofdm(crate::phy::ofdm::Rate::M6)),
             busy: 0.0,
+            failures_known_at_once: false,
         }
     }
 }

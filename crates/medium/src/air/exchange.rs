@@ -54,7 +54,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
             (Kind::Rts | Kind::Cts | Kind::Response, true) => None,
         };
-        let timeout = self.channels[channel].timing.response_timeout();
+        let timeout = match self.channels[channel].failures_known_at_once {
+            true => Duration::ZERO,
+            false => self.channels[channel].timing.response_timeout(),
+        };
         match next {
             Some((node, (at, step))) => {
                 let node = node.expect("frames but the others' have ends");

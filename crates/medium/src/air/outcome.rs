@@ -39,7 +39,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let slot = &mut node.categories[category];
         slot.window.fail(&slot.parameters, node.retry_limit);
         self.settle(now, id, false);
-        self.back_off(now, id, category, true);
+        let by_itself = !self.channels[self.nodes[id.index()].channel].failures_known_at_once;
+        self.back_off(now, id, category, by_itself);
     }
 
     /// Takes the exchange apart: acknowledged MPDUs are done, the others go back or are given up.

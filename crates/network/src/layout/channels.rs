@@ -85,5 +85,6 @@ fn config(channel: usize, channel_of: &[usize], radios: &[PlacedRadio], places: 
             Modulation::Ofdm(ofdm::Rate::M6)
         }),
         busy,
+        failures_known_at_once: false,
     }
 }

@@ -49,8 +49,8 @@ pub(super) struct Fields {
     pub(super) queue: QueueKind,
     /// Packets that the queue holds.
     pub(super) queue_limit: Option<u32>,
-    #[serde(default)]
-    pub(super) hardware: Hardware,
+    #[serde(default, deserialize_with = "hardware")]
+    pub(super) hardware: HardwareQueue,
     /// Airtime queue limits, where the queue has them.
     #[serde(default)]
     pub(super) aql: bool,
@@ -154,6 +154,9 @@ pub(super) struct Undo {
     /// An exchange that is answered takes so much longer.
     #[serde(default, deserialize_with = "optional")]
     pub(super) answer: Option<Duration>,
+    /// Those whose frame goes unanswered wait like everybody else.
+    #[serde(default)]
+    pub(super) failures_known_at_once: bool,
     /// EDCA counts slots as DCF does.
     #[serde(default)]
     pub(super) slots_counted_as_dcf: bool,
@@ -199,16 +202,6 @@ pub(super) enum Tries {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Unlimited {
-    Unlimited,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Hardware {
-    Aggregates(u32),
-    Frames(u32),
-    #[serde(deserialize_with = "time")]
-    Time(Duration),
     Unlimited,
 }
 
@@ -297,23 +290,6 @@ impl Default for Tries {
     }
 }
 
-impl Default for Hardware {
-    fn default() -> Self {
-        Hardware::Aggregates(2)
-    }
-}
-
-impl From<Hardware> for HardwareQueue {
-    fn from(hardware: Hardware) -> Self {
-        match hardware {
-            Hardware::Aggregates(most) => HardwareQueue::Aggregates(most),
-            Hardware::Frames(most) => HardwareQueue::Frames(most),
-            Hardware::Time(most) => HardwareQueue::Time(most),
-            Hardware::Unlimited => HardwareQueue::Unlimited,
-        }
-    }
-}
-
 impl From<RateControlName> for RateControl {
     fn from(name: RateControlName) -> Self {
         match name {
@@ -377,4 +353,21 @@ fn queue<'de, D: Deserializer<'de>>(from: D) -> Result<QueueKind, D::Error> {
         let names = QueueKind::ALL.map(QueueKind::name).join(", ");
         serde::de::Error::custom(format!("`{text}` is no queue: {names} are"))
     })
+}
+
+fn hardware<'de, D: Deserializer<'de>>(from: D) -> Result<HardwareQueue, D::Error> {
+    let text = String::deserialize(from)?;
+    let counted = |word: &str| text.strip_suffix(word)?.trim().parse().ok().filter(|count| *count > 0);
+    let found = match text.as_str() {
+        "unlimited" => Some(HardwareQueue::Unlimited),
+        _ => counted("aggregates")
+            .map(HardwareQueue::Aggregates)
+            .or_else(|| counted("frames").map(HardwareQueue::Frames)),
+    };
+    found
+        .or_else(|| parse(&text).ok().map(HardwareQueue::Time))
+        .ok_or_else(|| {
+            let right = "\"2 aggregates\", \"8 frames\", \"10 ms\" or \"unlimited\"";
+            serde::de::Error::custom(format!("`{text}` is no hardware queue: {right} would be right"))
+        })
 }

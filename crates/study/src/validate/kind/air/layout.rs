@@ -122,6 +122,7 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
     ChannelConfig {
         timing,
         eifs: fields.eifs.then(|| response::lowest(dsss)),
+        failures_known_at_once: fields.undo.failures_known_at_once,
         ..ChannelConfig::ofdm()
     }
 }
@@ -147,7 +148,7 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
     NodeConfig {
         channel: 0,
         edca,
-        hardware: fields.hardware.into(),
+        hardware: fields.hardware,
         rts_threshold: fields.rts,
         rts_rate: rts_rate(fields.rts_rate, dsss),
         framing: framing(fields),
