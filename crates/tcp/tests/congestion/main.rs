@@ -5,5 +5,6 @@ mod curves;
 mod kernel;
 mod model;
 mod path;
+mod sender;
 mod sharing;
 mod whole;

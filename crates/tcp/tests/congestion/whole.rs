@@ -63,8 +63,13 @@ struct Connection {
     lose: BTreeSet<u64>,
     highest: u64,
     established: Option<Instant>,
+    pause: Option<(Duration, Duration)>,
+    written: u64,
     outcome: Outcome,
 }
+
+/// With a pause to come the application writes pieces of 64 KiB, while less than twice that is unsent.
+const PIECE: u64 = 1 << 16;
 
 impl Connection {
     fn new(flow: &Flow) -> Self {
@@ -88,11 +93,25 @@ impl Connection {
             lose: flow.lost.iter().copied().collect(),
             highest: 0,
             established: None,
+            pause: flow.pause,
+            written: 0,
             outcome: Outcome {
                 curve: Vec::new(),
                 drops: 0,
                 reductions: Vec::new(),
             },
+        }
+    }
+
+    fn write_pieces(&mut self, now: Instant) {
+        let (Some((from, span)), Some(begun)) = (self.pause, self.established) else {
+            return;
+        };
+        if now >= begun + from && now < begun + from + span {
+            return;
+        }
+        while self.written.saturating_sub(self.highest) < 2 * PIECE {
+            self.written += self.sender.write(now, PIECE);
         }
     }
 
@@ -155,6 +174,7 @@ impl World {
         let now = self.now;
         loop {
             let mut idle = true;
+            self.connections[index].write_pieces(now);
             while let Some(burst) = self.connections[index].sender.poll_transmit(now) {
                 idle = false;
                 for packet in burst.packets() {
@@ -174,8 +194,9 @@ impl World {
                     self.connections[index].established = Some(now);
                     self.schedule(now, index, What::Sample);
                 }
-                if matches!(event, Event::Connected | Event::Writable) {
-                    self.connections[index].sender.write(now, 1 << 30);
+                let connection = &mut self.connections[index];
+                if connection.pause.is_none() && matches!(event, Event::Connected | Event::Writable) {
+                    connection.sender.write(now, 1 << 30);
                 }
             }
             while self.connections[index].receiver.poll_event().is_some() {}
