@@ -230,6 +230,8 @@ pub struct EndpointConfig {
     pub receive_buffer: Buffer,
     /// Where BBR's gain cycle begins. Default: 0.
     pub random: u64,
+    /// Whether BBR adds to its window what an aggregating path acknowledges at once. Default: yes, as since Linux 5.1.
+    pub ack_aggregation: bool,
 }
 
 /// The size of a socket buffer.
@@ -276,6 +278,7 @@ impl Default for EndpointConfig {
                 max: ByteSize::from_mib(6),
             },
             random: 0,
+            ack_aggregation: true,
         }
     }
 }

@@ -160,6 +160,11 @@ impl Endpoint {
     fn new(config: &EndpointConfig, now: Instant, phase: Phase) -> Result<Self, Unmodelled> {
         let congestion = Congestion::new(&config.congestion, config.initial_window.max(1), config.random)
             .ok_or_else(|| Unmodelled(config.congestion.clone()))?;
+        let congestion = if config.ack_aggregation {
+            congestion
+        } else {
+            congestion.without_ack_aggregation()
+        };
         let mut config = config.clone();
         config.mss = config.mss.clamp(88, 65_000);
         Ok(Self {

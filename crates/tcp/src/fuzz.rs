@@ -90,6 +90,7 @@ fn config(bytes: &mut Bytes<'_>) -> EndpointConfig {
         send_buffer: buffer(bytes.of(&[16, 4, 256])),
         receive_buffer: buffer(bytes.of(&[128, 4, 1_024])),
         random: u64::from(bytes.byte()),
+        ack_aggregation: true,
     }
 }
 

@@ -109,7 +109,8 @@ impl Receiver {
         let arrival = self.reassembly.take(segment.seq, segment.end());
         match arrival {
             Arrival::InOrder { filled } => {
-                self.acks.on_data(now, segment.length, self.window.offered(), rto);
+                self.acks
+                    .on_data(now, segment.length.min(self.mss), self.window.offered(), rto);
                 if filled {
                     // A gap is closed, wholly or in part: tell at once (RFC 5681 §4.2).
                     self.acks.acknowledge_now();

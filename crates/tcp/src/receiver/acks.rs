@@ -71,11 +71,10 @@ impl Acks {
         self.delay = Some(DELAY_MIN);
     }
 
-    /// Content came in order (`tcp_event_data_recv`).
+    /// Content came in order (`tcp_event_data_recv`). `length`: of one segment, where the host joined several.
     pub(super) fn on_data(&mut self, now: Instant, length: u32, window: u64, rto: Duration) {
         self.scheduled = true;
-        // A segment that the host joined from several counts as them.
-        self.largest = self.largest.max(length.min(1_460));
+        self.largest = self.largest.max(length);
         let full = |largest: u32| u32::try_from(window / (2 * u64::from(largest))).unwrap_or(MAX_QUICK);
         match (self.delay, self.last_data) {
             (Some(delay), Some(last)) => {

@@ -1,7 +1,7 @@
 //! An acknowledgement, from what it says of each segment to the window (`tcp_ack`).
 
+use super::Sender;
 use super::scoreboard::Marks;
-use super::{Sender, SenderTimer};
 use crate::congestion::{self, State};
 use crate::segment::{Flags, Range, Segment};
 use netburn_units::{Duration, Instant};
@@ -88,8 +88,8 @@ impl Sender {
         if dubious {
             self.alert(now, &mut news);
         }
-        if !news.timer_set && (news.advanced || news.sacked_times.is_some() && self.timer.is_none()) {
-            self.rearm_after_ack(now);
+        if !news.timer_set && (news.advanced || self.sacked_before_head(&news)) {
+            self.rearm_with_probe(now, true);
         }
         let sample = self.rate.sample(now, self.rtt.min());
         if sample.interval.is_some() {
@@ -276,13 +276,12 @@ impl Sender {
         latest
     }
 
-    fn rearm_after_ack(&mut self, now: Instant) {
-        match self.timer {
-            Some((_, SenderTimer::Reordering)) if self.board.lost_out == 0 && self.board.sacked_out > 0 => {}
-            _ => {
-                self.timer = None;
-                self.rearm_with_probe(now, true);
-            }
+    /// Whether what is selectively acknowledged was sent before the first record was last sent. Otherwise the time-out isn't
+    /// put off: it could be for ever.
+    fn sacked_before_head(&self, news: &News) -> bool {
+        match (news.sacked_times, self.board.first()) {
+            (Some((sacked, _)), Some(first)) => sacked < first.snapshot.sent_at,
+            _ => false,
         }
     }
 
