@@ -24,6 +24,7 @@
 pub mod config;
 pub mod congestion;
 mod endpoint;
+mod event;
 #[doc(hidden)]
 pub mod fuzz;
 mod gso;
@@ -35,6 +36,7 @@ mod sender;
 mod tsq;
 
 pub use config::EndpointConfig;
-pub use endpoint::{Endpoint, Event, Failure, Timer, Unmodelled};
+pub use endpoint::Endpoint;
+pub use event::{Event, Failure, Timer, Unmodelled};
 pub use info::{Info, Limit};
 pub use segment::{Packet, Segment, Transmit};

@@ -7,6 +7,7 @@
 //! | `rtt` | round trips and the time-out | RFC 6298, `tcp_rtt_estimator` |
 //! | `acknowledge` | an acknowledgement, from selective ranges to the window | `tcp_ack` |
 //! | `recovery` | Open, Disorder, CWR, Recovery, Loss; PRR, F-RTO, undo | RFC 6937, 5682, `tcp_fastretrans_alert` |
+//! | `undo` | reductions that were for nothing | RFC 3522, 3708, `tcp_undo_cwnd_reduction` |
 //! | `timers` | retransmission, tail loss probe, reordering, persist | RFC 8985 §7, `tcp_timer.c` |
 //! | `transmit` | what goes out next | `tcp_write_xmit`, `tcp_xmit_retransmit_queue` |
 //! | `buffer` | how much the application may hand over | `tcp_sndbuf_expand` |
@@ -19,6 +20,7 @@ mod rtt;
 mod scoreboard;
 mod timers;
 mod transmit;
+mod undo;
 
 use crate::config::{EndpointConfig, Gso};
 use crate::congestion::{Congestion, Established, RateEstimator, RateSample, State};

@@ -1,0 +1,126 @@
+//! Telling that a reduction was for nothing, and taking it back: every retransmission was a duplicate (RFC 3708, RFC 2883), or
+//! the acknowledgement answers the original (Eifel, RFC 3522 and RFC 4015).
+
+use super::Sender;
+use super::acknowledge::News;
+use super::recovery::Recovery;
+use crate::congestion::State;
+use netburn_units::Instant;
+
+/// What is needed to tell that a reduction was for nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Undo {
+    pub(super) from: u64,
+    /// Retransmitted segments whose duplicates weren't reported; `None` before the first one is sent.
+    pub(super) outstanding: Option<u32>,
+    /// Whether the window may be put back: not after an ECN echo (`prior_ssthresh`).
+    pub(super) window: bool,
+}
+
+impl Recovery {
+    /// `segments` are sent again.
+    pub(crate) fn on_retransmitted(&mut self, segments: u32, timestamp: i64) {
+        self.retransmitted_at.get_or_insert(timestamp);
+        if let Some(undo) = &mut self.undo {
+            undo.outstanding = Some(undo.outstanding.unwrap_or(0).saturating_add(segments));
+        }
+    }
+
+    /// The receiver had `segments` up to `end` twice.
+    pub(crate) fn on_duplicate(&mut self, segments: u32, end: u64) {
+        if let Some(undo) = &mut self.undo
+            && end > undo.from
+            && let Some(outstanding) = &mut undo.outstanding
+        {
+            *outstanding = outstanding.saturating_sub(segments);
+        }
+    }
+
+    fn all_duplicates(&self) -> bool {
+        self.undo.is_some_and(|undo| undo.outstanding == Some(0))
+    }
+
+    /// Whether the acknowledgement answers a segment sent before the first retransmission (`tcp_packet_delayed`).
+    fn answers_original(&self, echo: i64) -> bool {
+        self.retransmitted_at.is_some_and(|at| echo < at)
+    }
+
+    /// `tcp_may_undo`.
+    fn may_undo(&self, echo: i64) -> bool {
+        self.undo.is_some() && (self.all_duplicates() || self.answers_original(echo))
+    }
+}
+
+impl Sender {
+    /// `tcp_init_undo`.
+    pub(super) fn begin_undo(&mut self) {
+        let out = self.board.retrans_out;
+        self.recovery.undo = Some(Undo {
+            from: self.una,
+            outstanding: (out > 0).then_some(out),
+            window: true,
+        });
+    }
+
+    /// `tcp_undo_cwnd_reduction`.
+    fn undo(&mut self, now: Instant, unmark: bool) {
+        if unmark {
+            self.board.unmark_lost();
+        }
+        if self.recovery.undo.take().is_some_and(|undo| undo.window) {
+            self.congestion.on_undo(now);
+        } else if self.recovery.state.is_reducing() {
+            self.end_reduction(now);
+        }
+        self.rack.on_undo();
+    }
+
+    /// `tcp_try_undo_recovery`: whether it was undone.
+    pub(super) fn try_undo_recovery(&mut self, now: Instant, news: &News) -> bool {
+        if self.recovery.may_undo(news.echo) {
+            self.undo(now, false);
+            true
+        } else {
+            self.rack.on_recovered();
+            false
+        }
+    }
+
+    /// An acknowledgement in the middle of Recovery answers an original: nothing was lost, only late
+    /// (`tcp_try_undo_partial`).
+    pub(super) fn try_undo_partial(&mut self, now: Instant, news: &News) -> bool {
+        if self.recovery.undo.is_none() || !self.recovery.answers_original(news.echo) {
+            return false;
+        }
+        let highest = self.board.highest_sacked(self.una);
+        if highest > news.prior_una {
+            self.rack.on_reordering(highest - news.prior_una, self.mss);
+        }
+        if self.board.retrans_out > 0 {
+            // Wait for what is on its way again.
+            return true;
+        }
+        self.undo(now, true);
+        self.try_keep_open();
+        true
+    }
+
+    /// Every retransmission was a duplicate (`tcp_try_undo_dsack`).
+    pub(super) fn try_undo_duplicates(&mut self, now: Instant) -> bool {
+        if !self.recovery.all_duplicates() {
+            return false;
+        }
+        self.undo(now, false);
+        true
+    }
+
+    pub(super) fn try_undo_loss(&mut self, now: Instant, news: &News, by_frto: bool) -> bool {
+        if !by_frto && !self.recovery.may_undo(news.echo) {
+            return false;
+        }
+        self.undo(now, true);
+        self.time_outs = 0;
+        self.recovery.state = State::Open;
+        true
+    }
+}
