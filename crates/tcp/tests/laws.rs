@@ -249,6 +249,29 @@ fn small_queues_stay_small() {
     }
 }
 
+/// Reno, one packet in 1000 lost: the window is a sawtooth from W/2 to W with 3/8 W² = 1000 segments each, √(3 ÷ 2p) = 38.7
+/// on average (Mathis, Semke, Mahdavi and Ott 1997).
+#[test]
+fn the_square_root_law() {
+    let config = EndpointConfig {
+        congestion: CongestionControl::Reno,
+        gso: Gso::off(),
+        ..EndpointConfig::default()
+    };
+    let back = Link::default();
+    let there = Link {
+        drop: (1..200).map(|n| n * 1_000).collect(),
+        ..back.clone()
+    };
+    let mut path = Path::new([&config, &config], [there, back], 1);
+    path.to_write[0] = 1 << 40;
+    let got = goodput(&mut path, at_ms(5_000), at_ms(35_000));
+    near(got, 38.7 * 1_448.0 / 0.020, 0.08);
+    let info = path.ends[0].info();
+    // Each is repaired once, without a time-out.
+    assert_eq!(info.retransmits, info.segments_sent / 1_000);
+}
+
 #[test]
 fn bbr_fills_a_clean_link_with_little_queue() {
     let config = EndpointConfig {

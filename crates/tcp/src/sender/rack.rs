@@ -13,8 +13,9 @@ const PERSIST: u8 = 16;
 /// The state of one sender.
 #[derive(Debug, Clone)]
 pub(crate) struct Rack {
-    /// When the most recently sent of the delivered records was sent, and its end.
-    newest: Option<(Instant, u64)>,
+    /// The most recently sent of the delivered records: its place in the order of transmissions, and its end. RFC 8985 orders by
+    /// time, which here stands still while a host sends.
+    newest: Option<(u64, u64)>,
     /// Its round trip.
     rtt: Duration,
     advanced: bool,
@@ -55,8 +56,8 @@ impl Rack {
 
     /// A record was delivered (`tcp_rack_advance`).
     pub(crate) fn on_delivered(&mut self, now: Instant, record: &Record, min_rtt: Option<Duration>) {
-        let sent = (record.snapshot.sent_at, record.end);
-        let rtt = now.checked_since(sent.0).unwrap_or_default();
+        let sent = (record.order, record.end);
+        let rtt = now.checked_since(record.snapshot.sent_at).unwrap_or_default();
         if record.marks.has(Marks::EVER_RETRANSMITTED) && min_rtt.is_some_and(|shortest| rtt < shortest) {
             // The acknowledgement is of the original (RFC 8985 §6.2 step 2).
             return;
@@ -128,11 +129,10 @@ impl Rack {
         let Some(newest) = self.newest else { return verdict };
         let patience = self.rtt + self.reordering_window(board.sacked_out, times);
         let judge = |record: &Record| {
-            let sent = (record.snapshot.sent_at, record.end);
-            if sent >= newest {
+            if (record.order, record.end) >= newest {
                 return (Fate::Stop, None);
             }
-            match patience.checked_sub(now.checked_since(sent.0).unwrap_or_default()) {
+            match patience.checked_sub(now.checked_since(record.snapshot.sent_at).unwrap_or_default()) {
                 Some(left) if !left.is_zero() => (Fate::Wait, Some(left)),
                 _ => (Fate::Lost, None),
             }

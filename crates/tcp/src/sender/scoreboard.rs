@@ -2,7 +2,6 @@
 
 use crate::congestion::Snapshot;
 use crate::segment::Range;
-use netburn_units::Instant;
 use std::collections::VecDeque;
 
 /// A stretch of the stream that was sent at once.
@@ -16,6 +15,8 @@ pub(crate) struct Record {
     pub(crate) host_mark: u64,
     /// The rate estimator's, with the instant when it was last sent.
     pub(crate) snapshot: Snapshot,
+    /// The how manieth transmission it was, counted by the scoreboard: many can share an instant.
+    pub(crate) order: u64,
 }
 
 /// What is thought of a record (`TCP_SKB_CB(skb)->sacked`).
@@ -65,7 +66,9 @@ pub(crate) struct Scoreboard {
     /// No record below is an original on its way: all are selectively acknowledged, lost or sent again.
     originals_from: u64,
     /// Retransmissions in the order in which they were sent; some are no longer under way.
-    retransmissions: VecDeque<(Instant, u64)>,
+    retransmissions: VecDeque<(u64, u64)>,
+    /// Transmissions so far.
+    transmissions: u64,
 }
 
 impl Scoreboard {
@@ -132,7 +135,9 @@ impl Scoreboard {
     /// A new record is sent.
     pub(crate) fn push(&mut self, record: Record) {
         self.packets_out += record.segments;
-        self.records.push_back(record);
+        self.transmissions += 1;
+        let order = self.transmissions;
+        self.records.push_back(Record { order, ..record });
     }
 
     /// The last record was refused below and is taken back whole or from `seq`.
@@ -178,9 +183,8 @@ impl Scoreboard {
         self.records[index] = left;
         self.records.insert(index + 1, right);
         if whole.marks.has(Marks::RETRANSMITTED) {
-            let sent_at = whole.snapshot.sent_at;
-            let place = self.retransmissions.partition_point(|(at, _)| *at <= sent_at);
-            self.retransmissions.insert(place, (sent_at, seq));
+            let place = self.retransmissions.partition_point(|(order, _)| *order <= whole.order);
+            self.retransmissions.insert(place, (whole.order, seq));
         }
     }
 
@@ -270,7 +274,9 @@ impl Scoreboard {
         record.marks.set(Marks::EVER_RETRANSMITTED);
         record.snapshot = snapshot;
         record.host_mark = host_mark;
-        self.retransmissions.push_back((snapshot.sent_at, record.start));
+        self.transmissions += 1;
+        record.order = self.transmissions;
+        self.retransmissions.push_back((record.order, record.start));
     }
 
     /// What was thought lost isn't.
@@ -328,15 +334,14 @@ impl Scoreboard {
     pub(crate) fn walk_retransmissions(&mut self, mut on: impl FnMut(&Record) -> Fate) -> u32 {
         let mut marked = 0;
         let mut place = 0;
-        while let Some((sent_at, seq)) = self.retransmissions.get(place).copied() {
+        while let Some((order, seq)) = self.retransmissions.get(place).copied() {
             let index = self.find(seq);
             let Some(record) = self.records.get(index).copied() else {
                 self.retransmissions.remove(place);
                 continue;
             };
-            let current = record.snapshot.sent_at == sent_at
-                && record.marks.has(Marks::RETRANSMITTED)
-                && !record.marks.has(Marks::SACKED);
+            let current =
+                record.order == order && record.marks.has(Marks::RETRANSMITTED) && !record.marks.has(Marks::SACKED);
             if !current {
                 self.retransmissions.remove(place);
                 continue;
@@ -380,4 +385,86 @@ pub(crate) enum Fate {
     Wait,
     /// It is lost.
     Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::{Duration, Instant};
+    use proptest::prelude::*;
+
+    const MSS: u64 = 100;
+
+    fn at(step: usize) -> Snapshot {
+        let sent_at = Instant::ZERO + Duration::from_nanos(step as u64);
+        Snapshot {
+            sent_at,
+            first_sent_at: sent_at,
+            delivered_at: sent_at,
+            delivered: 0,
+            app_limited: false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Records stay in order without gaps, the counts are what a recount finds, and what is to be sent again next is the
+        /// first that is lost and not on its way.
+        #[test]
+        fn counts_what_it_holds(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..6), 0..80)) {
+            let mut board = Scoreboard::new(MSS as u32);
+            let (mut una, mut next) = (0, 0);
+            for (step, (operation, place, length)) in steps.into_iter().enumerate() {
+                let index = place as usize % board.len().max(1);
+                match operation {
+                    0 | 1 => {
+                        let end = next + length * MSS - place % 2;
+                        let segments = board.segments_of(next, end);
+                        let (marks, snapshot) = (Marks::default(), at(step));
+                        board.push(Record { start: next, end, segments, marks, host_mark: 0, snapshot, order: 0 });
+                        next = end;
+                    }
+                    2 => {
+                        let start = una + place * MSS;
+                        let end = (start + length * MSS).min(next);
+                        if start < end {
+                            board.sack(Range { start, end }, |_| {});
+                        }
+                    }
+                    3 => {
+                        una = (una + length * MSS).min(next);
+                        board.acknowledge(una, |_| {});
+                    }
+                    4 if board.len() > 0 => {
+                        board.mark_lost(index);
+                    }
+                    _ => {
+                        if let Some(index) = board.next_lost() {
+                            board.mark_retransmitted(index, at(step), 0);
+                        }
+                    }
+                }
+                let mut at = una;
+                let mut counts = [0; 4];
+                for record in &board.records {
+                    prop_assert_eq!(record.start, at);
+                    prop_assert!(record.end > record.start);
+                    at = record.end;
+                    counts[0] += record.segments;
+                    for (count, mark) in [(1, Marks::SACKED), (2, Marks::LOST), (3, Marks::RETRANSMITTED)] {
+                        counts[count] += record.segments * u32::from(record.marks.has(mark));
+                    }
+                }
+                prop_assert_eq!(at, next);
+                prop_assert_eq!(counts, [board.packets_out, board.sacked_out, board.lost_out, board.retrans_out]);
+                let lost = board.records.iter().position(|record| {
+                    record.marks.has(Marks::LOST) && !record.marks.has(Marks::RETRANSMITTED)
+                });
+                prop_assert_eq!(board.next_lost(), lost);
+                let original = board.records.iter().position(|record| !record.marks.any());
+                prop_assert_eq!(board.first_original(), original);
+            }
+        }
+    }
 }

@@ -246,6 +246,7 @@ impl Sender {
             marks: Marks::default(),
             host_mark: self.queue.mark(),
             snapshot,
+            order: 0,
         });
         self.next = end;
         self.sent_since_check = true;
