@@ -11,10 +11,14 @@ pub const fn sentence(ground: Ground) -> &'static str {
              measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi."
         }
         Ground::Simulate => {
-            "simulate: a modelled access point and modelled TCP, in virtual time; nothing of your own Wi-Fi was measured."
+            "simulate: a modelled access point was measured, with modelled TCP in virtual time, and nothing of your own \
+             Wi-Fi. To measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the \
+             Wi-Fi. To measure this machine's own path: `--on local`."
         }
         Ground::Lab => {
-            "lab: kernel TCP through a modelled access point, on this machine; nothing of your own Wi-Fi was measured."
+            "lab: a modelled access point was measured, with this machine's kernel TCP, and nothing of your own Wi-Fi. To \
+             measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi. To \
+             measure this machine's own path: `--on local`."
         }
         Ground::Fleet => "fleet: real devices over the real air.",
     }

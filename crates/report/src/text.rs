@@ -92,8 +92,12 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
         0 | 1 => String::new(),
         n => format!("{n} runs of "),
     };
+    let air = match summary.totals.airtime_jain {
+        Some(index) => format!(", airtime shared with a Jain index of {index:.2}"),
+        None => String::new(),
+    };
     let facts = format!(
-        "{runs}{} s, seed {}, {stations}, {} Mbit/s in all; kept in {}",
+        "{runs}{} s, seed {}, {stations}, {} Mbit/s in all{air}; kept in {}",
         figure::short(summary.duration_s),
         summary.seed,
         mbps(summary.totals.throughput_mbps),
@@ -104,6 +108,10 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
 }
 
 fn gate(summary: &Summary, colour: bool) -> Vec<String> {
+    // In virtual time nothing can be late: there is nothing to say.
+    if summary.gate.ok && !summary.ground.is_real() {
+        return Vec::new();
+    }
     let late = summary.gate.timer_lateness_us;
     if summary.gate.ok {
         return vec![format!(

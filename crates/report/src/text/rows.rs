@@ -11,13 +11,14 @@ use netburn_stats::{P50, P95, P99, percentile::supported};
 use netburn_units::Probability;
 use netburn_workload::Verdict;
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     left("STATION"),
     left("VERDICT"),
     left("USE"),
     right("MET"),
     left("GOAL"),
     right("Mbit/s"),
+    right("AIR"),
     right("IDLE ms").apart(),
     right("p50 ms"),
     right("p95 ms"),
@@ -62,6 +63,12 @@ fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goa
         None => [dash(), Cell::new("none", Tone::Quiet)],
     });
     cells.push(workload.map_or_else(Cell::default, |w| mbps(w.throughput_mbps).into()));
+    // Without air in any row the column is left out.
+    cells.push(
+        station
+            .and_then(|s| s.airtime_share)
+            .map_or_else(Cell::default, |share| percent(share).into()),
+    );
     cells.push(match station {
         Some(station) => station.idle_latency_ms.map_or_else(dash, |v| ms(v).into()),
         None => Cell::default(),

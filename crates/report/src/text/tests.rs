@@ -243,6 +243,76 @@ fn doubts_and_repeats_are_said() {
 }
 
 #[test]
+fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
+    let mut whole = four();
+    whole.ground = netburn_record::Ground::Simulate;
+    whole.totals.airtime_jain = Some(0.5263);
+    for (station, share) in whole.stations.iter_mut().zip([0.03, 0.6049, 0.0, 0.3651]) {
+        station.airtime_share = Some(share);
+    }
+    insta::assert_snapshot!(text(&whole, 120, false).lines().take(13).collect::<Vec<_>>().join("\n"), @"
+    simulate: a modelled access point was measured, with modelled TCP in virtual time, and nothing of your own Wi-Fi. To
+    measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi. To measure this
+    machine's own path: `--on local`.
+
+    FAIL – Four people, one line
+    Who suffers first?
+    60 s, seed 7, 4 stations, 156.8 Mbit/s in all, airtime shared with a Jain index of 0.53; kept in runs/x
+
+    STATION  VERDICT   USE          MET  GOAL                   Mbit/s     AIR  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4     3 %     0.42     312    1210       –    2050
+    tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4  60.4 %     0.42     211     904       –    1500
+                                   93 %  no stall
+    phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4     0 %     0.42    3.21    12.5     120     400
+    ");
+    let text = text(&whole, 120, false);
+    assert!(!text.contains("measuring itself"), "{text}");
+}
+
+#[test]
+fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
+    use netburn_record::Ground;
+    for ground in [Ground::Simulate, Ground::Lab] {
+        let sentence = crate::ground::sentence(ground);
+        assert!(sentence.starts_with(ground.name()), "{sentence}");
+        for part in [
+            "a modelled access point was measured",
+            "nothing of your own Wi-Fi",
+            "netburn serve",
+            "--on local",
+        ] {
+            assert!(sentence.contains(part), "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn a_goal_without_samples_is_said_once() {
+    let goal =
+        json!([{ "goal": "page load ≤ 500 ms", "met": null, "excess": null, "verdict": "inconclusive", "samples": 0 }]);
+    let browsing = workload("browsing", "pages", "inconclusive", latency(0, 0, [None; 5]), goal);
+    let mut laptop = station("laptop", "inconclusive", vec![browsing]);
+    let of = |laptop: &Value| {
+        let summary = serde_json::from_value(summary("inconclusive", vec![laptop.clone()])).unwrap();
+        let text = text(&summary, 200, false);
+        text.lines()
+            .filter(|line| line.contains("nothing to hold"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    // As records of before have it.
+    assert_eq!(
+        of(&laptop),
+        ["laptop is inconclusive: browsing has nothing to hold against `page load ≤ 500 ms`."]
+    );
+    laptop["reasons"] = json!(["browsing has nothing to hold against `page load ≤ 500 ms`: nothing fell due"]);
+    assert_eq!(
+        of(&laptop),
+        ["laptop could not be measured: browsing has nothing to hold against `page load ≤ 500 ms`: nothing fell due."]
+    );
+}
+
+#[test]
 fn what_could_not_be_measured_has_not_failed() {
     let mut whole = four();
     whole.stations[0].verdict = Verdict::Inconclusive;

@@ -50,6 +50,15 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
                 Verdict::Marginal if doubted => (Tone::Doubtful, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
                 Verdict::Marginal => (Tone::Doubtful, "is marginal"),
+                // Said already, with its reason.
+                Verdict::Inconclusive
+                    if station
+                        .reasons
+                        .iter()
+                        .any(|why| why.contains(&format!("`{}`", goal.goal))) =>
+                {
+                    continue;
+                }
                 Verdict::Inconclusive => (Tone::Doubtful, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,
             };
