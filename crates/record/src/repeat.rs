@@ -69,7 +69,14 @@ impl Repeats {
     /// Where the next run goes.
     #[must_use]
     pub fn next_path(&self) -> PathBuf {
-        self.path.join((self.runs.len() + 1).to_string())
+        self.path_of(self.runs.len())
+    }
+
+    /// Where run `number`, from 0, goes: runs may be recorded side by side, and are then [added](Self::add) in the order
+    /// of their numbers.
+    #[must_use]
+    pub fn path_of(&self, number: usize) -> PathBuf {
+        self.path.join((number + 1).to_string())
     }
 
     /// Takes in the run that was recorded there.

@@ -131,3 +131,111 @@ impl Watched {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::{ByteSize, Duration, Seed};
+    use netburn_workload::{Action, Config, Outcome};
+    use proptest::prelude::*;
+
+    fn watched(config: Config, start: Instant, end: Instant) -> Watched {
+        Watched::new(3, 1, Workload::new(config, start, end, end, Seed(1), 0))
+    }
+
+    /// Drives the machine to its next due instant; what it begins there.
+    fn begin(watched: &mut Watched) -> (Instant, RequestId) {
+        let (due, _) = watched.machine().poll_timeout().unwrap();
+        watched.machine_mut().handle_timeout(due);
+        let action = std::iter::from_fn(|| watched.machine_mut().poll_action()).find_map(|action| match action {
+            Action::Begin(request) => Some(request.id),
+            _ => None,
+        });
+        (due, action.unwrap())
+    }
+
+    /// Five megabytes are the two seconds of 20 Mbit/s that a player starts with: switched on at 1 s it plays from 3 to
+    /// 5 s, and stands still until the next five at 8 s.
+    #[test]
+    fn a_players_start_up_and_stalls_are_events() {
+        let (start, end) = (Instant::from_secs(1), Instant::from_secs(20));
+        let mut watched = watched(Config::stream_4k(), start, end);
+        let (_, id) = begin(&mut watched);
+        let mut rows = Vec::new();
+        watched.handle_bytes(Instant::from_secs(3), id, Direction::Down, 5_000_000, &mut rows);
+        watched.take_rows(&mut rows);
+        watched.handle_bytes(Instant::from_secs(8), id, Direction::Down, 5_000_000, &mut rows);
+        watched.take_rows(&mut rows);
+        let events: Vec<_> = rows
+            .iter()
+            .filter_map(|row| match row {
+                Row::Event(row) => Some((row.kind, row.at, row.length)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            events,
+            [
+                (EventKind::Startup, start, 2_000_000_000),
+                (EventKind::Stall, Instant::from_secs(5), 3_000_000_000)
+            ]
+        );
+        let once = rows.len();
+        watched.take_rows(&mut rows);
+        assert_eq!(rows.len(), once, "nothing is said twice");
+    }
+
+    #[test]
+    fn every_operation_is_shown_and_becomes_a_row() {
+        let config = Config {
+            object_size: ByteSize::from_bytes(1000),
+            every: Some(Duration::from_millis(100)),
+            ..Config::voip()
+        };
+        let mut watched = watched(config, Instant::ZERO, Instant::from_secs(10));
+        let (due, id) = begin(&mut watched);
+        let (mut rows, mut shown) = (Vec::new(), Vec::new());
+        watched.handle_bytes(due, id, Direction::Down, 1000, &mut rows);
+        watched.machine_mut().handle_finished(due, id);
+        watched.take_rows_with(&mut rows, |operation| shown.push(*operation));
+        assert_eq!(shown.len(), 1);
+        assert_eq!(shown[0].outcome, Outcome::Finished);
+        let expected = OperationRow {
+            station: 3,
+            workload: 1,
+            operation: shown[0],
+        };
+        assert_eq!(rows, [Row::Operation(expected)]);
+        watched.finish(&mut rows);
+        assert!(
+            matches!(&rows[1..], [Row::Interval(row)] if (row.station, row.workload, row.bytes_down) == (3, 1, 1000)),
+            "{rows:?}"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// All bytes are in some interval, whichever way and whenever they moved.
+        #[test]
+        fn no_byte_is_lost(steps in prop::collection::vec((0_u64..300, 0_u64..5000, any::<bool>()), 0..50)) {
+            let mut watched = watched(Config::download(), Instant::ZERO, Instant::from_secs(60));
+            let (mut now, id) = begin(&mut watched);
+            let (mut rows, mut told) = (Vec::new(), (0, 0));
+            for (pass, bytes, down) in steps {
+                now = now + Duration::from_millis(pass);
+                let direction = if down { Direction::Down } else { Direction::Up };
+                watched.handle_bytes(now, id, direction, bytes, &mut rows);
+                watched.interval_ended(now, &mut rows);
+                watched.take_rows(&mut rows);
+                if down { told.0 += bytes } else { told.1 += bytes }
+            }
+            watched.finish(&mut rows);
+            let counted = rows.iter().fold((0, 0), |sum, row| match row {
+                Row::Interval(row) => (sum.0 + row.bytes_down, sum.1 + row.bytes_up),
+                _ => sum,
+            });
+            prop_assert_eq!(told, counted);
+        }
+    }
+}

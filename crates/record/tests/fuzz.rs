@@ -8,7 +8,7 @@ use netburn_units::Seed;
 use proptest::prelude::*;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use util::any_row;
+use util::{any_air, any_row, any_row_but_air};
 
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
@@ -178,7 +178,7 @@ fn write_corpus() {
     endless.extend([0xff, 0xff, 0xff, 0x7f, 1, 0]);
     write("spool", "endless-frame".into(), &endless);
     for number in 0..8 {
-        let rows = prop::collection::vec(any_row(), 1..6)
+        let rows = prop::collection::vec(any_row_but_air(), 1..6)
             .new_tree(&mut runner)
             .unwrap()
             .current();
@@ -186,6 +186,16 @@ fn write_corpus() {
         let cut = if number % 2 == 0 { 0 } else { number * 3 };
         write("spool", format!("rows-{number}"), &whole[..whole.len() - cut]);
     }
+    let mut air = |count| {
+        prop::collection::vec(any_air(), count)
+            .new_tree(&mut runner)
+            .unwrap()
+            .current()
+    };
+    write("spool", "air".into(), &spool(&air(4)));
+    let mixed: Vec<Row> = util::good_rows().into_iter().take(6).chain(air(3)).collect();
+    let mixed = spool(&mixed);
+    write("spool", "air-torn".into(), &mixed[..mixed.len() - 7]);
     for (name, bytes) in [
         ("nothing", &[][..]),
         ("header-does-not-fit", &[0, 1, 2, 240]),

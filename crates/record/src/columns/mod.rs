@@ -108,12 +108,12 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 
 #[cfg(test)]
 mod tests {
-    use super::names::Names;
-    use super::read::rows;
+    use super::names::{Lookup, Names};
+    use super::read::{BadTable, Cursor, rows};
     use super::tables::{Table, TenthRow};
-    use super::write::TableWriter;
+    use super::write::{Batch, TableWriter};
     use super::*;
-    use crate::row::{EventKind, EventRow, IntervalRow};
+    use crate::row::{AirRow, EventKind, EventRow, IntervalRow};
     use netburn_scenario::{Plan, Station};
     use netburn_units::Instant;
 
@@ -167,5 +167,75 @@ mod tests {
         };
         let written: Vec<TenthRow> = (0..12_000).map(interval).collect();
         read_back(&plan, &written);
+    }
+
+    /// Bytes and air in one table, each with the columns of the other missing.
+    #[test]
+    fn bytes_and_air_read_back_from_one_table() {
+        let plan = plan(3, |number| format!("s{number}"));
+        let tenth = |number: u16| match number % 3 {
+            0 => TenthRow::Bytes(interval(number)),
+            _ => TenthRow::Air(AirRow {
+                station: number % 4,
+                at: Instant::from_nanos(-i64::from(number)),
+                mpdus: number.into(),
+                marks: u64::MAX,
+                ..AirRow::default()
+            }),
+        };
+        let written: Vec<TenthRow> = (0..20_000).map(tenth).collect();
+        read_back(&plan, &written);
+    }
+
+    /// The table of intervals before there was air in it.
+    struct Former(IntervalRow);
+
+    impl Table for Former {
+        const NAME: &'static str = TenthRow::NAME;
+        const COLUMNS: &'static [Column] = TenthRow::EARLIER[0];
+
+        fn write(&self, names: &Names, to: &mut Batch) {
+            to.text(names.station(self.0.station));
+            to.text(names.workload(self.0.station, self.0.workload));
+            to.number(self.0.at.as_nanos());
+            to.unsigned(self.0.bytes_down);
+            to.unsigned(self.0.bytes_up);
+        }
+
+        fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
+            Err("it is read as what came after")
+        }
+    }
+
+    #[test]
+    fn a_table_with_former_columns_is_read() {
+        let names = Names::new(&plan(3, |number| format!("s{number}")));
+        let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
+        for number in 0..10_000 {
+            table.put(&Former(interval(number)), &names).unwrap();
+        }
+        let (_, file) = table.finish().unwrap();
+        let mut left = (0..10_000).map(|number| TenthRow::Bytes(interval(number)));
+        rows(file, &names, &mut |row: TenthRow| assert_eq!(Some(row), left.next())).unwrap();
+        assert_eq!(left.next(), None);
+    }
+
+    #[test]
+    fn a_table_of_another_kind_is_refused() {
+        let names = Names::new(&plan(1, |_| "s".to_owned()));
+        let table = TableWriter::<TenthRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
+        let (_, file) = table.finish().unwrap();
+        let read = rows(file, &names, &mut |_: EventRow| ());
+        assert!(matches!(read, Err(BadTable::Schema("events"))), "{read:?}");
+    }
+
+    fn interval(number: u16) -> IntervalRow {
+        IntervalRow {
+            station: number % 4,
+            workload: number % 5,
+            at: Instant::from_millis(i64::from(number) * 100),
+            bytes_down: number.into(),
+            bytes_up: u64::MAX - u64::from(number),
+        }
     }
 }

@@ -128,7 +128,7 @@ impl Counter {
             .checked_since(row.at.max(self.warmup))
             .unwrap_or_default();
         let airtime = u128::from(row.airtime_down.as_nanos()) + u128::from(row.airtime_up.as_nanos());
-        let held = station.evidence.airtime.get_or_insert(0);
+        let held = &mut station.evidence.airtime;
         *held = held.saturating_add(airtime * u128::from(inside.as_nanos()));
     }
 

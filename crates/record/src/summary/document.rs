@@ -58,7 +58,8 @@ pub struct Summary {
 pub struct Totals {
     /// Content moved in the judged time.
     pub throughput_mbps: f64,
-    /// Jain's index of the stations' shares of the air; `null` where there is none or it isn't known.
+    /// Jain's index of the shares of the air of all stations with a workload; `null` where there is no air (local), it
+    /// isn't known (fleet), or none was used.
     pub airtime_jain: Option<f64>,
     /// Operations that count.
     #[serde(default)]
@@ -85,12 +86,14 @@ pub struct StationSummary {
     /// Whether there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Why it is inconclusive, in plain sentences.
+    /// Why it is inconclusive, in plain sentences: what is in doubt, or which goals had no samples.
     #[serde(default)]
     pub reasons: Vec<String>,
     /// Content moved in the judged time, both ways.
     pub throughput_mbps: f64,
-    /// Its share of the air; `null` where there is none or it isn't known.
+    /// Its share of the air: how long data to and from it held the air in the run's judged time, of what all stations
+    /// together did, so that shares sum to 1. `null` where there is no air (local), it isn't known (fleet), or none was
+    /// used.
     pub airtime_share: Option<f64>,
     /// Median round trip before the load.
     pub idle_latency_ms: Option<f64>,

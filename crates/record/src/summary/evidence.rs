@@ -27,9 +27,8 @@ pub(crate) struct StationEvidence {
     pub(crate) lost: Vec<String>,
     /// Its judged time.
     pub(crate) judged: Duration,
-    /// How long its data held the air in the run's judged time, in nanoseconds × those of the 100 ms; `None` where no
-    /// air was reported.
-    pub(crate) airtime: Option<u128>,
+    /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
+    pub(crate) airtime: u128,
     pub(crate) workloads: Vec<WorkloadEvidence>,
 }
 
@@ -114,10 +113,7 @@ impl StationEvidence {
         self.idle_lost += other.idle_lost;
         self.lost.extend(other.lost);
         self.judged += other.judged;
-        self.airtime = match (self.airtime, other.airtime) {
-            (Some(one), Some(another)) => Some(one.saturating_add(another)),
-            (one, another) => one.or(another),
-        };
+        self.airtime = self.airtime.saturating_add(other.airtime);
         for (workload, other) in self.workloads.iter_mut().zip(other.workloads) {
             workload.add(other);
         }

@@ -7,8 +7,8 @@ use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
 use crate::gate::{Checked, Evidence, gate};
 use crate::header::{Ending, Header};
-use netburn_scenario::Station;
-use netburn_stats::{Distribution, P50};
+use netburn_scenario::{Plan, Station};
+use netburn_stats::{Distribution, P50, jain};
 use netburn_units::Duration;
 use netburn_workload::config::BIN;
 use netburn_workload::judge::{judge, worst};
@@ -57,10 +57,15 @@ pub(crate) fn summarise(
     let plan = &header.plan;
     let mut moved = 0;
     let mut stations = Vec::new();
+    let air = evidence
+        .stations
+        .iter()
+        .map(|station| station.airtime)
+        .fold(0, u128::saturating_add);
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.workloads.iter().map(|workload| workload.moved).sum::<u128>();
         let doubts = doubts(&station.name, &evidence, &checked.doubts, &reasons);
-        stations.push(judge_station(station, evidence, doubts));
+        stations.push(judge_station(station, evidence, air, doubts));
     }
     let verdict = match reasons.is_empty() {
         true => worst(stations.iter().map(|station| station.verdict)),
@@ -82,7 +87,7 @@ pub(crate) fn summarise(
         gate: checked.gate,
         totals: Totals {
             throughput_mbps: mbps(moved, evidence.judged),
-            airtime_jain: None,
+            airtime_jain: fairness(plan, &stations),
             operations: sum(|workload| workload.operations),
             misses: sum(|workload| workload.misses),
             failures: sum(|workload| workload.failures),
@@ -106,7 +111,16 @@ fn doubts(name: &str, evidence: &StationEvidence, gate: &BTreeMap<String, Vec<St
     doubts
 }
 
-fn judge_station(station: &Station, evidence: StationEvidence, doubts: Vec<String>) -> StationSummary {
+/// How evenly the stations that use the network shared the air.
+fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
+    let both = plan.stations.iter().zip(stations);
+    let users = both.filter(|(station, _)| !station.workloads.is_empty());
+    let shares: Vec<f64> = users.filter_map(|(_, judged)| judged.airtime_share).collect();
+    jain(&shares)
+}
+
+/// `air` is the airtime of all stations together.
+fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts: Vec<String>) -> StationSummary {
     let moved = evidence.workloads.iter().map(|workload| workload.moved).sum();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
@@ -115,21 +129,45 @@ fn judge_station(station: &Station, evidence: StationEvidence, doubts: Vec<Strin
         .zip(evidence.workloads)
         .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, evidence.judged))
         .collect();
-    let verdict = match doubts.is_empty() {
+    let mut reasons = doubts;
+    let verdict = match reasons.is_empty() {
         true => worst(workloads.iter().map(|workload| workload.verdict)),
         false => Verdict::Inconclusive,
     };
+    if verdict == Verdict::Inconclusive && reasons.is_empty() {
+        reasons = workloads
+            .iter()
+            .zip(&station.workloads)
+            .flat_map(|(judged, workload)| empty_handed(judged, &workload.config))
+            .collect();
+    }
     let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
     StationSummary {
         name: station.name.clone(),
         verdict,
         provisional: provisional(verdict, workloads.iter().map(|w| (w.verdict, w.provisional))),
-        reasons: doubts,
+        reasons,
         throughput_mbps: mbps(moved, evidence.judged),
-        airtime_share: None,
+        airtime_share: (air > 0).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
         workloads,
     }
+}
+
+/// Why a workload's goals could not be judged.
+fn empty_handed(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
+    let goals = judged.goals.iter().zip(&config.goals);
+    let unjudged = goals.filter(|(goal, _)| goal.verdict == Verdict::Inconclusive);
+    unjudged
+        .map(|(goal, kind)| {
+            let why = match kind {
+                Goal::Latency { .. } => "no operation that counts fell due in the judged time",
+                Goal::Rate { .. } => "no whole window of it lies in the judged time",
+                Goal::NoStall => "it did not begin in the judged time",
+            };
+            format!("{} has nothing to hold against `{}`: {why}", judged.name, goal.goal)
+        })
+        .collect()
 }
 
 fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: Duration) -> WorkloadSummary {
