@@ -14,7 +14,7 @@ const C: u64 = 410;
 /// α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
 const RENO_EIGHTHS: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// The cubic function is computed anew for the same window at most this often, in ticks.
-const RECOMPUTE: u64 = 1_000 / 32;
+const RECOMPUTE: i64 = 1_000 / 32;
 /// The largest window in the units of [`Window`], and the longest time in 1/1024 s, for which the cube fits 64 bits.
 const LONGEST: u64 = 1 << 17;
 
@@ -27,7 +27,7 @@ pub(super) struct Cubic {
     /// Segments to be acknowledged for each by which the window grows.
     per: u32,
     last_cwnd: u32,
-    last_tick: u64,
+    last_tick: i64,
     last_sent: Option<Instant>,
 }
 
@@ -98,7 +98,7 @@ impl Cubic {
         let tick = tick(now);
         if let Some(epoch) = &mut self.epoch {
             epoch.acked = epoch.acked.saturating_add(acked);
-            if self.last_cwnd == cwnd && tick.saturating_sub(self.last_tick) <= RECOMPUTE {
+            if self.last_cwnd == cwnd && tick - self.last_tick <= RECOMPUTE {
                 return self.per;
             }
         }
@@ -141,7 +141,8 @@ impl Epoch {
     /// By the cubic function: W(t) = C (t − K)³ + W_max, where the window should be one round trip from now
     /// (RFC 9438 §4.2).
     fn per(&self, cwnd: u32, now: Instant, shortest_rtt: Duration) -> u32 {
-        let elapsed = tick(now).saturating_sub(tick(self.began)) + shortest_rtt.as_millis();
+        let begun = u64::try_from(tick(now) - tick(self.began)).unwrap_or(0);
+        let elapsed = begun + shortest_rtt.as_millis();
         let t = elapsed * 1_024 / 1_000;
         let distance = t.abs_diff(self.k).min(LONGEST);
         let delta = narrow((C * distance * distance * distance) >> 40);
@@ -168,9 +169,9 @@ impl Epoch {
     }
 }
 
-/// `now` in whole milliseconds; time before the run's beginning is its beginning.
-fn tick(now: Instant) -> u64 {
-    u64::try_from(now.as_nanos()).unwrap_or(0) / 1_000_000
+/// `now` in whole milliseconds.
+fn tick(now: Instant) -> i64 {
+    now.as_nanos().div_euclid(1_000_000)
 }
 
 fn narrow(value: u64) -> u32 {
@@ -223,6 +224,26 @@ mod tests {
     fn the_largest_cube_fits() {
         assert!(C.checked_mul(LONGEST.pow(3)).is_some());
         assert!(((1u64 << 24) - 1).checked_mul(1 << 40).is_some());
+    }
+
+    #[test]
+    fn time_may_begin_anywhere() {
+        let windows = |start: Instant| -> Vec<u32> {
+            let (mut cubic, mut window) = (Cubic::default(), Window::new(100));
+            window.set_ssthresh(cubic.reduced(100));
+            window.end_reduction();
+            (0..2_000)
+                .map(|n| {
+                    let now = start + Duration::from_millis(5 * n);
+                    cubic.avoid(&mut window, now, 2, Duration::from_millis(50));
+                    window.cwnd()
+                })
+                .collect()
+        };
+        let here = windows(Instant::ZERO);
+        assert!(here[1_999] > 100, "W_max is passed within 10 s");
+        assert_eq!(windows(Instant::from_secs(-5)), here);
+        assert_eq!(windows(Instant::from_secs(100_000)), here);
     }
 
     proptest! {
