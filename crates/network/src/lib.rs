@@ -33,5 +33,5 @@ mod wires;
 
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
-pub use observe::{RadioSeen, StationSeen, Traffic};
+pub use observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
 pub use output::{Dropper, Endpoint, Output};

@@ -4,14 +4,14 @@ use crate::change::Changes;
 use crate::error::NetworkError;
 use crate::hop::Left;
 use crate::layout::{Layout, Place, PlacedRadio};
-use crate::observe::{RadioSeen, StationSeen, Traffic};
+use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
 use crate::output::{Dropper, Endpoint, Moving, Output, Parcel, unwrap, wrap};
 use crate::queue::QueueConfig;
 use crate::wires::{Wire, Wires};
 use netburn_medium::air::{Air, Output as AirOutput, Transmission, Wake as AirWake};
 use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
 use netburn_scenario::Plan;
-use netburn_units::Instant;
+use netburn_units::{BitRate, Instant};
 use std::collections::VecDeque;
 
 /// A plan's network.
@@ -61,7 +61,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Some(radio) => radio.name.to_string(),
             None => format!("station.{}", plan.stations[node - layout.radios.len()].name),
         };
-        let air = Air::new(&layout.air, queues).map_err(|why| {
+        let air = Air::beginning(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|why| {
             let links =
                 |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
             NetworkError::Phy {
@@ -178,6 +178,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             down: self.down[index],
             up: self.up[index],
             air: self.air.account(place.node),
+        }
+    }
+
+    /// A station's link, as it is seen.
+    #[must_use]
+    pub fn link_seen(&self, station: u16) -> LinkSeen {
+        let place = &self.places[usize::from(station)];
+        let rate = |from, to| self.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
+        LinkSeen {
+            signal: place.link.signal(&place.quality),
+            rate_down: rate(place.radio, place.node),
+            rate_up: rate(place.node, place.radio),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be seen of a network while it runs.
 
 use netburn_medium::air::{Account, ChannelAccount};
+use netburn_units::{BitRate, Dbm};
 
 /// What has become of the packets of one direction of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +35,17 @@ pub struct StationSeen {
     pub up: Traffic,
     /// Its radio's account.
     pub air: Account,
+}
+
+/// A station's link, as it is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkSeen {
+    /// The power of the access point's signal at the station; `None` where an MCS is given in its place.
+    pub signal: Option<Dbm>,
+    /// The data rate of what was sent to it last.
+    pub rate_down: BitRate,
+    /// The same the other way.
+    pub rate_up: BitRate,
 }
 
 /// A radio of an access point, as it is seen.

@@ -3,7 +3,6 @@
 use crate::ground::Ground;
 use crate::plan::{Ap, Joins, Plan, Station};
 use crate::schema::goal;
-use crate::write::setting_as_written;
 use netburn_medium::config::Quality;
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Kind};
@@ -39,14 +38,7 @@ impl Plan {
         }
         if ground.models_air() {
             for change in &self.changes {
-                let settings: Vec<String> = change
-                    .settings
-                    .iter()
-                    .map(|setting| {
-                        let (path, value) = setting_as_written(setting);
-                        format!("{path} = {value}")
-                    })
-                    .collect();
+                let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
                 lines.push(format!("after {}: {}", change.time, settings.join(", ")));
             }
         }

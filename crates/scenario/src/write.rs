@@ -299,6 +299,13 @@ fn change(change: &Change) -> Value {
     json!({ "time": change.time.to_string(), "set": set.done() })
 }
 
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (path, value) = setting_as_written(self);
+        write!(f, "{path} = {value}")
+    }
+}
+
 /// A changed key's path and its new value.
 pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
     match setting {

@@ -1,5 +1,13 @@
 //! Models through virtual time: what is due is put in, what comes out is measured, and the clock jumps to what happens next.
 //!
+//! - [`run()`]: a whole plan: workloads, HTTP over modelled TCP, the network, the air. What comes out are the rows that every ground leaves.
 //! - [`datagrams`]: flows of datagrams at a constant rate or as fast as they are taken, and probes.
 
 pub mod datagrams;
+mod error;
+mod run;
+mod world;
+
+pub use error::SimulateError;
+pub use run::{Done, run};
+pub use world::Counted;

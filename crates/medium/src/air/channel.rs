@@ -65,7 +65,7 @@ pub(super) struct Channel {
 
 impl Channel {
     /// Channel `index` of `config`, with the hearing group of each of its nodes (others have none).
-    pub(super) fn new(config: &AirConfig, index: usize) -> (Self, Vec<Option<usize>>) {
+    pub(super) fn new(begin: Instant, config: &AirConfig, index: usize) -> (Self, Vec<Option<usize>>) {
         let ChannelConfig {
             timing,
             eifs,
@@ -120,7 +120,7 @@ impl Channel {
             group_of: group_of.clone(),
             flights: Vec::new(),
             next_flight: 0,
-            since: Instant::ZERO,
+            since: begin,
             account: ChannelAccount::default(),
             others: Others::new(contender, *busy, timing.clock, chance),
         };

@@ -29,7 +29,7 @@ use crate::phy::PhyError;
 use crate::queue::TransmitQueue;
 use channel::{Channel, Flight, Who};
 use link::Received;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{BitRate, Duration, Instant, Stream};
 use node::Node;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -97,9 +97,24 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// # Panics
     /// When there aren't as many queues as nodes.
     pub fn new(config: &AirConfig, queues: Vec<Box<dyn TransmitQueue<P>>>) -> Result<Self, PhyError> {
+        Self::beginning(Instant::ZERO, config, queues)
+    }
+
+    /// The same, where time begins at `begin` and not at 0.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    ///
+    /// # Panics
+    /// As for [`new`](Self::new).
+    pub fn beginning(
+        begin: Instant,
+        config: &AirConfig,
+        queues: Vec<Box<dyn TransmitQueue<P>>>,
+    ) -> Result<Self, PhyError> {
         assert_eq!(config.nodes.len(), queues.len(), "one queue per node");
         let (mut channels, group_of): (Vec<_>, Vec<_>) = (0..config.channels.len())
-            .map(|index| Channel::new(config, index))
+            .map(|index| Channel::new(begin, config, index))
             .unzip();
         let mut nodes = Vec::new();
         for (index, (node, queue)) in config.nodes.iter().zip(queues).enumerate() {
@@ -120,12 +135,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             outputs: VecDeque::new(),
             trace: None,
             loss: config.seed.stream("loss", 0),
-            now: Instant::ZERO,
+            now: begin,
             winners: Vec::new(),
             released: Vec::new(),
         };
         for channel in 0..air.channels.len() {
-            air.others_next(Instant::ZERO, channel);
+            air.others_next(begin, channel);
         }
         Ok(air)
     }
@@ -183,6 +198,14 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// The next data transmission that ended.
     pub fn poll_transmission(&mut self) -> Option<Transmission> {
         self.trace.as_mut()?.pop_front()
+    }
+
+    /// The data rate of what `from` sent to `to` last, or would send first; `None` where there is no link.
+    #[must_use]
+    pub fn rate(&self, from: NodeId, to: NodeId) -> Option<BitRate> {
+        let node = &self.nodes[from.index()];
+        let place = (*node.link_to.get(to.index())?)?;
+        Some(node.links[usize::from(place)].sending.format.rate)
     }
 
     /// What a node's share of the air was spent on.

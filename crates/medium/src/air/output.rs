@@ -84,6 +84,8 @@ pub struct Account {
     pub received_transmissions: u64,
     /// MPDUs in those.
     pub received_mpdus: u64,
+    /// MPDUs in those that did not arrive.
+    pub received_retries: u64,
     /// Data PPDUs sent.
     pub transmissions: u64,
     /// Of which met others.

@@ -60,6 +60,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         receiver.account.received += duration;
         receiver.account.received_transmissions += 1;
         receiver.account.received_mpdus += u64::from(mpdus);
+        receiver.account.received_retries += u64::from(mpdus - arrived);
         receiver
             .queue
             .charge(crate::queue::Tin { to: id, tid: tin.tid }, duration);

@@ -146,6 +146,12 @@ impl Link {
         self.power = power;
     }
 
+    /// The signal at the station, to a hundredth of a dBm.
+    pub(crate) fn signal(&self, quality: &Quality) -> Option<Dbm> {
+        let hundredths = libm::round(self.signal_dbm(quality)? * 100.0);
+        Some(Dbm::from_hundredths(hundredths as i32))
+    }
+
     fn signal_dbm(&self, quality: &Quality) -> Option<f64> {
         signal::received_dbm(quality, self.power, self.band, &PathLoss::of_band(self.band))
     }

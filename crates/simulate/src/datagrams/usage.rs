@@ -13,6 +13,7 @@ pub fn between(before: &Account, after: &Account) -> Account {
         received: after.received - before.received,
         received_transmissions: after.received_transmissions - before.received_transmissions,
         received_mpdus: after.received_mpdus - before.received_mpdus,
+        received_retries: after.received_retries - before.received_retries,
         transmissions: after.transmissions - before.transmissions,
         collisions: after.collisions - before.collisions,
         mpdus: after.mpdus - before.mpdus,

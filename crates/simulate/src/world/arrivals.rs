@@ -1,0 +1,213 @@
+//! What comes out of the network, and what leaves it.
+
+use super::World;
+use super::gro::Joined;
+use super::load::{End, Load, TCP_HEADERS, UDP_HEADERS, length, tid};
+use netburn_medium::packet::{DropReason, Ecn, Packet};
+use netburn_network::{Dropper, Endpoint as Place, Output};
+use netburn_tcp::{Packet as Segment, Transmit};
+use netburn_units::{ByteSize, Instant};
+use netburn_workload::{FarTimes, RequestId};
+
+impl World {
+    /// Takes what the network gave out at this instant.
+    pub(super) fn take_arrivals(&mut self) {
+        while let Some(output) = self.network.poll_output() {
+            match output {
+                Output::Delivered { packet, .. } => self.arrive(packet),
+                Output::Dropped { by, packet, .. } => self.dropped(by, packet),
+                Output::Sent { flow, packets, .. } => self.left(flow, packets),
+            }
+        }
+        self.pass_on();
+    }
+
+    fn arrive(&mut self, packet: Packet<Load>) {
+        match packet.payload {
+            Load::Segment {
+                connection,
+                to,
+                segment,
+            } => {
+                let Some(slot) = self.slot_of(connection) else { return };
+                let next = Joined {
+                    slot,
+                    to,
+                    segment: segment.segment,
+                    marked: packet.ecn == Ecn::Ce,
+                };
+                if !self.joined.as_mut().is_some_and(|joined| joined.takes(&next)) {
+                    self.pass_on();
+                    self.joined = Some(next);
+                }
+            }
+            Load::Probe { user, id, echoed: None } => self.echo(user, id, &packet),
+            Load::Probe {
+                user,
+                id,
+                echoed: Some(at),
+            } => {
+                let far = FarTimes {
+                    received: at.as_nanos(),
+                    sent: at.as_nanos(),
+                };
+                let machine = self.users[user as usize].watched.machine_mut();
+                machine.handle_reply(self.now, id, Some(far));
+                self.take_actions(user as usize);
+            }
+        }
+    }
+
+    /// Gives what was joined to its endpoint.
+    fn pass_on(&mut self) {
+        if let Some(joined) = self.joined.take()
+            && let Some(connection) = &mut self.connections[joined.slot]
+        {
+            let endpoint = &mut connection.host(joined.to).endpoint;
+            endpoint.handle_segment(self.now, &joined.segment, joined.marked);
+            self.unrest(joined.slot, joined.to);
+        }
+    }
+
+    /// The server sends a probe back at once.
+    fn echo(&mut self, user: u32, id: RequestId, packet: &Packet<Load>) {
+        let station = self.users[user as usize].watched.station();
+        let back = Packet {
+            ecn: Ecn::NotEct,
+            payload: Load::Probe {
+                user,
+                id,
+                echoed: Some(self.now),
+            },
+            ..packet.clone()
+        };
+        self.counted.packets += 1;
+        self.network
+            .handle_packet(self.now, Place::Server, Place::Station(station), back);
+    }
+
+    /// A probe leaves its station.
+    pub(super) fn send_probe(&mut self, user: usize, id: RequestId, size: ByteSize) {
+        let watched = &self.users[user].watched;
+        let packet = Packet {
+            length: size.as_bytes() as u32 + UDP_HEADERS,
+            // Apart from every connection's flows.
+            flow: u32::MAX - user as u32,
+            tid: tid(watched.machine().config().priority),
+            ecn: Ecn::NotEct,
+            payload: Load::Probe {
+                user: user as u32,
+                id,
+                echoed: None,
+            },
+        };
+        let from = Place::Station(watched.station());
+        self.counted.packets += 1;
+        self.network.handle_packet(self.now, from, Place::Server, packet);
+        self.take_arrivals();
+    }
+
+    /// A packet was dropped on the way.
+    fn dropped(&mut self, by: Dropper, packet: Packet<Load>) {
+        let Load::Segment {
+            connection,
+            to,
+            segment,
+        } = packet.payload
+        else {
+            return;
+        };
+        let Some(slot) = self.slot_of(connection) else { return };
+        let Some(of) = &mut self.connections[slot] else { return };
+        let host = of.host(to.other());
+        let refused = match by {
+            Dropper::Host | Dropper::Sender(DropReason::QueueFull) => true,
+            // It had left the queue; the end of its transmission says so, too.
+            Dropper::Sender(DropReason::RetryLimit) | Dropper::Wire | Dropper::Lost | Dropper::Air(_) => return,
+            Dropper::Sender(_) => false,
+        };
+        let weight = host.left(1);
+        if refused {
+            let packet = Segment {
+                truesize: weight as u32,
+                ..segment
+            };
+            host.endpoint.handle_dropped_locally(self.now, &packet);
+        } else {
+            host.endpoint.handle_freed(self.now, weight);
+        }
+        self.unrest(slot, to.other());
+    }
+
+    /// Packets of a flow have left their sender's host.
+    fn left(&mut self, flow: u32, packets: u32) {
+        let Some(slot) = self.slot_of(flow >> 1) else { return };
+        let end = End::BOTH[(flow & 1) as usize];
+        let Some(of) = &mut self.connections[slot] else { return };
+        let host = of.host(end);
+        let weight = host.left(packets);
+        if weight > 0 {
+            host.endpoint.handle_freed(self.now, weight);
+            self.unrest(slot, end);
+        }
+    }
+
+    /// An endpoint hands a packet or a burst to its host.
+    pub(super) fn transmit(&mut self, slot: usize, end: End, transmit: &Transmit) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        let (serial, tid, station) = (connection.serial, connection.tid, connection.station);
+        let ecn = if transmit.ect { Ecn::Ect0 } else { Ecn::NotEct };
+        for segment in transmit.packets() {
+            self.counted.packets += 1;
+            self.counted.data_segments += u64::from(segment.segment.length > 0);
+            if let Some(connection) = &mut self.connections[slot] {
+                connection.host(end).handed(segment.truesize);
+            }
+            let packet = Packet {
+                length: length(&segment).max(TCP_HEADERS),
+                flow: serial << 1 | end.index() as u32,
+                tid,
+                ecn,
+                payload: Load::Segment {
+                    connection: serial,
+                    to: end.other(),
+                    segment,
+                },
+            };
+            let (from, to) = (end.place(station), end.other().place(station));
+            self.network.handle_packet(self.now, from, to, packet);
+            self.take_arrivals();
+        }
+    }
+
+    /// The slot of a connection, by its number; `None` when it is over.
+    fn slot_of(&self, serial: u32) -> Option<usize> {
+        let slot = *self.slots.get(serial as usize)? as usize;
+        let connection = self.connections.get(slot)?.as_ref()?;
+        (connection.serial == serial).then_some(slot)
+    }
+
+    /// An endpoint may have something to send or to tell.
+    pub(super) fn unrest(&mut self, slot: usize, end: End) {
+        let is_restless = &mut self.is_restless[slot][end.index()];
+        if !std::mem::replace(is_restless, true) {
+            self.restless.push((slot, end));
+        }
+    }
+
+    /// A timer of an endpoint is due.
+    pub(super) fn wake_endpoint(&mut self, place: usize) {
+        let (slot, end) = (place / 2, End::BOTH[place % 2]);
+        if let Some(connection) = &mut self.connections[slot] {
+            connection.host(end).endpoint.handle_timeout(self.now);
+            self.unrest(slot, end);
+        }
+    }
+
+    /// When an endpoint wants to be woken.
+    pub(super) fn set_timer(&mut self, slot: usize, end: End, at: Option<Instant>) {
+        self.endpoints_due.set(2 * slot + end.index(), at);
+    }
+}

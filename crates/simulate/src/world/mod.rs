@@ -1,0 +1,168 @@
+//! The whole path in virtual time: workloads at the stations, HTTP over TCP, the network, the server.
+//!
+//! [`World`] owns everything and knows one instant. What is due next decides how far the clock jumps: a packet, a workload, an
+//! endpoint's timer, or the tenth of a second at which things are looked at. Then what came is worked off until nothing moves at this
+//! instant any more: [`arrivals`] puts packets into endpoints, [`traffic`] does what workloads ask for and tells them what came of it,
+//! and endpoints send. [`observe`] makes rows of what can be seen from outside.
+
+mod arrivals;
+mod connection;
+mod exchange;
+mod gro;
+mod load;
+mod observe;
+mod traffic;
+mod users;
+
+use crate::error::SimulateError;
+use connection::Connection;
+use gro::Joined;
+use load::{End, Load};
+use netburn_network::Network;
+use netburn_record::Row;
+use netburn_scenario::Plan;
+use netburn_tcp::EndpointConfig;
+use netburn_units::{Duration, Instant};
+use netburn_workload::Deadlines;
+use observe::Observer;
+use users::User;
+
+/// How often what can be seen from outside is looked at: the length of an interval.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Everything.
+pub(crate) struct World {
+    now: Instant,
+    network: Network<Load>,
+    users: Vec<User>,
+    users_due: Deadlines,
+    /// By slot; a slot is used again when its connection is over.
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// By a connection's number: its slot.
+    slots: Vec<u32>,
+    /// By twice the slot and the end.
+    endpoints_due: Deadlines,
+    /// Endpoints that may have something to send or to tell, each once.
+    restless: Vec<(usize, End)>,
+    is_restless: Vec<[bool; 2]>,
+    joined: Option<Joined>,
+    /// By station: how its endpoints and the server's behave.
+    stations: Vec<EndpointConfig>,
+    server: EndpointConfig,
+    tls: bool,
+    rows: Vec<Row>,
+    observer: Observer,
+    counted: Counted,
+}
+
+/// What it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// TCP segments with content that were sent, retransmissions included.
+    pub data_segments: u64,
+    /// All packets that were sent.
+    pub packets: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+}
+
+impl World {
+    /// A plan's world, before anything has happened: at `-baseline`.
+    pub(crate) fn new(plan: &Plan) -> Result<Self, SimulateError> {
+        let network = Network::new(plan)?;
+        let (users, begin) = users::of(plan);
+        let mut users_due = Deadlines::new(users.len());
+        for (index, user) in users.iter().enumerate() {
+            users_due.set(index, user.watched.machine().poll_timeout().map(|(at, _)| at));
+        }
+        let stations = plan.stations.iter().map(users::station_endpoint).collect::<Vec<_>>();
+        let observer = Observer::new(plan, &network);
+        Ok(World {
+            now: begin,
+            network,
+            users,
+            users_due,
+            connections: Vec::new(),
+            free: Vec::new(),
+            slots: Vec::new(),
+            endpoints_due: Deadlines::new(0),
+            restless: Vec::new(),
+            is_restless: Vec::new(),
+            joined: None,
+            stations,
+            server: users::server_endpoint(plan),
+            tls: plan.server.tls,
+            rows: Vec::new(),
+            observer,
+            counted: Counted::default(),
+        })
+    }
+
+    /// The instant it has come to.
+    pub(crate) fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// What it took so far.
+    pub(crate) fn counted(&self) -> Counted {
+        self.counted
+    }
+
+    /// Lets everything happen until `until`.
+    pub(crate) fn run_until(&mut self, until: Instant) {
+        loop {
+            let network = self.network.poll_timeout().map(|(at, _)| at);
+            let due = [network, self.users_due.next(), self.endpoints_due.next()];
+            let Some(next) = due.into_iter().flatten().min().filter(|next| *next <= until) else {
+                break;
+            };
+            self.now = self.now.max(next);
+            let now = self.now;
+            if network.is_some_and(|at| at <= now) {
+                self.network.handle_timeout(now);
+                self.take_arrivals();
+            }
+            while let Some((_, place)) = self.endpoints_due.pop(now) {
+                self.wake_endpoint(place);
+            }
+            while let Some((_, user)) = self.users_due.pop(now) {
+                self.users[user].watched.machine_mut().handle_timeout(now);
+                self.take_actions(user);
+            }
+            self.settle();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Works off what is to happen at this instant.
+    fn settle(&mut self) {
+        while let Some((slot, end)) = self.restless.pop() {
+            self.is_restless[slot][end.index()] = false;
+            self.serve(slot, end);
+        }
+    }
+
+    /// The rows since the last call.
+    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// A tenth of a second has ended.
+    pub(crate) fn look(&mut self) {
+        for user in &mut self.users {
+            user.watched.interval_ended(self.now, &mut self.rows);
+        }
+        self.observer.look(self.now, &self.network, &mut self.rows);
+        self.look_at_connections();
+    }
+
+    /// The run is over: what is left becomes rows.
+    pub(crate) fn finish(&mut self) {
+        for index in 0..self.users.len() {
+            let user = &mut self.users[index];
+            user.watched.machine_mut().handle_timeout(self.now);
+            user.watched.finish(&mut self.rows);
+        }
+    }
+}

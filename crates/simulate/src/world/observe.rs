@@ -1,0 +1,128 @@
+//! What can be seen from outside, in rows: the air by station every tenth of a second, connections, links, changes.
+
+use super::World;
+use super::load::End;
+use netburn_network::{Network, StationSeen};
+use netburn_record::{AirRow, ConnectionRow, EventKind, EventRow, LinkRow, Row, Side};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// How often links are looked at.
+const LINKS: Duration = Duration::from_secs(1);
+
+/// What was seen last.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    stations: Vec<StationSeen>,
+    /// When links are looked at next.
+    links: Instant,
+    changes: VecDeque<(Instant, String)>,
+}
+
+impl Observer {
+    pub(super) fn new<P: std::fmt::Debug + Send + 'static>(plan: &Plan, network: &Network<P>) -> Self {
+        let stations = 0..plan.stations.len() as u16;
+        let changes = plan.changes.iter().map(|change| {
+            let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
+            (Instant::ZERO + change.time, settings.join(", "))
+        });
+        Observer {
+            stations: stations.map(|station| network.station_seen(station)).collect(),
+            links: Instant::ZERO - plan.baseline,
+            changes: changes.collect(),
+        }
+    }
+
+    /// Rows for the tenth of a second that ends at `now`.
+    pub(super) fn look<P: std::fmt::Debug + Send + 'static>(
+        &mut self,
+        now: Instant,
+        network: &Network<P>,
+        rows: &mut Vec<Row>,
+    ) {
+        while self.changes.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((at, text)) = self.changes.pop_front() else {
+                break;
+            };
+            rows.push(Row::Event(EventRow {
+                station: None,
+                workload: None,
+                at,
+                length: 0,
+                kind: EventKind::Change,
+                text,
+            }));
+        }
+        for (before, station) in self.stations.iter_mut().zip(0_u16..) {
+            let seen = network.station_seen(station);
+            let row = air_row(station, now - super::TICK, before, &seen);
+            *before = seen;
+            rows.push(Row::Air(row));
+        }
+        if now >= self.links {
+            self.links = now + LINKS;
+            for station in 0..self.stations.len() as u16 {
+                let link = network.link_seen(station);
+                rows.push(Row::Link(LinkRow {
+                    station,
+                    at: now,
+                    signal: link.signal.map(|signal| signal.as_hundredths()),
+                    rx_rate_bps: Some(link.rate_down.as_bps()),
+                    tx_rate_bps: Some(link.rate_up.as_bps()),
+                }));
+            }
+        }
+    }
+}
+
+fn air_row(station: u16, at: Instant, before: &StationSeen, seen: &StationSeen) -> AirRow {
+    let drops = |seen: &StationSeen| seen.down.dropped + seen.up.dropped;
+    let marks = |seen: &StationSeen| seen.down.marked + seen.up.marked;
+    let transmissions = |seen: &StationSeen| seen.air.transmissions + seen.air.received_transmissions;
+    let mpdus = |seen: &StationSeen| seen.air.mpdus + seen.air.received_mpdus;
+    let retries = |seen: &StationSeen| seen.air.retries + seen.air.received_retries;
+    AirRow {
+        station,
+        at,
+        airtime_down: seen.air.received - before.air.received,
+        airtime_up: seen.air.sent - before.air.sent,
+        transmissions: transmissions(seen) - transmissions(before),
+        mpdus: mpdus(seen) - mpdus(before),
+        retries: retries(seen) - retries(before),
+        backlog: seen.down.backlog() + seen.up.backlog(),
+        drops: drops(seen) - drops(before),
+        marks: marks(seen) - marks(before),
+    }
+}
+
+impl World {
+    /// TCP_INFO of every open connection, as both ends see it.
+    pub(super) fn look_at_connections(&mut self) {
+        for connection in self.connections.iter().flatten() {
+            for (end, side) in [(End::Client, Side::Station), (End::Server, Side::Server)] {
+                let host = &connection.ends[end.index()];
+                if !host.endpoint.is_established() {
+                    continue;
+                }
+                let info = host.endpoint.info();
+                let micros = |span: Duration| u32::try_from(span.as_nanos() / 1_000).unwrap_or(u32::MAX);
+                self.rows.push(Row::Connection(ConnectionRow {
+                    station: connection.station,
+                    workload: self.users[connection.user].watched.workload(),
+                    side,
+                    // Like a host's ports, which begin again once they have run out.
+                    port: (1_024 + connection.serial % 64_000) as u16,
+                    at: self.now,
+                    rtt_us: info.srtt.map_or(0, micros),
+                    rtt_var_us: micros(info.rttvar),
+                    cwnd: info.cwnd,
+                    retransmits: info.retransmits as u32,
+                    delivery_rate_bps: info.delivery_rate.map_or(0, |rate| rate.as_bps()),
+                    bytes_acked: host.acknowledged,
+                    bytes_received: host.received,
+                }));
+            }
+        }
+    }
+}

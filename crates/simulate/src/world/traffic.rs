@@ -1,0 +1,304 @@
+//! What workloads ask for, and what comes of it: connections, requests, answers.
+
+use super::World;
+use super::connection::{Connection, Host};
+use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, SERVER_HELLO, Stage};
+use super::load::{End, tid};
+use netburn_tcp::{Endpoint, EndpointConfig, Event};
+use netburn_workload::{Action, Connection as Wanted, Failure, Request, RequestId};
+
+impl World {
+    /// Does what a workload asks for, and takes what it has to say.
+    pub(super) fn take_actions(&mut self, user: usize) {
+        while let Some(action) = self.users[user].watched.machine_mut().poll_action() {
+            match action {
+                Action::Begin(request) => self.begin(user, &request),
+                Action::Send { id, size, .. } => self.send_probe(user, id, size),
+                Action::Cancel(id) => self.cancel(user, id),
+            }
+        }
+        let watched = &mut self.users[user].watched;
+        watched.take_rows(&mut self.rows);
+        self.users_due
+            .set(user, watched.machine().poll_timeout().map(|(at, _)| at));
+    }
+
+    fn begin(&mut self, user: usize, request: &Request) {
+        let kept = match request.connection {
+            Wanted::New => None,
+            Wanted::Kept(number) => Some(number),
+        };
+        let open = kept.and_then(|number| self.users[user].kept.get(&number).copied());
+        let slot = match open {
+            Some(slot) => slot,
+            None => self.dial(user, kept, request),
+        };
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        let (up, down) = (connection.ends[0].stream, connection.ends[1].stream);
+        // The handshake of TLS comes before whatever is asked.
+        let (up, down) = match (connection.stage, self.tls) {
+            (Stage::Dialling, true) => (CLIENT_HELLO + CLIENT_FINISHED, SERVER_HELLO),
+            _ => (up, down),
+        };
+        let content = request.size.as_bytes();
+        connection.exchange = Some(Exchange::new(request.id, request.direction, content, up, down));
+        self.users[user].requests.insert(request.id, slot);
+        if open.is_some() {
+            self.ask(slot);
+        }
+    }
+
+    /// Opens a connection.
+    fn dial(&mut self, user: usize, kept: Option<u32>, request: &Request) -> usize {
+        let station = self.users[user].watched.station();
+        let serial = self.slots.len() as u32;
+        let random = |config: &EndpointConfig| EndpointConfig {
+            random: u64::from(serial).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ..config.clone()
+        };
+        let client = random(&self.stations[usize::from(station)]);
+        let server = random(&self.server);
+        let modelled = "the plan was checked: every congestion control in it is modelled";
+        let connection = Connection {
+            serial,
+            user,
+            station,
+            tid: tid(request.priority),
+            kept,
+            stage: Stage::Dialling,
+            exchange: None,
+            ends: [
+                Host::new(Endpoint::connect(&client, self.now).expect(modelled)),
+                Host::new(Endpoint::listen(&server, self.now).expect(modelled)),
+            ],
+        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.is_restless.push([false; 2]);
+            self.connections.len() - 1
+        });
+        self.connections[slot] = Some(connection);
+        self.slots.push(slot as u32);
+        self.counted.connections += 1;
+        if let Some(number) = kept {
+            self.users[user].kept.insert(number, slot);
+        }
+        self.unrest(slot, End::Client);
+        slot
+    }
+
+    /// Sends the request that is on a connection.
+    fn ask(&mut self, slot: usize) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        if let Some(exchange) = connection.exchange {
+            self.write(slot, End::Client, exchange.request());
+        }
+    }
+
+    /// The application at one end hands over bytes; what there is no room for waits.
+    fn write(&mut self, slot: usize, end: End, bytes: u64) {
+        let now = self.now;
+        if let Some(connection) = &mut self.connections[slot] {
+            let host = connection.host(end);
+            host.stream += bytes;
+            host.unwritten += bytes;
+            host.unwritten -= host.endpoint.write(now, host.unwritten);
+            self.unrest(slot, end);
+        }
+    }
+
+    /// An endpoint sends what it can and tells what there is to tell.
+    pub(super) fn serve(&mut self, slot: usize, end: End) {
+        loop {
+            let Some(connection) = &mut self.connections[slot] else {
+                return;
+            };
+            let endpoint = &mut connection.host(end).endpoint;
+            if let Some(transmit) = endpoint.poll_transmit(self.now) {
+                self.transmit(slot, end, &transmit);
+            } else if let Some(event) = endpoint.poll_event() {
+                self.told(slot, end, event);
+            } else {
+                break;
+            }
+        }
+        if let Some(connection) = &mut self.connections[slot] {
+            let due = connection.host(end).endpoint.poll_timeout().map(|(at, _)| at);
+            let over = connection.is_over();
+            self.set_timer(slot, end, due);
+            if over {
+                self.remove(slot);
+            }
+        }
+    }
+
+    fn told(&mut self, slot: usize, end: End, event: Event) {
+        let now = self.now;
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        let host = connection.host(end);
+        match event {
+            Event::Received(bytes) => host.received = bytes,
+            Event::Acknowledged(bytes) => host.acknowledged = bytes,
+            Event::Writable => host.unwritten -= host.endpoint.write(now, host.unwritten),
+            // The other end has nothing more to say: nor has this one.
+            Event::Finished => host.endpoint.finish(now),
+            Event::Closed | Event::Failed(_) => host.ended = true,
+            Event::Connected => {}
+        }
+        match (end, event) {
+            (End::Client, Event::Connected) => self.connected(slot),
+            (End::Client, Event::Received(_) | Event::Acknowledged(_)) => self.progress(slot),
+            (End::Client, Event::Failed(_) | Event::Closed) => self.broken(slot),
+            (End::Server, Event::Received(received)) => self.answer(slot, received),
+            _ => {}
+        }
+    }
+
+    /// The station's handshake is over.
+    fn connected(&mut self, slot: usize) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        if self.tls {
+            connection.stage = Stage::Securing;
+            self.write(slot, End::Client, CLIENT_HELLO);
+        } else {
+            self.open(slot);
+        }
+    }
+
+    /// Requests may go.
+    fn open(&mut self, slot: usize) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        connection.stage = Stage::Open;
+        let user = connection.user;
+        if let Some(exchange) = connection.exchange {
+            let machine = self.users[user].watched.machine_mut();
+            machine.handle_connected(self.now, exchange.id);
+            self.ask(slot);
+            self.take_actions(user);
+        }
+    }
+
+    /// The server has so much.
+    fn answer(&mut self, slot: usize, received: u64) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        if connection.stage == Stage::Securing && received >= CLIENT_HELLO && connection.ends[1].stream == 0 {
+            self.write(slot, End::Server, SERVER_HELLO);
+            return;
+        }
+        if let Some(bytes) = connection
+            .exchange
+            .as_mut()
+            .and_then(|exchange| exchange.handle_up(received))
+        {
+            self.write(slot, End::Server, bytes);
+        }
+    }
+
+    /// More has come to the station, or left it.
+    fn progress(&mut self, slot: usize) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        let (received, acknowledged) = (connection.ends[0].received, connection.ends[0].acknowledged);
+        if connection.stage == Stage::Securing {
+            if received >= SERVER_HELLO {
+                self.write(slot, End::Client, CLIENT_FINISHED);
+                self.open(slot);
+            }
+            return;
+        }
+        let user = connection.user;
+        let Some(exchange) = &mut connection.exchange else {
+            return;
+        };
+        let (id, direction) = (exchange.id, exchange.direction);
+        let moved = exchange.moved(received, acknowledged);
+        let finished = exchange.is_finished(received);
+        if moved > 0 {
+            let watched = &mut self.users[user].watched;
+            watched.handle_bytes(self.now, id, direction, moved, &mut self.rows);
+        }
+        if finished {
+            connection.exchange = None;
+            if connection.kept.is_none() {
+                connection.host(End::Client).endpoint.finish(self.now);
+                self.unrest(slot, End::Client);
+            }
+            self.users[user].requests.remove(&id);
+            self.users[user].watched.machine_mut().handle_finished(self.now, id);
+        }
+        if moved > 0 || finished {
+            self.take_actions(user);
+        }
+    }
+
+    /// The station's end is over.
+    fn broken(&mut self, slot: usize) {
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        let user = connection.user;
+        let why = match connection.stage {
+            Stage::Dialling => Failure::Dial,
+            Stage::Securing | Stage::Open => Failure::Connection,
+        };
+        let kept = connection.kept;
+        let under_way = connection.exchange.take();
+        if let Some(number) = kept.filter(|number| self.users[user].kept.get(number) == Some(&slot)) {
+            self.users[user].kept.remove(&number);
+        }
+        if let Some(exchange) = under_way {
+            self.users[user].requests.remove(&exchange.id);
+            let machine = self.users[user].watched.machine_mut();
+            machine.handle_failed(self.now, exchange.id, why);
+            self.take_actions(user);
+        }
+    }
+
+    /// A workload gives a request up: its connection is closed.
+    fn cancel(&mut self, user: usize, id: RequestId) {
+        let Some(slot) = self.users[user].requests.remove(&id) else {
+            return;
+        };
+        let Some(connection) = &mut self.connections[slot] else {
+            return;
+        };
+        connection.exchange = None;
+        if let Some(number) = connection.kept {
+            self.users[user].kept.remove(&number);
+        }
+        connection.host(End::Client).endpoint.abort(self.now);
+        // A SYN that was never answered leaves nobody at the other end.
+        if connection.stage == Stage::Dialling {
+            connection.host(End::Server).endpoint.abort(self.now);
+            self.unrest(slot, End::Server);
+        }
+        self.unrest(slot, End::Client);
+    }
+
+    /// Both ends are over.
+    fn remove(&mut self, slot: usize) {
+        for end in End::BOTH {
+            self.set_timer(slot, end, None);
+        }
+        if let Some(connection) = self.connections[slot].take() {
+            let kept = &mut self.users[connection.user].kept;
+            if let Some(number) = connection.kept.filter(|number| kept.get(number) == Some(&slot)) {
+                kept.remove(&number);
+            }
+            self.free.push(slot);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Who uses the network, and how their TCP behaves.
+
+use netburn_record::row::BASELINE;
+use netburn_record::watched::Watched;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::Station;
+use netburn_tcp::EndpointConfig;
+use netburn_tcp::config::{Tsq, TsqSettings};
+use netburn_units::{ByteSize, Instant};
+use netburn_workload::{Config, RequestId, Workload};
+use std::collections::BTreeMap;
+
+/// One workload of one station, or its probe before the load.
+#[derive(Debug)]
+pub(crate) struct User {
+    pub(crate) watched: Watched,
+    /// Its kept connections' slots, by the number that the workload gave them.
+    pub(crate) kept: BTreeMap<u32, usize>,
+    /// The slots of requests under way.
+    pub(crate) requests: BTreeMap<RequestId, usize>,
+}
+
+/// The users of a plan, and when the first of them begins.
+pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
+    let begin = Instant::ZERO - plan.baseline;
+    let mut users = Vec::new();
+    for (station, number) in plan.stations.iter().zip(0_u16..) {
+        let mut add = |workload: u16, config: Config, start: Instant, end: Instant, settle: Instant| {
+            // The same numbers as on the other grounds, so that the same things are due at the same instants.
+            let index = u64::from(number) << 16 | u64::from(workload);
+            let machine = Workload::new(config, start, end, settle, plan.seed, index);
+            users.push(User {
+                watched: Watched::new(number, workload, machine),
+                kept: BTreeMap::new(),
+                requests: BTreeMap::new(),
+            });
+        };
+        if !plan.baseline.is_zero() {
+            add(BASELINE, Config::probe(), begin, Instant::ZERO, Instant::ZERO);
+        }
+        let start = Instant::ZERO + station.start;
+        let end = (Instant::ZERO + station.end(plan.duration)).max(start);
+        for (workload, of_station) in station.workloads.iter().zip(0_u16..) {
+            add(of_station, workload.config.clone(), start, end, end + plan.drain);
+        }
+    }
+    (users, begin)
+}
+
+/// The endpoints of a station.
+pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
+    EndpointConfig {
+        congestion: station.cc.clone().unwrap_or_default(),
+        tsq: station.tsq.unwrap_or_default(),
+        ..EndpointConfig::default()
+    }
+}
+
+/// The endpoints of the server: on Ethernet, where no driver asks TCP Small Queues for more than a millisecond.
+pub(crate) fn server_endpoint(plan: &Plan) -> EndpointConfig {
+    EndpointConfig {
+        congestion: plan.server.cc.clone().unwrap_or_default(),
+        tsq: Tsq::Custom(TsqSettings {
+            shift: Some(10),
+            cap: Some(ByteSize::from_mib(4)),
+            ..TsqSettings::default()
+        }),
+        ..EndpointConfig::default()
+    }
+}
