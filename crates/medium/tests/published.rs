@@ -3,6 +3,7 @@
 mod util;
 
 use netburn_medium::aggregation::Limits;
+use netburn_medium::air::ChannelConfig;
 use netburn_medium::config::{Guard, HardwareQueue, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
@@ -96,8 +97,8 @@ fn txop_of_802_11a() {
     assert!(ok);
 }
 
-/// ns-3.44, one link, A-MPDUs of up to 65 535 bytes (HT) and 64 frames. Where a whole window of 64 goes out in each PPDU, an exchange takes the
-/// source 105 to 120 µs longer than its frames and spaces last: as long as one more AIFS and mean backoff (110.5 µs), which is undone here.
+/// ns-3.44, one link, A-MPDUs of up to 65 535 bytes, which is its default for VHT too: 42 MPDUs, as its captures show. What is left, 0.2 to 0.5 %, are
+/// its beacons and, for VHT, VHT-SIG-B and the rounding of the short guard interval, which it leaves out.
 #[test]
 fn one_link() {
     let ht = |width, mcs, guard| TxVector {
@@ -125,13 +126,13 @@ fn one_link() {
         (ht(Width::Mhz40, 4, long), 65_535, 74.27),
         (ht(Width::Mhz40, 7, long), 65_535, 122.18),
         (ht(Width::Mhz40, 7, short), 65_535, 135.04),
-        (vht(Width::Mhz20, 8, long), 1_048_575, 71.4),
-        (vht(Width::Mhz40, 9, long), 1_048_575, 160.0),
-        (vht(Width::Mhz80, 0, long), 1_048_575, 26.5),
-        (vht(Width::Mhz80, 4, short), 1_048_575, 172.4),
-        (vht(Width::Mhz80, 7, long), 1_048_575, 250.2),
-        (vht(Width::Mhz80, 9, long), 1_048_575, 323.1),
-        (vht(Width::Mhz80, 9, short), 1_048_575, 354.1),
+        (vht(Width::Mhz20, 8, long), 65_535, 71.4),
+        (vht(Width::Mhz40, 9, long), 65_535, 160.0),
+        (vht(Width::Mhz80, 0, long), 65_535, 26.5),
+        (vht(Width::Mhz80, 4, short), 65_535, 172.4),
+        (vht(Width::Mhz80, 7, long), 65_535, 250.2),
+        (vht(Width::Mhz80, 9, long), 65_535, 323.1),
+        (vht(Width::Mhz80, 9, short), 65_535, 354.1),
     ] {
         let uplink = Uplink {
             vector,
@@ -139,12 +140,6 @@ fn one_link() {
             ..Uplink::default()
         };
         let got = goodput(&mut uplink.open(), &[0], 5)[0];
-        let window = 64.0 * 1_472.0 * 8.0;
-        let fills_window = 64 * 1_544 * 8 * 1_000_000 / vector.rate().unwrap().as_bps() < 5_400;
-        let expected = match fills_window && bytes > 65_535 {
-            true => window / (window / expected - 110.5),
-            false => expected,
-        };
         ok &= compare(
             &format!("{:?} {:?} {:?}", vector.modulation, vector.width, vector.guard),
             got,
@@ -155,10 +150,13 @@ fn one_link() {
     assert!(ok);
 }
 
-/// One station per category, without aggregation or TXOP. What a starved category gets hangs on few successes, and on how much later than those who
-/// collided the others begin to count (EIFS against the end of the ACK time-out: 15 µs): over 30 seeds of 20 s, best effort beside voice gets 0.98
-/// (standard deviation 0.055), beside video and voice 0.67, beside all 0.68; the source has one seed of 20 s and 0.87, 0.49 and 0.38. Below
-/// 1 Mbit/s only the kind is compared: less than 0.4 apart.
+/// One station per category, without aggregation or TXOP. Who has least gets what the time after a collision leaves: those who only heard it wait for
+/// EIFS, 15 µs and their AIFS longer than those who were part of it. In the source a station waits for EIFS only if it had begun to receive one of
+/// the frames, for which one must be stronger than the other. So the figure hangs on where its stations stand, which isn't known of this set: best effort
+/// beside video and voice gets 0.49 there, 0.53 in a run with stations 1, 2 and 3 m from the access point, 2.5 with all at 5 m
+/// ([`categories_at_equal_distance`]), and 0.67 here, where whoever can't read a frame waits for EIFS. Below 1 Mbit/s only the kind is compared:
+/// less than 0.4 apart. (Best effort beside voice alone, where nobody only hears, gets 0.98 here, with a standard deviation of 0.055 over 30 seeds
+/// of 20 s; the source, over four seeds, 0.82 to 1.02.)
 #[test]
 fn categories() {
     let mut ok = true;
@@ -183,6 +181,30 @@ fn categories() {
         for ((name, got), expected) in names.iter().zip(got).zip(expected) {
             let what = format!("{name} of {}", names.join("+"));
             ok &= compare(&what, got, expected, 0.05) || expected < 1.0 && (got - expected).abs() < 0.4;
+        }
+    }
+    assert!(ok);
+}
+
+/// The same with all stations 5 m from the access point, ns-3.44, mean of three seeds of 20 s: of two equally strong frames nobody begins to receive
+/// either, so that nobody waits for EIFS.
+#[test]
+fn categories_at_equal_distance() {
+    let mut ok = true;
+    let channel = ChannelConfig {
+        eifs: None,
+        ..ChannelConfig::ofdm()
+    };
+    for (stations, expected) in [(vec![1, 2, 3], vec![2.541, 8.322, 20.718])] {
+        let tids: Vec<u8> = stations.iter().map(|category| TIDS[*category]).collect();
+        let uplink = Uplink {
+            stations: tids.len(),
+            channel: channel.clone(),
+            ..Uplink::default()
+        };
+        let got = goodput(&mut uplink.open(), &tids, 60);
+        for ((station, got), expected) in stations.iter().zip(got).zip(expected) {
+            ok &= compare(NAMES[*station], got, expected, 0.05);
         }
     }
     assert!(ok);
