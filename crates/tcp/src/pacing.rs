@@ -1,6 +1,6 @@
 //! How fast a sender would like to send, and the timer that holds it to that.
 
-use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 
 /// The rate of a sender without one of its own (`tcp_update_pacing_rate`): 200 % of window ÷ round trip while the window is
 /// below half of `ssthresh`, 120 % after.
@@ -50,9 +50,10 @@ impl Pacer {
         if !self.enabled || self.sent <= 10 {
             return;
         }
-        let Some(span) = rate.and_then(|rate| rate.time_for(ByteSize::from_bytes(content))) else {
+        let Some(nanos) = rate.and_then(|rate| content.saturating_mul(8_000_000_000).checked_div(rate.as_bps())) else {
             return;
         };
+        let span = Duration::from_nanos(nanos);
         let unused = now.checked_since(self.next).unwrap_or_default();
         let span = span.saturating_sub(unused.min(span / 2));
         self.next = self.next.max(now).checked_add(span).unwrap_or(now);

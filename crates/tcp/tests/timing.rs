@@ -6,7 +6,7 @@ use common::{Link, Path, at_ms, ms, percent};
 use netburn_tcp::config::{CongestionControl, Gso, Tsq};
 use netburn_tcp::congestion::State;
 use netburn_tcp::segment::Flags;
-use netburn_tcp::{EndpointConfig, Event, Failure};
+use netburn_tcp::{Endpoint, EndpointConfig, Event, Failure, Segment, Timer};
 use netburn_units::{BitRate, Instant};
 use std::collections::BTreeSet;
 
@@ -206,6 +206,69 @@ fn a_spurious_time_out_is_undone() {
     assert_eq!(after.state, State::Open);
     assert!(after.cwnd >= before.cwnd, "{before:?} {after:?}");
     assert!(after.retransmits <= 2, "{after:?}");
+}
+
+/// The first of ten segments comes 50 ms late. It is sent again at 200 ms, but what acknowledges it at 250 ms answers the
+/// original: the window comes back (RFC 4015, `tcp_try_undo_recovery`).
+#[test]
+fn a_late_segment_costs_no_window() {
+    let config = reno();
+    let mut links = dropping(50, []);
+    links[0].late.insert(0, ms(50));
+    let mut path = path(&config, links, 1 << 30);
+    path.run_until(at_ms(240));
+    let info = path.ends[0].info();
+    assert_eq!((info.state, info.ssthresh, info.retransmits), (State::Recovery, 5, 1));
+    path.run_until(at_ms(260));
+    let info = path.ends[0].info();
+    assert_eq!(info.state, State::Open);
+    assert!(info.cwnd >= 10 && info.ssthresh > 1_000_000, "{info:?}");
+    // The receiver tells of the duplicate at 250 ms (RFC 2883).
+    let duplicate = |(at, side, segment): &(Instant, usize, Segment)| {
+        *side == 1
+            && *at == at_ms(250)
+            && segment
+                .sack
+                .as_slice()
+                .first()
+                .is_some_and(|block| (block.start, block.end) == (0, 1_448))
+    };
+    assert!(path.trace.iter().any(duplicate));
+}
+
+/// RFC 9293 §3.8.6.1: a closed window is asked for after an RTO of 1 s, then after twice as long, and again.
+#[test]
+fn a_closed_window_is_asked_for() {
+    let mut end = Endpoint::connect(&reno(), Instant::ZERO).expect("modelled");
+    end.poll_transmit(Instant::ZERO).expect("a SYN");
+    let answer = Segment {
+        flags: Flags::SYN.with(Flags::ACK),
+        mss: 1_448,
+        ..Segment::default()
+    };
+    // 100 ms: RTO is 100 + 200 ms.
+    end.handle_segment(at_ms(100), &answer, false);
+    assert_eq!(end.write(at_ms(100), 5_000), 5_000);
+    let acknowledgement = end.poll_transmit(at_ms(100)).expect("an acknowledgement");
+    assert_eq!(acknowledgement.segment.length, 0);
+    assert_eq!(end.poll_transmit(at_ms(100)), None);
+    for (now, next) in [(400, 1_000), (1_000, 2_200)] {
+        assert_eq!(end.poll_timeout(), Some((at_ms(now), Timer::Persist)));
+        end.handle_timeout(at_ms(now));
+        let question = end.poll_transmit(at_ms(now)).expect("a question").segment;
+        assert!(question.flags.contains(Flags::PROBE) && question.length == 0);
+        assert_eq!(end.poll_transmit(at_ms(now)), None);
+        assert_eq!(end.poll_timeout(), Some((at_ms(next), Timer::Persist)));
+    }
+    let open = Segment {
+        flags: Flags::ACK,
+        window: 2_000,
+        ..Segment::default()
+    };
+    end.handle_segment(at_ms(1_100), &open, false);
+    let first = end.poll_transmit(at_ms(1_100)).expect("what fits").segment;
+    assert_eq!((first.seq, first.length), (0, 1_448));
+    assert_eq!(end.poll_transmit(at_ms(1_100)), None);
 }
 
 /// RFC 2861, `tcp_cwnd_restart`: half for every RTO of idleness, not below the initial window.

@@ -61,8 +61,8 @@ pub(crate) struct Scoreboard {
     pub(crate) retrans_out: u32,
     /// The highest offset that was selectively acknowledged.
     highest_sacked: u64,
-    /// No record below has to be sent again.
-    retransmit_from: u64,
+    /// No record below has to be sent again; `None`: none has.
+    retransmit_from: Option<u64>,
     /// No record below is an original on its way: all are selectively acknowledged, lost or sent again.
     originals_from: u64,
     /// Retransmissions in the order in which they were sent; some are no longer under way.
@@ -260,7 +260,8 @@ impl Scoreboard {
             record.marks.set(Marks::LOST);
             self.lost_out += segments;
         }
-        self.retransmit_from = self.retransmit_from.min(record.start);
+        let start = record.start;
+        self.retransmit_from = Some(self.retransmit_from.map_or(start, |from| from.min(start)));
         segments
     }
 
@@ -299,18 +300,15 @@ impl Scoreboard {
 
     /// The first record that is lost and not yet sent again.
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
-        if self.lost_out == 0 {
-            return None;
-        }
-        let mut index = self.find(self.retransmit_from);
+        let mut index = self.find(self.retransmit_from?);
         while let Some(record) = self.records.get(index) {
             if record.marks.has(Marks::LOST) && !record.marks.has(Marks::RETRANSMITTED) {
-                self.retransmit_from = record.start;
+                self.retransmit_from = Some(record.start);
                 return Some(index);
             }
             index += 1;
         }
-        self.retransmit_from = self.records.back().map_or(0, |last| last.end);
+        self.retransmit_from = None;
         None
     }
 
@@ -436,7 +434,7 @@ mod tests {
                         una = (una + length * MSS).min(next);
                         board.acknowledge(una, |_| {});
                     }
-                    4 if board.len() > 0 => {
+                    4 if !board.is_empty() => {
                         board.mark_lost(index);
                     }
                     _ => {

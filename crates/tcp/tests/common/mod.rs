@@ -25,6 +25,8 @@ pub struct Link {
     /// The data packets (counted from 0) that are dropped, and those that are marked.
     pub drop: BTreeSet<u64>,
     pub mark: BTreeSet<u64>,
+    /// Data packets that take longer, by as much.
+    pub late: BTreeMap<u64, Duration>,
     /// Packets that the sending host's own queue takes; beyond it refuses. The link takes them from there.
     pub host_queue: usize,
 }
@@ -42,6 +44,7 @@ impl Default for Link {
             mark_above: None,
             drop: BTreeSet::new(),
             mark: BTreeSet::new(),
+            late: BTreeMap::new(),
             host_queue: 1_000_000,
         }
     }
@@ -275,7 +278,9 @@ impl Path {
         let link = way.link.clone();
         let mut lost = self.chance.happens(link.loss);
         let mut marked = ect && link.mark_above.is_some_and(|most| waiting > most);
+        let mut late = Duration::ZERO;
         if packet.segment.is_data() {
+            late = link.late.get(&way.data).copied().unwrap_or_default();
             lost |= link.drop.contains(&way.data);
             marked |= link.mark.contains(&way.data);
             way.data += 1;
@@ -283,7 +288,7 @@ impl Path {
         if !lost {
             let copies = 1 + u32::from(self.chance.happens(link.duplication));
             for _ in 0..copies {
-                let mut at = self.now + link.delay;
+                let mut at = self.now + link.delay + late;
                 if self.chance.happens(link.reordering) {
                     at += self.chance.duration_below(link.held_back);
                 }
