@@ -1,5 +1,9 @@
 //! The entry points for a fuzzer.
 
+mod watched;
+
+pub use watched::check_watched;
+
 use crate::header::{Ending, Ground, Header, Host};
 use crate::row::{Row, Sink};
 use crate::spool::{Disk, SpoolReader, SpoolWriter};

@@ -223,7 +223,7 @@ mod tests {
             let (mut now, id) = begin(&mut watched);
             let (mut rows, mut told) = (Vec::new(), (0, 0));
             for (pass, bytes, down) in steps {
-                now = now + Duration::from_millis(pass);
+                now += Duration::from_millis(pass);
                 let direction = if down { Direction::Down } else { Direction::Up };
                 watched.handle_bytes(now, id, direction, bytes, &mut rows);
                 watched.interval_ended(now, &mut rows);

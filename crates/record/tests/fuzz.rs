@@ -86,6 +86,11 @@ fn writers() {
     by_chance("writer", 3000, fuzz::check_writer);
 }
 
+#[test]
+fn watched_machines() {
+    by_chance("watched", 3000, fuzz::check_watched);
+}
+
 #[derive(Default)]
 struct Memory(Vec<u8>);
 
@@ -207,5 +212,96 @@ fn write_corpus() {
         ("only-time", &[255, 239, 239, 201, 201, 201]),
     ] {
         write("writer", name.into(), bytes);
+    }
+    // Time passes by 4 ms times the second byte of a pair; the others are in `check_watched`.
+    let (second, take) = ([0, 250], [230, 0]);
+    let bytes = |shift: u8, size: u8| [112 + shift, size];
+    let end = |number: u8| [160, number];
+    for (name, machine, steps) in [
+        ("nothing", 0, &[][..]),
+        (
+            "browsing-well",
+            0,
+            &[
+                second,
+                second,
+                second,
+                bytes(15, 255),
+                end(0),
+                end(0),
+                end(0),
+                take,
+                second,
+            ],
+        ),
+        ("browsing-left-alone", 0, &[second; 15]),
+        (
+            "browsing-failing",
+            0,
+            &[second, second, second, [200, 0], [200, 1], second, [201, 0], take],
+        ),
+        (
+            "stream-stalls",
+            1,
+            &[
+                bytes(15, 255),
+                second,
+                take,
+                second,
+                second,
+                bytes(15, 255),
+                second,
+                take,
+            ],
+        ),
+        (
+            "stream-without-pause",
+            1,
+            &[bytes(15, 255), end(0), bytes(15, 255), end(0), take, second, take],
+        ),
+        (
+            "voice-late",
+            2,
+            &[second, second, end(3), end(2), end(1), end(0), take, second, take],
+        ),
+        (
+            "voice-stopped",
+            2,
+            &[second, bytes(4, 9), [255, 0], take, bytes(4, 9), second],
+        ),
+        (
+            "upload-in-tenths",
+            3,
+            &[
+                bytes(9, 77),
+                [0, 26],
+                bytes(9, 1),
+                [0, 26],
+                [211, 0],
+                bytes(0, 0),
+                second,
+                take,
+            ],
+        ),
+        (
+            "bytes-before-zero",
+            3,
+            &[
+                bytes(0, 1),
+                [0, 24],
+                bytes(1, 1),
+                [0, 2],
+                bytes(2, 1),
+                second,
+                bytes(3, 1),
+            ],
+        ),
+    ] {
+        let steps = steps.iter().flatten().copied();
+        write(
+            "watched",
+            name.into(),
+            &[machine].into_iter().chain(steps).collect::<Vec<u8>>(),
+        );
     }
 }
