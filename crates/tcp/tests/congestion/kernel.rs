@@ -17,6 +17,7 @@ struct Recorded {
     seconds: i64,
     lost: Vec<u64>,
     pause: Option<(Duration, Duration)>,
+    marks: bool,
 }
 
 /// 20 Mbit/s, 20 ms each way.
@@ -29,6 +30,7 @@ fn at_20_mbps(name: &'static str, queue: usize, seconds: i64, lost: &[u64]) -> R
         seconds,
         lost: lost.to_vec(),
         pause: None,
+        marks: false,
     }
 }
 
@@ -64,6 +66,14 @@ fn idle() -> Recorded {
     }
 }
 
+fn marks() -> Recorded {
+    Recorded {
+        name: "marks",
+        marks: true,
+        ..short()
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     secs: f64,
@@ -94,7 +104,7 @@ impl Curve {
                     secs: fields[0] / 1e3,
                     cwnd: fields[1],
                     ssthresh: fields[2],
-                    recovering: fields[3] == 3.0,
+                    recovering: fields[3] == 2.0 || fields[3] == 3.0,
                     in_flight: fields[6],
                     acked: fields[7],
                 }
@@ -116,7 +126,7 @@ impl Curve {
                 ssthresh: f64::from(point.ssthresh),
                 in_flight: f64::from(point.in_flight),
                 acked: point.delivered as f64,
-                recovering: point.state == netburn_tcp::congestion::State::Recovery,
+                recovering: point.state.is_reducing(),
             })
             .collect();
         Self {
@@ -202,6 +212,7 @@ fn curves(model: Model, control: &CongestionControl, recorded: &Recorded) -> (Cu
     let flow = Flow {
         lost: recorded.lost.clone(),
         pause: recorded.pause,
+        marks: recorded.marks,
         ..Flow::new(control.clone())
     };
     let seconds = recorded.seconds;
@@ -286,6 +297,13 @@ fn cubic_where_its_function_is() {
     for model in BOTH {
         hold(model, &CongestionControl::Cubic, &long(), 0.02);
     }
+}
+
+/// Segments that are marked instead of lost (RFC 3168).
+#[test]
+fn marked_segments() {
+    hold(Model::Whole, &CongestionControl::Reno, &marks(), 0.02);
+    hold(Model::Whole, &CongestionControl::Cubic, &marks(), 0.02);
 }
 
 /// Twenty segments in a row, then 400: the timer runs out again and again, twice as late each time.

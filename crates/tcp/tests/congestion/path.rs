@@ -40,6 +40,8 @@ pub(crate) struct Flow {
     /// When, after the connection was established, the application writes nothing, and for how long. Only between whole
     /// endpoints.
     pub(crate) pause: Option<(Duration, Duration)>,
+    /// Whether those segments are marked (ECN) instead of lost. Only between whole endpoints.
+    pub(crate) marks: bool,
 }
 
 impl Flow {
@@ -50,6 +52,7 @@ impl Flow {
             lost: Vec::new(),
             random: 1,
             pause: None,
+            marks: false,
         }
     }
 }

@@ -50,7 +50,8 @@ pub(crate) fn run(path: Path, flows: &[Flow], end: Duration) -> Vec<Outcome> {
 #[derive(Debug)]
 enum What {
     Start,
-    AtReceiver(Segment),
+    /// And whether it is marked.
+    AtReceiver(Segment, bool),
     AtSender(Segment),
     Sample,
 }
@@ -61,6 +62,7 @@ struct Connection {
     receiver: Endpoint,
     started: bool,
     lose: BTreeSet<u64>,
+    marks: bool,
     highest: u64,
     established: Option<Instant>,
     pause: Option<(Duration, Duration)>,
@@ -84,6 +86,7 @@ impl Connection {
             send_buffer: buffer,
             receive_buffer: buffer,
             random: flow.random,
+            ecn: flow.marks,
             ..EndpointConfig::default()
         };
         Self {
@@ -91,6 +94,7 @@ impl Connection {
             receiver: Endpoint::listen(&config, flow.start).expect("it can be modelled"),
             started: false,
             lose: flow.lost.iter().copied().collect(),
+            marks: flow.marks,
             highest: 0,
             established: None,
             pause: flow.pause,
@@ -160,7 +164,7 @@ impl World {
         let connection = &mut self.connections[index];
         match what {
             What::Start => connection.started = true,
-            What::AtReceiver(segment) => connection.receiver.handle_segment(now, segment, false),
+            What::AtReceiver(segment, ce) => connection.receiver.handle_segment(now, segment, *ce),
             What::AtSender(segment) => connection.sender.handle_segment(now, segment, false),
             What::Sample => {
                 let point = connection.point(now);
@@ -210,11 +214,15 @@ impl World {
     fn forward(&mut self, index: usize, segment: &Segment) {
         let now = self.now;
         let connection = &mut self.connections[index];
+        let mut marked = false;
         if segment.length > 0 && segment.seq >= connection.highest {
             connection.highest = segment.end();
             if connection.lose.remove(&(segment.seq / u64::from(MSS))) {
-                connection.outcome.drops += 1;
-                return;
+                if !connection.marks {
+                    connection.outcome.drops += 1;
+                    return;
+                }
+                marked = true;
             }
         }
         while self.leaving.front().is_some_and(|at| *at <= now) {
@@ -228,6 +236,6 @@ impl World {
         self.free = self.free.max(now) + self.path.rate.time_for(length).expect("the path has a rate");
         self.leaving.push_back(self.free);
         let at = self.free + self.path.delay;
-        self.schedule(at, index, What::AtReceiver(*segment));
+        self.schedule(at, index, What::AtReceiver(*segment, marked));
     }
 }

@@ -65,3 +65,43 @@ impl Aggregation {
         self.most[0].max(self.most[1]).min(bandwidth.segments_in(MAX_MICROS))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::Duration;
+
+    fn ms(millis: i64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// Whole milliseconds bring whole segments: a millionth more than one a millisecond.
+    fn one_each_ms() -> Bandwidth {
+        Bandwidth(Bandwidth::of(1, Duration::from_millis(1)).0 + 1)
+    }
+
+    #[test]
+    fn the_excess_is_one_aggregate() {
+        for size in [1, 8, 20] {
+            let mut aggregation = Aggregation::new(ms(0));
+            for n in 1..50 {
+                aggregation.on_ack(ms(n * size), size as u32, false, one_each_ms(), 1_000);
+            }
+            assert_eq!(aggregation.excess(one_each_ms()), size as u64);
+        }
+    }
+
+    #[test]
+    fn it_is_forgotten_after_ten_rounds_and_bounded() {
+        let mut aggregation = Aggregation::new(ms(0));
+        aggregation.on_ack(ms(1), 500, false, one_each_ms(), 300);
+        // The window bounds what is kept, 100 ms at the bandwidth what is added.
+        assert_eq!(aggregation.most[0], 300);
+        assert_eq!(aggregation.excess(one_each_ms()), 100);
+        for round in 1..=10 {
+            assert_eq!(aggregation.excess(one_each_ms()), 100, "round {round}");
+            aggregation.on_ack(ms(1_000 * round), 1, true, one_each_ms(), 300);
+        }
+        assert_eq!(aggregation.excess(one_each_ms()), 1);
+    }
+}
