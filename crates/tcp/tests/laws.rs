@@ -272,6 +272,28 @@ fn the_square_root_law() {
     assert_eq!(info.retransmits, info.segments_sent / 1_000);
 }
 
+/// A tenth of the packets come up to 5 ms late, and a twentieth twice: hardly anything is sent again for it (RFC 8985 §3.3).
+#[test]
+fn reordering_and_duplicates_cost_little() {
+    let link = Link {
+        rate: Some(BitRate::from_mbps(50)),
+        queue: 200,
+        reordering: percent(10),
+        duplication: percent(5),
+        ..Link::default()
+    };
+    let config = EndpointConfig {
+        gso: Gso::off(),
+        ..EndpointConfig::default()
+    };
+    let mut path = Path::new([&config, &config], [link, Link::default()], 1);
+    path.to_write[0] = 1 << 40;
+    let got = goodput(&mut path, at_ms(1_000), at_ms(6_000));
+    near(got, 50e6 / 8.0 * 1_448.0 / 1_500.0, 0.01);
+    let info = path.ends[0].info();
+    assert!(info.retransmits * 1_000 < info.segments_sent, "{info:?}");
+}
+
 #[test]
 fn bbr_fills_a_clean_link_with_little_queue() {
     let config = EndpointConfig {
