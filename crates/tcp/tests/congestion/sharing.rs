@@ -38,13 +38,13 @@ fn fairness(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// In 18 of 20 seeds; `SEEDS` says how many are tried.
+/// In nine of ten seeds; `SEEDS` says how many are tried, one unless it is set.
 #[test]
 fn eight_cubic_flows_share_alike() {
     let seeds = std::env::var("SEEDS")
         .ok()
         .and_then(|seeds| seeds.parse().ok())
-        .unwrap_or(2_u64);
+        .unwrap_or(1_u64);
     let indices: Vec<f64> = (0..seeds)
         .map(|seed| fairness(&shares(PATH, &flows(&vec![Cubic; 8], seed), 60)))
         .collect();
