@@ -6,7 +6,7 @@ use crate::record::document;
 use crate::terminal::{Look, data, say};
 use netburn_report::plain::sanitise;
 use netburn_study::validate::table::{TableLook, summed_up, table};
-use netburn_study::validate::{CaseFile, json::json, markdown::markdown, run, shipped};
+use netburn_study::validate::{CaseFile, Standing, json::json, markdown::markdown, run, shipped};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
             document(&json(&outcomes, &names))
         }
     })?;
-    if outcomes.iter().all(netburn_study::validate::Outcome::ok) {
+    if outcomes.iter().all(|outcome| outcome.standing() != Standing::Beyond) {
         return Ok(Ended::Ran);
     }
     if args.format != ValidateFormat::Text {

@@ -37,6 +37,7 @@ impl Contention {
     pub fn new(timing: Timing, groups: usize) -> Self {
         let group = || Group {
             sensed: 0,
+            notices: None,
             idle_since: Instant::from_nanos(i64::MIN / 2),
             extra: Duration::ZERO,
             classes: Vec::new(),
@@ -74,7 +75,7 @@ impl Contention {
         } = self.contenders[contender.0 as usize];
         let mut class = home;
         let mut begins = now;
-        if own_failure && waiting && self.groups[group].sensed == 0 {
+        if own_failure && waiting && !self.groups[group].is_busy() {
             let Class { aifs, edca, .. } = self.groups[group].classes[home];
             class = self.class(group, aifs, edca, true);
             begins = now + aifs;
@@ -97,7 +98,7 @@ impl Contention {
         let entry = &self.contenders[contender.0 as usize];
         let group = &self.groups[entry.group];
         let done = entry.target <= group.reading(entry.class, now, self.timing.slot, Round::Down);
-        done && (group.sensed > 0 || now < group.start(entry.class))
+        done && (group.is_busy() || now < group.start(entry.class))
     }
 
     /// The contender has something to send.
@@ -119,17 +120,12 @@ impl Contention {
         self.next = None;
     }
 
-    /// A transmission that the group hears has begun.
+    /// A transmission that the group hears has begun. It notices after aCCATime; who is done until then sends too, and collides.
     pub fn sense(&mut self, now: Instant, group: usize) {
-        let slot = self.timing.slot;
         let group = &mut self.groups[group];
         if group.sensed == 0 {
             self.next = None;
-            for class in 0..group.classes.len() {
-                let at_boundary = group.classes[class].edca && now >= group.start(class);
-                group.classes[class].slots = group.reading(class, now, slot, Round::Down) + u64::from(at_boundary);
-            }
-            group.return_home(&mut self.contenders);
+            group.notices = Some(now + self.timing.detect);
         }
         group.sensed += 1;
     }
@@ -138,6 +134,7 @@ impl Contention {
     /// `broken`: what the group waits beyond AIFS because it could not read it (EIFS − DIFS), nothing if it could.
     pub fn clear(&mut self, now: Instant, group: usize, nav: Instant, broken: Duration) {
         let group = &mut self.groups[group];
+        group.notice(&mut self.contenders, self.timing.slot);
         group.sensed = group.sensed.checked_sub(1).expect("as many ends as beginnings");
         group.idle_since = group.idle_since.max(now).max(nav);
         group.extra = broken;
@@ -148,13 +145,14 @@ impl Contention {
     pub fn next_due(&mut self) -> Option<Instant> {
         if self.next.is_none() {
             let slot = self.timing.slot;
-            let contenders = &self.contenders;
-            self.next = self
-                .groups
-                .iter_mut()
-                .filter(|group| group.sensed == 0)
-                .filter_map(|group| group.next_due(contenders, slot))
-                .min();
+            for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
+                let due = group.next_due(&self.contenders, slot);
+                let early = due.filter(|due| group.notices.is_none_or(|at| *due < at));
+                if early.is_none() {
+                    group.notice(&mut self.contenders, slot);
+                }
+                self.next = self.next.into_iter().chain(early).min();
+            }
         }
         self.next
     }
@@ -163,7 +161,7 @@ impl Contention {
     /// contender send at once.
     pub fn winners(&mut self, now: Instant, into: &mut Vec<Contender>) {
         let slot = self.timing.slot;
-        for group in self.groups.iter_mut().filter(|group| group.sensed == 0) {
+        for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
             for class in 0..group.classes.len() {
                 if now < group.start(class) {
                     continue;
@@ -214,13 +212,43 @@ mod tests {
         Instant::from_micros(micros)
     }
 
+    /// A transmission begins, and is noticed.
+    fn busy(contention: &mut Contention, micros: i64) {
+        contention.sense(us(micros), 0);
+        assert_eq!(contention.next_due(), None);
+    }
+
+    /// After a collision one waits for EIFS, until 100 + 60 + 34 = 194 µs, the other from its time-out at 145 on: its slots are those from 134 on in
+    /// steps of 9, from 179. Done at 188 it is noticed at 192, before 194; done at 197 it hasn't noticed yet who began at 194.
+    #[test]
+    fn nothing_is_noticed_at_once() {
+        for (slots, first, second) in [(1, 188, None), (2, 194, Some(197))] {
+            let mut contention = Contention::new(Timing::OFDM, 1);
+            let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
+            contention.wait(a);
+            contention.wait(b);
+            let mut winners = Vec::new();
+            contention.winners(us(0), &mut winners);
+            busy(&mut contention, 0);
+            contention.back_off(us(0), b, 0, false);
+            contention.wait(b);
+            contention.clear(us(100), 0, us(100), Duration::from_micros(60));
+            contention.wait(a);
+            contention.back_off(us(145), a, slots, true);
+            assert_eq!(contention.next_due(), Some(us(first)));
+            contention.winners(us(first), &mut winners);
+            contention.sense(us(first), 0);
+            assert_eq!(contention.next_due(), second.map(us));
+        }
+    }
+
     /// Two stations with 3 and 5 slots left after a busy period that ends at 100 µs: the first sends at
     /// 100 + 34 + 27 = 161 µs; after that transmission, until 500 µs, the other has 2 left: 500 + 34 + 18 = 552 µs.
     #[test]
     fn slots_freeze_while_busy() {
         let mut contention = Contention::new(Timing::OFDM, 1);
         let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
-        contention.sense(us(0), 0);
+        busy(&mut contention, 0);
         contention.back_off(us(0), a, 3, false);
         contention.back_off(us(0), b, 5, false);
         contention.wait(a);
@@ -231,7 +259,7 @@ mod tests {
         let mut winners = Vec::new();
         contention.winners(us(161), &mut winners);
         assert_eq!(winners, [a]);
-        contention.sense(us(161), 0);
+        busy(&mut contention, 161);
         contention.clear(us(500), 0, us(500), Duration::ZERO);
         assert_eq!(contention.next_due(), Some(us(552)));
     }
@@ -241,7 +269,7 @@ mod tests {
     fn edca_counts_at_the_end_of_aifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);
         let (a, b) = (contention.add(0, 2, true), contention.add(0, 2, true));
-        contention.sense(us(0), 0);
+        busy(&mut contention, 0);
         contention.back_off(us(0), a, 3, false);
         contention.back_off(us(0), b, 5, false);
         contention.wait(a);
@@ -250,7 +278,7 @@ mod tests {
         assert_eq!(contention.next_due(), Some(us(161)));
         let mut winners = Vec::new();
         contention.winners(us(161), &mut winners);
-        contention.sense(us(161), 0);
+        busy(&mut contention, 161);
         contention.clear(us(500), 0, us(500), Duration::ZERO);
         assert_eq!(contention.next_due(), Some(us(500 + 34 + 9)));
     }
@@ -260,7 +288,7 @@ mod tests {
     fn ties_across_classes() {
         let mut contention = Contention::new(Timing::OFDM, 1);
         let (a, b) = (contention.add(0, 2, false), contention.add(0, 3, false));
-        contention.sense(us(0), 0);
+        busy(&mut contention, 0);
         contention.back_off(us(0), a, 4, false);
         contention.back_off(us(0), b, 3, false);
         contention.wait(a);
@@ -279,7 +307,7 @@ mod tests {
     fn post_backoff() {
         let mut contention = Contention::new(Timing::OFDM, 1);
         let a = contention.add(0, 2, false);
-        contention.sense(us(0), 0);
+        busy(&mut contention, 0);
         contention.back_off(us(0), a, 5, false);
         assert!(!contention.must_draw(us(10), a));
         contention.clear(us(100), 0, us(100), Duration::ZERO);
@@ -290,7 +318,7 @@ mod tests {
         let mut winners = Vec::new();
         contention.winners(us(1_000), &mut winners);
         assert_eq!(winners, [a]);
-        contention.sense(us(1_000), 0);
+        busy(&mut contention, 1_000);
         assert!(contention.must_draw(us(1_001), a));
     }
 
@@ -301,19 +329,22 @@ mod tests {
         let mut contention = Contention::new(Timing::OFDM, 1);
         let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
         contention.wait(a);
-        contention.sense(us(0), 0);
+        let mut winners = Vec::new();
+        contention.winners(us(0), &mut winners);
+        winners.clear();
+        busy(&mut contention, 0);
         contention.back_off(us(0), b, 3, false);
         contention.wait(b);
         contention.clear(us(100), 0, us(100), Duration::from_micros(60));
+        contention.wait(a);
         contention.back_off(us(145), a, 8, true);
         // The other: 100 + 60 + 34 + 27. The sender: from 145 + 34 = 179 = 134 + 5 × 9 on, 8 slots: 251.
         assert_eq!(contention.next_due(), Some(us(221)));
-        let mut winners = Vec::new();
         contention.winners(us(221), &mut winners);
         assert_eq!(winners, [b]);
-        contention.sense(us(221), 0);
+        busy(&mut contention, 221);
         contention.clear(us(400), 0, us(400), Duration::ZERO);
-        // Of its 8 slots, ⌊(221 − 179) / 9⌋ = 4 have gone by.
-        assert_eq!(contention.next_due(), Some(us(400 + 34 + 36)));
+        // It notices at 225; of its 8 slots, ⌊(225 − 179) / 9⌋ = 5 have gone by.
+        assert_eq!(contention.next_due(), Some(us(400 + 34 + 27)));
     }
 }

@@ -8,8 +8,10 @@ use std::collections::BinaryHeap;
 /// What stations that hear the same others know of the medium.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Transmissions on the air that are heard.
+    /// Transmissions on the air that are heard, or will be.
     pub(super) sensed: u32,
+    /// When the first of them will have been noticed: until then the group counts on.
+    pub(super) notices: Option<Instant>,
     /// When the last one ended, or the NAV does if that is later.
     pub(super) idle_since: Instant,
     /// What a broken reception adds to the wait: EIFS − DIFS.
@@ -56,6 +58,22 @@ pub(super) enum Round {
 }
 
 impl Group {
+    /// Whether it knows the medium to be busy.
+    pub(super) const fn is_busy(&self) -> bool {
+        self.sensed > 0 && self.notices.is_none()
+    }
+
+    /// It has noticed what was on the air: nobody counts any more.
+    pub(super) fn notice(&mut self, contenders: &mut [Entry], slot: Duration) {
+        let Some(at) = self.notices else { return };
+        for class in 0..self.classes.len() {
+            let at_boundary = self.classes[class].edca && at >= self.start(class);
+            self.classes[class].slots = self.reading(class, at, slot, Round::Down) + u64::from(at_boundary);
+        }
+        self.notices = None;
+        self.return_home(contenders);
+    }
+
     /// Those who did not wait for EIFS count on with the others, with what they have left.
     pub(super) fn return_home(&mut self, contenders: &mut [Entry]) {
         for class in 0..self.classes.len() {
@@ -86,7 +104,7 @@ impl Group {
     /// Idle slots that have gone by for a class.
     pub(super) fn reading(&self, class: usize, now: Instant, slot: Duration, round: Round) -> u64 {
         let before = self.classes[class].slots;
-        if self.sensed > 0 {
+        if self.is_busy() {
             return before;
         }
         let Some(idle) = now.checked_since(self.start(class)) else {

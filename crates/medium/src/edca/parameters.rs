@@ -49,6 +49,8 @@ pub struct Timing {
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
+    /// aCCATime: how long a transmission is on the air before others notice it.
+    pub detect: Duration,
     /// aRxPHYStartDelay, which the ACK time-out waits for.
     pub receive_start: Duration,
     /// How many times slower the PHY is clocked than the durations of [`phy`](crate::phy) say: 1; 2 and 4 for half-clocked and quarter-clocked OFDM
@@ -61,6 +63,7 @@ impl Timing {
     pub const OFDM: Timing = Timing {
         slot: Duration::from_micros(9),
         sifs: Duration::from_micros(16),
+        detect: Duration::from_micros(4),
         receive_start: Duration::from_micros(20),
         clock: 1,
     };
@@ -68,6 +71,7 @@ impl Timing {
     pub const OFDM_2G: Timing = Timing {
         slot: Duration::from_micros(9),
         sifs: Duration::from_micros(10),
+        detect: Duration::from_micros(4),
         receive_start: Duration::from_micros(20),
         clock: 1,
     };
@@ -75,6 +79,7 @@ impl Timing {
     pub const DSSS: Timing = Timing {
         slot: Duration::from_micros(20),
         sifs: Duration::from_micros(10),
+        detect: Duration::from_micros(15),
         receive_start: Duration::from_micros(192),
         clock: 1,
     };
@@ -85,6 +90,7 @@ impl Timing {
         Timing {
             slot: self.slot * times,
             sifs: self.sifs * times,
+            detect: self.detect * times,
             receive_start: self.receive_start * times,
             clock: self.clock * times,
         }

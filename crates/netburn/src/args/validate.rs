@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// netburn ships; a file of your own has the same form, which docs/VALIDATION.md describes.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  every figure is within its tolerance
+  0  every figure is within its tolerance, or beyond it no further than the case explains
   1  one or more are not
   2  a file of cases is wrong")]
 pub(crate) struct ValidateArgs {

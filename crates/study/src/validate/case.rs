@@ -81,6 +81,20 @@ pub struct Deviation {
     pub reason: String,
     /// What it changes, in figures.
     pub impact: String,
+    /// How far a metric that is beyond its tolerance may be from what is expected for this to explain it; nothing: it explains no such metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explains: Option<String>,
+}
+
+/// How a figure stands to what is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Standing {
+    /// Within its tolerance.
+    Within,
+    /// Beyond its tolerance, but no further than a known deviation explains.
+    Explained,
+    /// Beyond.
+    Beyond,
 }
 
 impl Trust {

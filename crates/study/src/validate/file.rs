@@ -305,6 +305,13 @@ fn expectation(
             ));
         }
     };
+    if let Some(text) = expect
+        .deviation
+        .as_ref()
+        .and_then(|deviation| deviation.explains.as_deref())
+    {
+        Tolerance::read(text, dimension).map_err(|why| (format!("`explains`: {why}"), span))?;
+    }
     Ok(Expectation {
         metric,
         dimension,

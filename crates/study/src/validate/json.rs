@@ -1,9 +1,10 @@
 //! What came of the cases, for scripts.
 
+use super::case::Standing;
 use super::run::Outcome;
 use serde_json::{Value, json};
 
-/// A list of `{ case, source, metric, expected, got, tolerance, ok, trust, unit, file }`, and `deviation` where one is known. For a bound,
+/// A list of `{ case, source, metric, expected, got, tolerance, ok, trust, explained, unit, file }`, and `deviation` where one is known. For a bound,
 /// `expected` is the bound and `tolerance` is "at most" or "at least". `files` are the names that the cases are from.
 #[must_use]
 pub fn json(outcomes: &[Outcome], files: &[&str]) -> Value {
@@ -20,6 +21,7 @@ fn one(outcome: &Outcome, files: &[&str]) -> Value {
         "tolerance": outcome.goal.tolerance(outcome.dimension),
         "ok": outcome.ok(),
         "trust": outcome.trust.name(),
+        "explained": outcome.standing() == Standing::Explained,
         "unit": outcome.dimension.unit(),
         "file": files.get(outcome.file),
     });

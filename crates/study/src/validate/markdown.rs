@@ -1,6 +1,6 @@
 //! What came of the cases, as a page.
 
-use super::case::{Case, Deviation, Goal};
+use super::case::{Case, Deviation, Goal, Standing};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
@@ -25,7 +25,9 @@ pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
             row(&mut text, outcome, &deviations, file);
         }
         for (number, deviation) in deviations.iter().enumerate() {
-            let Deviation { what, reason, impact } = deviation;
+            let Deviation {
+                what, reason, impact, ..
+            } = deviation;
             let _ = writeln!(
                 text,
                 "\n{}. *What*: {what} *Why*: {reason} *Impact*: {impact}",
@@ -56,7 +58,11 @@ fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation], _file: &
         dimension.show(outcome.goal.value()),
         outcome.goal.tolerance(dimension),
         dimension.show(outcome.got),
-        if outcome.ok() { "ok" } else { "**beyond**" },
+        match outcome.standing() {
+            Standing::Within => "ok",
+            Standing::Explained => "explained",
+            Standing::Beyond => "**beyond**",
+        },
     );
 }
 

@@ -14,6 +14,6 @@ pub mod run;
 pub mod shipped;
 pub mod table;
 
-pub use case::{Case, Deviation, Expectation, Goal, Tolerance, Trust};
+pub use case::{Case, Deviation, Expectation, Goal, Standing, Tolerance, Trust};
 pub use file::{CaseFile, Wrong};
 pub use run::{Outcome, run};

@@ -1,6 +1,6 @@
 //! Cases run on all processors, what came of them in their own order.
 
-use super::case::{Case, Deviation, Goal, Trust};
+use super::case::{Case, Deviation, Goal, Standing, Tolerance, Trust};
 use super::file::CaseFile;
 use super::quantity::Dimension;
 use std::sync::Mutex;
@@ -33,7 +33,24 @@ impl Outcome {
     /// Whether it is within what is allowed.
     #[must_use]
     pub fn ok(&self) -> bool {
-        self.goal.taken_up(self.got) <= 1.0
+        self.standing() == Standing::Within
+    }
+
+    /// How it stands to what is expected.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        if self.goal.taken_up(self.got) <= 1.0 {
+            return Standing::Within;
+        }
+        let explains = self
+            .deviation
+            .as_ref()
+            .and_then(|deviation| deviation.explains.as_deref());
+        let tolerance = explains.and_then(|text| Tolerance::read(text, self.dimension).ok());
+        match tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).taken_up(self.got) <= 1.0) {
+            true => Standing::Explained,
+            false => Standing::Beyond,
+        }
     }
 }
 

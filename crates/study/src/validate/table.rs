@@ -1,6 +1,6 @@
 //! What came of the cases, for people at a terminal.
 
-use super::case::Goal;
+use super::case::{Goal, Standing};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> Strin
             if let (false, Some(deviation)) = (outcome.ok(), &outcome.deviation) {
                 let _ = writeln!(
                     text,
-                    "      {}; {}; {}",
+                    "            {} {} {}",
                     deviation.what, deviation.reason, deviation.impact
                 );
             }
@@ -59,14 +59,18 @@ pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> Strin
 /// How many are within tolerance, in a sentence.
 #[must_use]
 pub fn summed_up(outcomes: &[Outcome]) -> String {
-    let missed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.ok()).collect();
-    let explained = missed.iter().filter(|outcome| outcome.deviation.is_some()).count();
-    match missed.len() {
-        0 => format!("all {} figures are within tolerance", outcomes.len()),
-        n => format!(
-            "{n} of {} figures are beyond tolerance, {explained} of them explained",
-            outcomes.len()
-        ),
+    let count = |standing| outcomes.iter().filter(|outcome| outcome.standing() == standing).count();
+    let all = outcomes.len();
+    match (count(Standing::Beyond), count(Standing::Explained)) {
+        (0, 0) => format!("all {all} figures are within tolerance"),
+        (0, explained) => {
+            let within = all - explained;
+            format!("{within} of {all} figures are within tolerance; {explained} are beyond it, and explained")
+        }
+        (beyond, 0) => format!("{beyond} of {all} figures are beyond tolerance"),
+        (beyond, explained) => {
+            format!("{beyond} of {all} figures are beyond tolerance; {explained} more are, and explained")
+        }
     }
 }
 
@@ -85,12 +89,12 @@ fn label(outcome: &Outcome) -> String {
     format!("{}: {}", outcome.case, outcome.metric)
 }
 
-const fn mark_of(ok: bool) -> &'static str {
-    if ok { "ok  " } else { "MISS" }
-}
-
 fn mark(outcome: &Outcome) -> &'static str {
-    mark_of(outcome.ok())
+    match outcome.standing() {
+        Standing::Within => "ok       ",
+        Standing::Explained => "explained",
+        Standing::Beyond => "BEYOND   ",
+    }
 }
 
 fn line(outcome: &Outcome, names: usize, width: usize) -> String {

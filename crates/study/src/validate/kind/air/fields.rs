@@ -154,6 +154,9 @@ pub(super) struct Undo {
     /// An exchange that is answered takes so much longer.
     #[serde(default, deserialize_with = "optional")]
     pub(super) answer: Option<Duration>,
+    /// EIFS is reckoned with an ACK at this rate in the place of the lowest.
+    #[serde(default, deserialize_with = "rate")]
+    pub(super) eifs_rate: Option<BitRate>,
     /// Those whose frame goes unanswered wait like everybody else.
     #[serde(default)]
     pub(super) failures_known_at_once: bool,

@@ -121,7 +121,9 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
     timing.receive_start = fields.timing.receive_start.unwrap_or(timing.receive_start);
     ChannelConfig {
         timing,
-        eifs: fields.eifs.then(|| response::lowest(dsss)),
+        eifs: fields
+            .eifs
+            .then(|| control(fields.undo.eifs_rate, response::lowest(dsss))),
         failures_known_at_once: fields.undo.failures_known_at_once,
         ..ChannelConfig::ofdm()
     }
@@ -150,21 +152,33 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
         edca,
         hardware: fields.hardware,
         rts_threshold: fields.rts,
-        rts_rate: rts_rate(fields.rts_rate, dsss),
+        rts_rate: control(
+            fields.rts_rate,
+            if dsss {
+                Modulation::Dsss(dsss::Rate::M2)
+            } else {
+                Modulation::Ofdm(ofdm::Rate::M24)
+            },
+        ),
         framing: framing(fields),
         limit: Limit::default(),
         links,
     }
 }
 
-/// RTS and CTS are sent at 24 Mbit/s, or at 2 where there is no OFDM.
-fn rts_rate(rate: Option<BitRate>, dsss: bool) -> Modulation {
-    if dsss {
-        let known = dsss::Rate::ALL.into_iter().find(|known| Some(known.rate()) == rate);
-        return Modulation::Dsss(known.unwrap_or(dsss::Rate::M2));
-    }
-    let known = ofdm::Rate::ALL.into_iter().find(|known| Some(known.rate()) == rate);
-    Modulation::Ofdm(known.unwrap_or(ofdm::Rate::M24))
+/// A control frame's rate, `otherwise` if none is said that the PHY has.
+fn control(rate: Option<BitRate>, otherwise: Modulation) -> Modulation {
+    let found = match otherwise {
+        Modulation::Dsss(_) => dsss::Rate::ALL
+            .into_iter()
+            .find(|known| Some(known.rate()) == rate)
+            .map(Modulation::Dsss),
+        _ => ofdm::Rate::ALL
+            .into_iter()
+            .find(|known| Some(known.rate()) == rate)
+            .map(Modulation::Ofdm),
+    };
+    found.unwrap_or(otherwise)
 }
 
 fn framing(fields: &Fields) -> Framing {
