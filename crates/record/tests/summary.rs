@@ -2,9 +2,7 @@
 
 mod util;
 
-use netburn_record::{
-    AirRow, Clock, Ending, EventKind, Ground, Header, Health, OperationRow, Recorder, Role, Row, Sink, Summary,
-};
+use netburn_record::{Clock, Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
@@ -454,76 +452,6 @@ fn several_goals_are_judged_each() {
         (workload.goals[0].excess, workload.goals[1].excess),
         (Some(5.0), Some(1.0))
     );
-}
-
-/// `down` and `up` ms of data in the tenth of a second that begins at `at` ms.
-fn air(station: u16, at: i64, down: u64, up: u64) -> Row {
-    Row::Air(AirRow {
-        station,
-        at: ms(at),
-        airtime_down: took(down),
-        airtime_up: took(up),
-        ..AirRow::default()
-    })
-}
-
-/// A run on the modelled air: 10 s of which the first 0.95 are not judged. `busy` has a workload, `idle` none.
-fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
-    let user = |name: &&str| station(name, &[("download", Config::download())]);
-    let plan = Plan {
-        duration: SECOND * 10,
-        warmup: took(950),
-        stations: busy
-            .iter()
-            .map(user)
-            .chain(idle.iter().map(|name| station(name, &[])))
-            .collect(),
-        ..Plan::new("air")
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let header = Header {
-        ground: Ground::Simulate,
-        started: None,
-        ..header(plan)
-    };
-    let mut recorder = Recorder::create(&dir.path().join("run"), header).unwrap();
-    for row in rows {
-        recorder.put(row).unwrap();
-    }
-    let run = recorder.finish(&Ending::Complete).unwrap();
-    assert_eq!(run.summarise().unwrap(), *run.summary());
-    run.summary().clone()
-}
-
-/// `a` has 30 ms down and 10 up in each of 90 tenths, `b` 10 ms down: 40 to 10. Of the tenth from 0.9 s on, half is
-/// judged, so that its 2 × 40 and 2 × 10 ms change nothing; what lies before and after does not count. `c` asked and
-/// got nothing: the index over 0.8, 0.2 and 0 is 1 / (3 × (0.64 + 0.04)) = 25/51. `d` never asks and is not in it.
-#[test]
-fn shares_are_of_the_air_that_all_stations_had_in_the_judged_time() {
-    let mut rows: Vec<Row> = (10..100)
-        .flat_map(|tenth| [air(0, tenth * 100, 30, 10), air(1, tenth * 100, 10, 0)])
-        .collect();
-    rows.extend([
-        air(0, 900, 60, 20),
-        air(1, 900, 0, 20),
-        air(1, 800, 100, 0),
-        air(1, 10_000, 100, 0),
-    ]);
-    let summary = modelled(&["a", "b", "c"], &["d"], &rows);
-    let shares: Vec<Option<f64>> = summary.stations.iter().map(|station| station.airtime_share).collect();
-    assert_eq!(shares, [Some(0.8), Some(0.2), Some(0.0), Some(0.0)]);
-    let index = summary.totals.airtime_jain.unwrap();
-    assert!((index - 25.0 / 51.0).abs() < 1e-12, "{index}");
-}
-
-#[test]
-fn where_no_air_was_used_there_are_no_shares() {
-    for rows in [&[][..], &[air(0, 1000, 0, 0)], &[air(0, 100, 50, 0)]] {
-        let summary = modelled(&["a", "b"], &[], rows);
-        assert_eq!(summary.totals.airtime_jain, None);
-        assert!(summary.stations.iter().all(|station| station.airtime_share.is_none()));
-        assert!(summary.gate.ok && summary.gate.reasons.is_empty());
-    }
 }
 
 /// Who had nothing to judge is told why, in the document as in the text.
