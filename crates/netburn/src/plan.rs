@@ -1,6 +1,6 @@
 //! From a scenario's name to a resolved plan: `plan` and `schema`, and the beginning of `run`.
 
-use crate::args::{Changes, Format, PlanArgs, SchemaArgs, SchemaOf};
+use crate::args::{Changes, Format, GroundArg, PlanArgs, SchemaArgs, SchemaOf};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
@@ -9,19 +9,19 @@ use netburn_scenario::{Ground, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
-    let (plan, _) = resolved(&args.changes)?;
+    let (plan, ground, _) = resolved(&args.changes, args.on)?;
     let text = match args.format {
         Format::Json => document(&plan.to_json()),
-        Format::Text => described(&plan, Look::of_stdout().width),
+        Format::Text => described(&plan, ground, Look::of_stdout().width),
     };
     data(&text)?;
     Ok(Ended::Ran)
 }
 
 /// The plan in words.
-fn described(plan: &Plan, width: usize) -> String {
-    let mut text = "Nothing was run. On local, this would be:\n\n".to_owned();
-    for line in plan.describe(Ground::Local) {
+fn described(plan: &Plan, ground: Ground, width: usize) -> String {
+    let mut text = format!("Nothing was run. On {ground}, this would be:\n\n");
+    for line in plan.describe(ground) {
         let line = sanitise(&line);
         let indent = &line[..line.len() - line.trim_start().len()];
         for wrapped in wrap(&line, width, &format!("{indent}  ")) {
@@ -41,8 +41,9 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
     Ok(Ended::Ran)
 }
 
-/// The plan of a scenario with these changes, for `local`, and what `local` takes no notice of.
-pub(crate) fn resolved(changes: &Changes) -> Result<(Plan, Vec<String>), Stop> {
+/// The plan of a scenario with these changes, for the ground that was asked for or else the one that suits it, and what that ground
+/// takes no notice of.
+pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<(Plan, Ground, Vec<String>), Stop> {
     let mut document = netburn_scenario::load(&changes.scenario).map_err(wrong)?;
     for set in &changes.set {
         let (key, value) = set.split_once('=').ok_or_else(|| {
@@ -62,7 +63,26 @@ pub(crate) fn resolved(changes: &Changes) -> Result<(Plan, Vec<String>), Stop> {
             document.set(key, &value).map_err(wrong)?;
         }
     }
-    document.resolve_for(Ground::Local).map_err(wrong)
+    let ground = match on {
+        Some(on) => ground(on)?,
+        // What describes no access point can't be modelled.
+        None if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) => Ground::Local,
+        None => Ground::Simulate,
+    };
+    let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
+    Ok((plan, ground, notes))
+}
+
+/// The ground that was asked for, if this build has it.
+fn ground(on: GroundArg) -> Result<Ground, Stop> {
+    match on {
+        GroundArg::Simulate => Ok(Ground::Simulate),
+        GroundArg::Local => Ok(Ground::Local),
+        other => Err(Stop::Wrong(format!(
+            "--on {}: this build has `simulate`, which models everything, and `local`, real traffic on this machine",
+            other.name()
+        ))),
+    }
 }
 
 fn wrong(error: ScenarioError) -> Stop {

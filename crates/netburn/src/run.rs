@@ -2,34 +2,46 @@
 
 mod round;
 mod screen;
+mod simulated;
 
-use crate::args::{GroundArg, RunArgs};
+use crate::args::RunArgs;
 use crate::exit::{self, Ended, Stop};
 use crate::plan;
 use crate::record::written;
 use crate::terminal::{data, say};
-use netburn_record::UnixTime;
+use netburn_record::{Summary, UnixTime};
 use netburn_report::plain::sanitise;
 use netburn_scenario::{Ground, Plan, decimal};
 use std::path::PathBuf;
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
-    ground(args.on)?;
-    let (plan, notes) = plan::resolved(&args.changes)?;
-    if args.on.is_none() {
-        say("no --on: running on local, the only ground of this build");
+    let (plan, ground, notes) = plan::resolved(&args.changes, args.on)?;
+    match (args.on, ground) {
+        (None, Ground::Simulate) => say("no --on: simulating it; this build has no lab"),
+        (None, _) => {
+            say("no --on, and the scenario describes no access point that could be modelled: running on local")
+        }
+        _ => {}
     }
     for note in notes {
         say(&format!("note: {}", sanitise(&note)));
     }
-    say(&format!(
-        "{}: may move up to {}, all of it within this machine",
-        plan.name,
-        most(&plan)
-    ));
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
-    let done = round::all(&plan, &folder)?;
+    let done = match ground {
+        Ground::Simulate => {
+            say(&format!("{}: simulated, nothing leaves this process", plan.name));
+            simulated::all(&plan, &folder)?
+        }
+        Ground::Local | Ground::Lab | Ground::Fleet => {
+            say(&format!(
+                "{}: may move up to {}, all of it within this machine",
+                plan.name,
+                most(&plan)
+            ));
+            round::all(&plan, &folder)?
+        }
+    };
     say(&format!("kept in {}", done.folder.display()));
     match data(&written(&done.summary, args.format)) {
         // How the run ended says more than that nobody reads on.
@@ -45,15 +57,15 @@ fn most(plan: &Plan) -> String {
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
 }
 
-/// Whether this build has the ground that was asked for.
-fn ground(on: Option<GroundArg>) -> Result<(), Stop> {
-    match on {
-        None | Some(GroundArg::Local) => Ok(()),
-        Some(other) => Err(Stop::Wrong(format!(
-            "--on {}: this build has only `local`, which runs everything on this machine",
-            other.name()
-        ))),
-    }
+/// What came of all rounds.
+#[derive(Debug)]
+struct Done {
+    /// Where it is kept.
+    folder: PathBuf,
+    /// Of all rounds together.
+    summary: Summary,
+    /// Whether somebody stopped it.
+    interrupted: bool,
 }
 
 fn default_folder(plan: &Plan) -> PathBuf {

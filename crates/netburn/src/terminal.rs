@@ -63,6 +63,22 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Whether somebody may be looking at standard error.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Writes a line over the one before, whose length `shown` is; with nothing, takes it away.
+pub(crate) fn over(line: &str, shown: &mut usize) {
+    if line.is_empty() && *shown == 0 {
+        return;
+    }
+    let blank = " ".repeat(shown.saturating_sub(line.len()));
+    let end = if line.is_empty() { "\r" } else { "" };
+    let _ = write!(io::stderr().lock(), "\r{line}{blank}{end}");
+    *shown = line.len();
+}
+
 /// `NO_COLOR` (no-color.org), when set to anything, and a terminal that calls itself dumb want none.
 fn colour_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_some_and(|t| t != "dumb")

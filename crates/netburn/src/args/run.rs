@@ -7,14 +7,15 @@ use std::path::PathBuf;
 
 /// Run a scenario and say who passed, and why.
 ///
-/// The server and one process per station start on this machine, idle latency is measured, everybody starts at one
+/// On `simulate` everything is modelled, in virtual time: the access point of the scenario, not one's own. On `local` the
+/// server and one process per station start on this machine, idle latency is measured, everybody starts at one
 /// instant. The report goes to standard output, the live view to standard error, the run to a folder. Ctrl-C ends it
 /// early and keeps what there is; a second one aborts.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Where it runs; this build has only local [default: local]
+    /// Where it runs [default: simulate; local where no access point is described]
     #[arg(long, value_enum, value_name = "GROUND")]
     pub(crate) on: Option<GroundArg>,
     /// Keep the run in this folder, or in DIR-2 when that is taken [default: runs/TIME-SCENARIO]
@@ -36,6 +37,9 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// The ground that it would run on [default: as for `run`]
+    #[arg(long, value_enum, value_name = "GROUND")]
+    pub(crate) on: Option<GroundArg>,
     /// How the plan is written; as JSON it is a scenario with every default filled in
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
@@ -63,7 +67,7 @@ pub(crate) struct Changes {
 /// Where a scenario can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GroundArg {
-    /// Everything modelled, in virtual time (not in this build)
+    /// Everything modelled, in virtual time
     Simulate,
     /// Kernel TCP through a modelled access point (not in this build)
     Lab,

@@ -1,26 +1,16 @@
 //! The rounds of a run: each a round of the fleet into a folder of its own.
 
+use super::Done;
 use super::screen::Screen;
 use crate::exit::Stop;
 use crate::signals::Signals;
 use crate::terminal::{say, stderr_colour};
 use netburn_fleet::{FleetError, Options, Outcome, ThisMachine, run_local};
-use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, Summary, UnixTime};
+use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::sync::watch;
-
-/// What came of all rounds.
-#[derive(Debug)]
-pub(super) struct Done {
-    /// Where it is kept.
-    pub(super) folder: PathBuf,
-    /// Of all rounds together.
-    pub(super) summary: Summary,
-    /// Whether somebody stopped it.
-    pub(super) interrupted: bool,
-}
 
 /// Runs all rounds of `plan` into `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
@@ -152,7 +142,7 @@ fn aborted(folder: &Path) -> Stop {
 }
 
 /// The one place that says that rows or results can't be kept.
-fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
+pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
     Stop::NotMeasured(format!(
         "the record can't be written: {error}; what was kept is in {path}, and `netburn report {path}` finishes it \
          once there is room",
@@ -161,7 +151,7 @@ fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
 }
 
 /// A folder that can't be made is the wrong one, unless the disk is full.
-fn unmade(error: netburn_record::Error) -> Stop {
+pub(super) fn unmade(error: netburn_record::Error) -> Stop {
     match &error {
         netburn_record::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
             Stop::NotMeasured(error.to_string())

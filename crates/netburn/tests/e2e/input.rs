@@ -108,8 +108,8 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
         (&["--set", "station.nobody.start=1s"], "nobody"),
         (&["--duration", "5"], "unit"),
         (&["--repeat", "0"], "0"),
-        (&["--on", "lab"], "only `local`"),
-        (&["--on", "simulate"], "only `local`"),
+        (&["--on", "lab"], "this build has `simulate`"),
+        (&["--on", "fleet"], "this build has `simulate`"),
     ] {
         let bench = Bench::new();
         let all = ["run", "four-uses"].iter().chain(args);
@@ -144,6 +144,8 @@ fn a_plan_shows_itself_and_reads_itself_back() {
     let bench = Bench::new();
     let args = [
         "plan",
+        "--on",
+        "local",
         "four-uses",
         "--set",
         "server.link.rate=15 Mbit/s",

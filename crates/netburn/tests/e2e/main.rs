@@ -12,4 +12,5 @@ mod help;
 mod input;
 mod output;
 mod serving;
+mod simulating;
 mod verdicts;

@@ -51,7 +51,7 @@ fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
         ended.stderr
     );
     for said in [
-        "no --on: running on local",
+        "no --on, and the scenario describes no access point",
         "may move up to",
         "call: running",
         "\nkept in runs/",

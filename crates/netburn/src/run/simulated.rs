@@ -1,0 +1,207 @@
+//! The rounds of a simulated run: each in virtual time into a folder of its own, as many at once as there are cores.
+
+use super::Done;
+use super::round::{unkept, unmade};
+use crate::exit::Stop;
+use crate::signals::Signals;
+use crate::terminal::say;
+use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Row, Run, Sink};
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant as Clock};
+
+/// How often the progress is said anew.
+const PROGRESS: Duration = Duration::from_millis(500);
+
+/// Runs all rounds of `plan` into `folder`.
+pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+    let stop = stop_on_signals()?;
+    let progress = Progress::new(plan);
+    if plan.repeat == 1 {
+        let (run, ending) = one(plan, folder, stop, &progress)?;
+        progress.end();
+        return Ok(done(&run, &ending));
+    }
+    let repeats = Repeats::create(folder).map_err(unmade)?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<(Run, Ending), Stop>>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
+    thread::scope(|scope| {
+        for _ in 0..cores.min(plan.repeat as usize) {
+            scope.spawn(|| {
+                loop {
+                    let round = next.fetch_add(1, Ordering::Relaxed);
+                    if round >= plan.repeat as usize || stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let plan = Plan {
+                        seed: plan.seed.repeat(round as u64),
+                        ..plan.clone()
+                    };
+                    let result = one(&plan, &repeats.path_of(round), stop, &progress);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[round] = Some(result);
+                }
+            });
+        }
+    });
+    progress.end();
+    let mut repeats = repeats;
+    let mut last = Ending::Complete;
+    // Rounds are numbered without a gap, and those that were stopped come last.
+    for result in results
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .into_iter()
+        .map_while(|r| r)
+    {
+        let (run, ending) = result?;
+        repeats.add(run);
+        if ending != Ending::Complete {
+            last = ending;
+        }
+    }
+    if stop.load(Ordering::Relaxed) {
+        last = Ending::Interrupted;
+    }
+    let folder = repeats.path().to_owned();
+    let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
+    Ok(done(&pooled, &last))
+}
+
+fn done(run: &Run, ending: &Ending) -> Done {
+    Done {
+        folder: run.path().to_owned(),
+        summary: run.summary().clone(),
+        interrupted: *ending == Ending::Interrupted,
+    }
+}
+
+/// One round into `folder`.
+fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, Ending), Stop> {
+    let header = Header {
+        plan: plan.clone(),
+        ground: Ground::Simulate,
+        seed: plan.seed,
+        // Neither machine nor time has anything to do with what comes out.
+        host: Host::default(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: None,
+    };
+    let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
+    let folder = recorder.path().to_owned();
+    let mut synced = Clock::now();
+    let mut broken = None;
+    let outcome = netburn_simulate::run(plan, |now, rows: Vec<Row>| {
+        for row in &rows {
+            if let Err(error) = recorder.put(row) {
+                broken = Some(error);
+                return ControlFlow::Break(());
+            }
+        }
+        if synced.elapsed() > Duration::from_secs(1) {
+            synced = Clock::now();
+            if let Err(error) = recorder.sync() {
+                broken = Some(error);
+                return ControlFlow::Break(());
+            }
+        }
+        progress.moved(now, plan);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    if let Some(error) = broken {
+        return Err(unkept(&folder, &error));
+    }
+    let ending = match outcome {
+        Ok(done) if done.interrupted => Ending::Interrupted,
+        Ok(_) => Ending::Complete,
+        Err(error) => {
+            // Nothing was measured: no folder that looks like a run is left.
+            drop(recorder);
+            let _ = std::fs::remove_dir_all(&folder);
+            return Err(Stop::Wrong(error.to_string()));
+        }
+    };
+    let run = recorder.finish(&ending).map_err(|error| unkept(&folder, &error))?;
+    Ok((run, ending))
+}
+
+/// A flag that the first signal sets; the second ends the process as it always does.
+fn stop_on_signals() -> Result<&'static AtomicBool, Stop> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    STOP.store(false, Ordering::Relaxed);
+    let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(not_measured)?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::new().map_err(not_measured)?
+    };
+    thread::spawn(move || {
+        runtime.block_on(async {
+            signals.next().await;
+            STOP.store(true, Ordering::Relaxed);
+            say("stopping, and keeping what there is; once more aborts");
+            signals.next().await;
+        });
+        std::process::exit(3);
+    });
+    Ok(&STOP)
+}
+
+/// How far all rounds are, on a line of its own that is written over.
+struct Progress {
+    /// Tenths of a second, of all rounds together, and those that are done.
+    all: u64,
+    done: AtomicU64,
+    shown: Option<Mutex<(Clock, usize)>>,
+}
+
+impl Progress {
+    fn new(plan: &Plan) -> Self {
+        let each = (plan.baseline + plan.settled()).as_millis() / 100;
+        Progress {
+            all: (each * u64::from(plan.repeat)).max(1),
+            done: AtomicU64::new(0),
+            shown: crate::terminal::stderr_is_terminal().then(|| Mutex::new((Clock::now(), 0))),
+        }
+    }
+
+    /// A tenth of a second more of one round.
+    fn moved(&self, now: Instant, plan: &Plan) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let Some(shown) = &self.shown else { return };
+        let Ok(mut shown) = shown.try_lock() else { return };
+        if shown.0.elapsed() >= PROGRESS {
+            shown.0 = Clock::now();
+            let percent = done * 100 / self.all;
+            let line = match plan.repeat {
+                1 => format!(
+                    "simulated {:.0} s of {:.0}: {percent} %",
+                    now.as_secs_f64(),
+                    plan.settled().as_secs_f64()
+                ),
+                rounds => format!("{rounds} runs: {percent} %"),
+            };
+            crate::terminal::over(&line, &mut shown.1);
+        }
+    }
+
+    /// Takes the line away.
+    fn end(&self) {
+        if let Some(shown) = &self.shown {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            crate::terminal::over("", &mut shown.1);
+        }
+    }
+}
