@@ -40,6 +40,21 @@ pub struct Host {
     pub memory_bytes: u64,
 }
 
+impl Header {
+    /// The header of a simulated run by this version: neither machine nor time has anything to do with what comes out of it.
+    #[must_use]
+    pub fn simulated(plan: Plan) -> Self {
+        Header {
+            ground: Ground::Simulate,
+            seed: plan.seed,
+            plan,
+            host: Host::default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: None,
+        }
+    }
+}
+
 impl Host {
     /// The facts of this machine, as far as the system tells them.
     #[must_use]

@@ -2,6 +2,7 @@
 
 mod util;
 
+use netburn_record::summary::Summariser;
 use netburn_record::{
     AirRow, Ending, Error, EventKind, Gate, Ground, Header, Host, Recorder, Repeats, Row, Run, Sink, Summary,
 };
@@ -327,6 +328,27 @@ fn same(one: &Summary, other: &Summary) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What a summariser makes of the rows of a run with that header and ending, as a folder's document has it.
+fn in_memory(run: &Run, rows: &[Row]) -> String {
+    let mut summariser = Summariser::new(run.header().clone());
+    for row in rows {
+        summariser.put(row).unwrap();
+    }
+    let summary = summariser.finish(&run.path().to_string_lossy(), run.ending());
+    serde_json::to_string(&summary).unwrap()
+}
+
+fn on_disk(run: &Run) -> String {
+    serde_json::to_string(run.summary()).unwrap()
+}
+
+#[test]
+fn a_good_run_needs_no_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = record(&dir.path().join("run"), &good_rows(), &Ending::Complete);
+    assert_eq!(in_memory(&run, &good_rows()), on_disk(&run));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -345,6 +367,7 @@ proptest! {
         prop_assert_eq!(rows_of(&again), by_kind(&rows));
         same(run.summary(), again.summary())?;
         same(run.summary(), &again.summarise().unwrap())?;
+        prop_assert_eq!(in_memory(&run, &rows), on_disk(&run));
     }
 
     /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both ways to its summary agree.

@@ -4,9 +4,11 @@ pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
 pub(crate) mod judged;
+mod summariser;
 
 pub(crate) use document::verdict;
 pub use document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
     verdict_name,
 };
+pub use summariser::Summariser;

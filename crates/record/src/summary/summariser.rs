@@ -1,0 +1,56 @@
+//! A summary of rows that nobody keeps.
+
+use super::count::Counter;
+use super::document::Summary;
+use super::judged::{checked, reasons, summarise};
+use crate::header::{Ending, Header};
+use crate::row::{Row, Sink};
+use std::io;
+
+/// Computes the summary of a run from its rows as they come, without a folder: the one that a folder with the same header
+/// and rows would have.
+///
+/// **Call order:** [`new`](Self::new), any number of [`put`](Sink::put), which never fails, then [`finish`](Self::finish).
+///
+/// ```
+/// use netburn_record::summary::Summariser;
+/// use netburn_record::{Ending, Header};
+/// use netburn_scenario::{Ground, load};
+///
+/// let (plan, _) = load("anomaly")?.resolve_for(Ground::Simulate)?;
+/// let summary = Summariser::new(Header::simulated(plan)).finish("in memory", &Ending::Complete);
+/// assert_eq!(summary.stations[0].throughput_mbps, 0.0); // no row, no bytes
+/// # Ok::<(), netburn_scenario::ScenarioError>(())
+/// ```
+#[derive(Debug)]
+pub struct Summariser {
+    header: Header,
+    counter: Counter,
+}
+
+impl Summariser {
+    /// For the rows of a run with that header.
+    #[must_use]
+    pub fn new(header: Header) -> Self {
+        Summariser {
+            counter: Counter::new(&header.plan, header.ground),
+            header,
+        }
+    }
+
+    /// What the rows come to, for a run that ended so. `run` stands where a folder's summary has its path.
+    #[must_use]
+    pub fn finish(self, run: &str, ending: &Ending) -> Summary {
+        let evidence = self.counter.finish(ending);
+        let gate = checked(&self.header, ending, &evidence);
+        let why = reasons(&self.header, ending, &evidence);
+        summarise(&self.header, run, evidence, gate, why)
+    }
+}
+
+impl Sink for Summariser {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        self.counter.row(row);
+        Ok(())
+    }
+}
