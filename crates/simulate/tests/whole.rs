@@ -1,0 +1,229 @@
+//! Whole plans in virtual time, held to what can be reckoned by hand.
+
+use netburn_record::row::BASELINE;
+use netburn_record::{EventKind, Row};
+use netburn_scenario::{Document, Ground, Plan};
+use netburn_units::Duration;
+use netburn_workload::{Operation, Outcome};
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+
+/// One station on air that is much faster than the wire: 802.11ac at MCS 9, nothing lost.
+fn house(link: &str, workload: &str, more: &str) -> String {
+    format!(
+        "duration = \"20 s\"\nbaseline = \"1 s\"\n[server]\nlink = {link}\n[ap.home.radio.5g]\nwidth = \"80 MHz\"\n\
+         [station.one]\njoins = \"home.5g\"\nmcs = 9\nworkload = \"{workload}\"\n{more}\n"
+    )
+}
+
+fn plan(text: &str) -> Plan {
+    let document = Document::from_toml("house.toml", text).unwrap();
+    document.resolve_for(Ground::Simulate).unwrap().0
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    let mut all = Vec::new();
+    let done = netburn_simulate::run(&plan(text), |_, rows| {
+        all.extend(rows);
+        ControlFlow::Continue(())
+    });
+    assert!(!done.unwrap().interrupted);
+    all
+}
+
+fn operations(rows: &[Row], workload: u16) -> Vec<Operation> {
+    let of = |row: &Row| match row {
+        Row::Operation(row) if row.workload == workload => Some(row.operation),
+        _ => None,
+    };
+    rows.iter().filter_map(of).collect()
+}
+
+/// Mbit/s of content between two instants.
+fn goodput(rows: &[Row], from_s: f64, to_s: f64) -> f64 {
+    let within = |row: &&Row| matches!(row, Row::Interval(row) if (from_s..to_s).contains(&row.at.as_secs_f64()));
+    let bytes: u64 = rows
+        .iter()
+        .filter(within)
+        .map(|row| match row {
+            Row::Interval(row) => row.bytes_down + row.bytes_up,
+            _ => 0,
+        })
+        .sum();
+    bytes as f64 * 8e-6 / (to_s - from_s)
+}
+
+/// 1448 bytes of content in 1538 on the wire: 47.07 of 50 Mbit/s, whichever way.
+#[test]
+fn a_clean_line_is_filled() {
+    for workload in ["download", "upload"] {
+        let rows = rows(&house(r#"{ rate = "50 Mbit/s", delay = "10 ms" }"#, workload, ""));
+        let got = goodput(&rows, 5.0, 20.0);
+        let expected = 50.0 * 1_448.0 / 1_538.0;
+        assert!((got / expected - 1.0).abs() < 0.01, "{workload}: {got} for {expected}");
+    }
+}
+
+/// Idle: twice 20 ms, and what 92 bytes take on the wire and the air: below 1 ms.
+#[test]
+fn probes_measure_the_delay() {
+    let rows = rows(&house(r#"{ delay = "20 ms" }"#, "probe", ""));
+    for workload in [BASELINE, 0] {
+        let operations = operations(&rows, workload);
+        let finished: Vec<f64> = operations
+            .iter()
+            .filter_map(|o| Some(o.latency()?.as_millis_f64()))
+            .collect();
+        assert!(finished.len() >= 19, "{} of workload {workload}", finished.len());
+        assert!(finished.iter().all(|ms| (40.0..41.0).contains(ms)), "{finished:?}");
+    }
+}
+
+/// A new connection and 16 KiB over 25 ms each way, in round trips of 50 ms: one for the handshake; one for the request, which brings ten
+/// segments (14 480 bytes); one more for the rest of 16 584. With TLS one more. What is sent takes a few ms in all.
+#[test]
+fn what_a_call_takes_in_round_trips() {
+    let call = "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"1 s\"\nconnections = \"new\"\n";
+    for (tls, trips) in [(false, 3.0), (true, 4.0)] {
+        let text = house(r#"{ delay = "25 ms" }"#, "call", call).replace("[server]", &format!("[server]\ntls = {tls}"));
+        let rows = rows(&text);
+        let operations = operations(&rows, 0);
+        assert!(operations.len() >= 19);
+        for operation in operations.iter().filter(|o| o.outcome != Outcome::Cut) {
+            let took = operation.latency().unwrap().as_millis_f64();
+            assert!(
+                (trips * 50.0..trips * 50.0 + 4.0).contains(&took),
+                "TLS {tls}: {took} ms"
+            );
+            let dialled = operation.connected.unwrap().since(operation.due).as_millis_f64();
+            let expected = if tls { 100.0 } else { 50.0 };
+            assert!((expected..expected + 2.0).contains(&dialled), "{dialled} ms to dial");
+        }
+    }
+}
+
+/// Kept open, the same call needs one round trip once the window has grown.
+#[test]
+fn a_kept_connection_saves_round_trips() {
+    let call =
+        "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"100 ms\"\nconnections = \"keep\"\n";
+    let rows = rows(&house(r#"{ delay = "25 ms" }"#, "call", call));
+    let operations = operations(&rows, 0);
+    let late = &operations[operations.len() / 2..];
+    let took: Vec<f64> = late.iter().filter_map(|o| Some(o.latency()?.as_millis_f64())).collect();
+    assert!(
+        took.len() > 50 && took.iter().all(|ms| (50.0..54.0).contains(ms)),
+        "{took:?}"
+    );
+}
+
+/// From 5 s to 10 s nothing gets through; what began before or then waits, times out or comes late, and all is well again after.
+#[test]
+fn an_outage() {
+    let text = house(
+        r#"{ delay = "5 ms" }"#,
+        "voip",
+        "[[at]]\ntime = \"5 s\"\nset = { \"station.one.signal\" = \"-109 dBm\" }\n[[at]]\ntime = \"10 s\"\nset = { \"station.one.signal\" = \"-45 dBm\" }\n",
+    )
+    .replace("mcs = 9", "signal = \"-45 dBm\"");
+    let rows = rows(&text);
+    let operations = operations(&rows, 0);
+    let during = |o: &&Operation| (5.0..9.0).contains(&o.due.as_secs_f64());
+    assert!(
+        operations
+            .iter()
+            .filter(during)
+            .all(|o| o.latency().is_none_or(|l| l > Duration::from_millis(900)))
+    );
+    let after = |o: &&Operation| (15.0..19.0).contains(&o.due.as_secs_f64());
+    let well = operations
+        .iter()
+        .filter(after)
+        .filter(|o| o.latency().is_some_and(|l| l < Duration::from_millis(60)));
+    assert!(well.count() >= 25, "{operations:?}");
+    let changes = rows
+        .iter()
+        .filter(|row| matches!(row, Row::Event(row) if row.kind == EventKind::Change));
+    let said: Vec<_> = changes
+        .map(|row| match row {
+            Row::Event(row) => (row.at.as_secs_f64(), row.text.clone()),
+            _ => unreachable!(),
+        })
+        .collect();
+    assert_eq!(said[0].0, 5.0);
+    assert!(said[0].1.contains("station.one.signal"), "{said:?}");
+}
+
+/// A station that stops is gone after its own drain.
+#[test]
+fn who_stops_is_gone() {
+    let text = house(r#"{ rate = "20 Mbit/s" }"#, "download", "").replace("mcs = 9", "mcs = 9\nstop = \"4 s\"");
+    let text = text.replacen("duration", "drain = \"1 s\"\nduration", 1);
+    let rows = rows(&text);
+    assert!(goodput(&rows, 1.0, 4.0) > 17.0);
+    assert!(goodput(&rows, 5.5, 20.0) < 0.01);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Whatever is on the way: bytes in operations are the bytes in intervals, the same seed gives the same rows, and what is cut short
+    /// anywhere leaves rows that fit together.
+    #[test]
+    fn bytes_are_counted_once(
+        queue in prop::sample::select(vec!["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"]),
+        uses in prop::sample::select(vec!["\"browsing\", \"probe\"", "\"voip\", \"4kstream\"", "\"download\"", "\"upload\", \"voip\""]),
+        signal in -88_i32..-40,
+        loss in 0_u32..5,
+        tls in any::<bool>(),
+        seed in 0_u64..1_000,
+        cut in prop::option::of(0_usize..40),
+    ) {
+        let text = format!(
+            "duration = \"3 s\"\nbaseline = \"200 ms\"\ndrain = \"1 s\"\nseed = {seed}\n[server]\ntls = {tls}\n\
+             link = {{ rate = \"10 Mbit/s\", delay = \"8 ms\", loss = \"{loss} %\" }}\n[ap.home]\nqueue = \"{queue}\"\n\
+             [ap.home.radio.5g]\nstandard = \"802.11n\"\n\
+             [station.a]\njoins = \"home.5g\"\nsignal = \"{signal} dBm\"\nworkload = [{uses}]\n\
+             [station.b]\njoins = \"home.5g\"\nsignal = \"-55 dBm\"\nworkload = \"browsing\"\n"
+        );
+        let plan = plan(&text);
+        let simulated = || {
+            let (mut all, mut calls) = (Vec::new(), 0);
+            netburn_simulate::run(&plan, |_, rows| {
+                all.extend(rows);
+                calls += 1;
+                if cut.is_some_and(|cut| calls > cut) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
+            all
+        };
+        let rows = simulated();
+        prop_assert_eq!(&rows, &simulated());
+        let moved: u64 = rows.iter().map(|row| match row {
+            Row::Interval(row) => row.bytes_down + row.bytes_up,
+            _ => 0,
+        }).sum();
+        let counted: u64 = rows.iter().map(|row| match row {
+            // Probes move no content of a connection.
+            Row::Operation(row) if !is_probe(&plan, row.station, row.workload) => row.operation.bytes,
+            _ => 0,
+        }).sum();
+        if cut.is_none() {
+            prop_assert_eq!(moved, counted);
+        } else {
+            prop_assert!(counted <= moved);
+        }
+        for row in &rows {
+            if let Row::Air(row) = row {
+                prop_assert!(row.airtime_down + row.airtime_up <= Duration::from_millis(106), "{row:?}");
+            }
+        }
+    }
+}
+
+fn is_probe(plan: &Plan, station: u16, workload: u16) -> bool {
+    workload == BASELINE
+        || plan.stations[usize::from(station)].workloads[usize::from(workload)]
+            .config
+            .kind
+            == netburn_workload::Kind::Probe
+}
