@@ -6,6 +6,9 @@ use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
 use netburn_units::{BitRate, Duration};
 use serde::{Deserialize, Deserializer};
 
+/// The longest time that a case simulates.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
 /// A case's keys.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -250,8 +253,14 @@ impl Fields {
         if self.content.is_some_and(|content| content > self.packet) {
             return Err("`content` is no more than `packet`".to_owned());
         }
-        if self.duration.is_zero() {
-            return Err("a `duration` of nothing measures nothing".to_owned());
+        if self.duration.is_zero() || self.duration > LONGEST || self.warm_up > LONGEST {
+            return Err("`duration` is more than nothing, and neither it nor `warm-up` more than an hour".to_owned());
+        }
+        if !(1..=1_000).contains(&self.seeds) {
+            return Err(format!("{} seeds; 1 to 1000 are possible", self.seeds));
+        }
+        if self.probe.is_some_and(|every| every < Duration::from_micros(100)) {
+            return Err("probes are at least 100 µs apart".to_owned());
         }
         if self.rate_control != RateControlName::Fixed
             && self.snr.is_none()

@@ -1,0 +1,105 @@
+//! The shipped cases: every figure is where it must be, and the page about them is current.
+
+use netburn_study::validate::{CaseFile, Outcome, Standing, json::json, markdown::markdown, run, shipped};
+use std::path::Path;
+
+fn quick() -> Vec<CaseFile> {
+    let quick = ["rates.toml", "durations.toml", "codel.toml"];
+    let files = shipped::files().unwrap();
+    files
+        .into_iter()
+        .filter(|file| quick.contains(&file.name.as_str()))
+        .collect()
+}
+
+#[test]
+fn every_figure_is_within_tolerance_or_explained_and_the_page_says_so() {
+    let files = shipped::files().unwrap();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let outcomes = run(&files, threads, &|_, _| {});
+    assert!(outcomes.len() > 500, "{}", outcomes.len());
+    let beyond: Vec<&Outcome> = outcomes
+        .iter()
+        .filter(|one| one.standing() == Standing::Beyond)
+        .collect();
+    assert!(beyond.is_empty(), "{beyond:#?}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/VALIDATION.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let cases = markdown(&files, &outcomes);
+    let (_, found) = page.split_once("a test keeps it current.\n\n").unwrap();
+    let differs = found.lines().zip(cases.lines()).find(|(found, wanted)| found != wanted);
+    assert!(
+        found == cases,
+        "docs/VALIDATION.md is not current; put in what `netburn validate --format markdown` prints: {differs:?}"
+    );
+}
+
+/// What an explanation excuses is rare, and every exception is explained.
+#[test]
+fn few_figures_need_an_explanation() {
+    let files = shipped::files().unwrap();
+    let excused = files
+        .iter()
+        .flat_map(|file| &file.cases)
+        .flat_map(|case| &case.expectations);
+    let excused = excused.filter(|one| {
+        one.deviation
+            .as_ref()
+            .is_some_and(|deviation| deviation.explains.is_some())
+    });
+    assert!(excused.count() <= 5);
+}
+
+#[test]
+fn every_file_of_the_directory_is_shipped() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation");
+    let mut there: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    there.sort_unstable();
+    let mut shipped: Vec<&str> = shipped::FILES.iter().map(|(name, _)| *name).collect();
+    shipped.sort_unstable();
+    assert_eq!(there, shipped);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let files = quick();
+    let names = ["a", "b", "c"];
+    let one = json(&run(&files, 1, &|_, _| {}), &names);
+    let several = json(&run(&files, 5, &|_, _| {}), &names);
+    assert_eq!(one, several);
+}
+
+#[test]
+fn json_has_what_scripts_rely_on() {
+    let outcomes = run(&quick(), 1, &|_, _| {});
+    let document = json(&outcomes, &["rates.toml", "durations.toml", "codel.toml"]);
+    let first = document[0].as_object().unwrap();
+    for key in [
+        "case",
+        "source",
+        "metric",
+        "expected",
+        "got",
+        "tolerance",
+        "ok",
+        "trust",
+    ] {
+        assert!(first.contains_key(key), "{key}");
+    }
+    assert_eq!(first["case"], "802.11n, 20 MHz, 800 ns, MCS 0");
+    assert_eq!(
+        (first["expected"].as_f64(), first["got"].as_f64()),
+        (Some(6.5), Some(6.5))
+    );
+    assert_eq!((&first["ok"], &first["trust"]), (&true.into(), &"derived".into()));
+    let with_deviation = document
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one.get("deviation").is_some())
+        .unwrap();
+    assert!(with_deviation["deviation"]["what"].is_string());
+}
