@@ -1,0 +1,99 @@
+//! What the simulated air costs, in processor time of one thread: `cargo bench -p netburn-study`.
+//!
+//! The configurations of `netburn validate`, as long as ns-3 was timed with: saturated uplink of 802.11a at 54 Mbit/s for 10 simulated seconds, and three
+//! stations with 100 Mbit/s of UDP each behind one FIFO for 30.
+
+use netburn_study::validate::CaseFile;
+use std::time::Instant;
+
+/// Stations, and what ns-3.44 (the optimised wheel) took, in seconds.
+const UPLINK: [(u32, Option<f64>); 7] = [
+    (5, Some(2.8)),
+    (10, Some(4.9)),
+    (20, Some(9.0)),
+    (50, Some(22.7)),
+    (100, None),
+    (150, None),
+    (200, None),
+];
+const ANOMALY: f64 = 5.2;
+/// Of as many runs the quickest counts: what disturbs only makes slower.
+const ROUNDS: u32 = 5;
+
+fn main() {
+    // `cargo test` builds and runs benches too: there is nothing to be tested.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    println!("saturated uplink, 802.11a 54 Mbit/s, 1500 bytes, 10 simulated seconds");
+    for (stations, theirs) in UPLINK {
+        let (millis, goodput) = time(&uplink(stations));
+        // Goodput counts packets of 12 000 bits; about as many transmissions again as collide are left out.
+        let packets = goodput * 1e7 / 12_000.0;
+        let each = millis * 1e6 / packets;
+        let than = theirs.map_or_else(String::new, |theirs| {
+            format!(", ns-3 {theirs} s: {:.0} times", theirs * 1e3 / millis)
+        });
+        println!("  n = {stations:3}: {millis:7.2} ms, {each:5.0} ns a delivered packet{than}");
+    }
+    println!("three stations, 100 Mbit/s of UDP offered to each, FIFO, 30 simulated seconds");
+    let (millis, goodput) = time(ANOMALY_CASE);
+    println!(
+        "  {millis:7.2} ms, {goodput:.1} Mbit/s, ns-3 {ANOMALY} s: {:.0} times",
+        ANOMALY * 1e3 / millis
+    );
+    if let Some(kib) = peak_memory_kib() {
+        println!("peak memory of it all: {:.1} MiB", kib as f64 / 1024.0);
+    }
+}
+
+/// Milliseconds of the quickest run, and the goodput.
+fn time(case: &str) -> (f64, f64) {
+    let file = CaseFile::parse("benchmark", case).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let input = &file.cases[0].input;
+    let mut quickest = f64::INFINITY;
+    let mut goodput = 0.0;
+    for _ in 0..ROUNDS {
+        let begun = Instant::now();
+        goodput = input.run(&["goodput"])[0];
+        quickest = quickest.min(begun.elapsed().as_secs_f64());
+    }
+    (quickest * 1e3, goodput)
+}
+
+fn uplink(stations: u32) -> String {
+    format!(
+        "{HEAD}access = \"dcf\"\nphy = {{ standard = \"802.11a\", rate = \"54 Mbit/s\" }}\nstations = {stations}\ncontent = 1500\n\
+         tries = \"unlimited\"\nhardware = \"1 aggregates\"\nwarm-up = \"0 s\"\nduration = \"10 s\"\n"
+    )
+}
+
+const HEAD: &str = "title = \"b\"\n[[case]]\nname = \"b\"\nsource = \"b\"\ntrust = \"derived\"\nkind = \"air\"\nmetric = \"goodput\"\nat-least = \"0 Mbit/s\"\n";
+
+const ANOMALY_CASE: &str = r#"
+title = "b"
+[[case]]
+name      = "b"
+source    = "b"
+trust     = "derived"
+kind      = "air"
+metric    = "goodput"
+at-least  = "0 Mbit/s"
+stations  = [
+    { name = "fast", count = 2, phy = { standard = "802.11n", mcs = 7, streams = 2, guard = "400 ns" } },
+    { name = "slow", phy = { standard = "802.11n", mcs = 0, guard = "400 ns" } },
+]
+direction = "down"
+aggregation = { ampdu = 65535 }
+offered   = "100 Mbit/s"
+queue     = "fifo"
+warm-up   = "0 s"
+duration  = "30 s"
+"#;
+
+/// The most memory that this process held, where the system says.
+fn peak_memory_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
