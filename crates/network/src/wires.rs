@@ -1,7 +1,7 @@
 //! The wired part: the server's hop, and each access point's line and forwarding.
 
 use crate::hop::{Hop, Left};
-use crate::layout::{Layout, PathConfig};
+use crate::layout::Layout;
 use crate::output::Moving;
 use netburn_scenario::Plan;
 use netburn_units::Instant;
@@ -24,51 +24,47 @@ pub(crate) enum Wire {
 /// All hops.
 #[derive(Debug)]
 pub(crate) struct Wires<P> {
-    pub(crate) link: [Hop<Moving<P>>; 2],
-    pub(crate) paths: Vec<Path<P>>,
-    /// When the next of them does something; kept, since most that happens happens on the air.
+    /// In the order of [`Wire`].
+    hops: Vec<Hop<Moving<P>>>,
+    /// Of each hop: when it does something next.
+    dues: Vec<Option<Instant>>,
+    /// The first of them; kept, since most that happens happens on the air.
     due: Option<Instant>,
-}
-
-/// The hops of one access point.
-#[derive(Debug)]
-pub(crate) struct Path<P> {
-    pub(crate) down: Hop<Moving<P>>,
-    pub(crate) up: Hop<Moving<P>>,
-    pub(crate) forwarding: Hop<Moving<P>>,
+    aps: usize,
 }
 
 impl<P> Wires<P> {
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Self {
-        let hop = |config, cause, index: usize| Hop::new(config, plan.seed.stream(cause, index as u64));
-        let path = |(index, path): (usize, &PathConfig)| Path {
-            down: hop(path.wan_down, "wan-down", index),
-            up: hop(path.wan_up, "wan-up", index),
-            forwarding: hop(path.forwarding, "forwarding", index),
+        let aps = layout.paths.len();
+        let hop = |wire: Wire| {
+            let (config, cause, index) = match wire {
+                Wire::LinkDown => (layout.link, "link-down", 0),
+                Wire::LinkUp => (layout.link, "link-up", 0),
+                Wire::WanDown(ap) => (layout.paths[usize::from(ap)].wan_down, "wan-down", ap),
+                Wire::WanUp(ap) => (layout.paths[usize::from(ap)].wan_up, "wan-up", ap),
+                Wire::Forwarding(ap) => (layout.paths[usize::from(ap)].forwarding, "forwarding", ap),
+            };
+            Hop::new(config, plan.seed.stream(cause, u64::from(index)))
         };
+        let hops: Vec<_> = (0..2 + 3 * aps).map(|place| hop(wire(place, aps))).collect();
         Wires {
-            link: [hop(layout.link, "link-down", 0), hop(layout.link, "link-up", 0)],
-            paths: layout.paths.iter().enumerate().map(path).collect(),
+            dues: vec![None; hops.len()],
+            hops,
             due: None,
+            aps,
         }
     }
 
     pub(crate) fn hop(&mut self, wire: Wire) -> &mut Hop<Moving<P>> {
-        match wire {
-            Wire::LinkDown => &mut self.link[0],
-            Wire::LinkUp => &mut self.link[1],
-            Wire::WanDown(ap) => &mut self.paths[usize::from(ap)].down,
-            Wire::WanUp(ap) => &mut self.paths[usize::from(ap)].up,
-            Wire::Forwarding(ap) => &mut self.paths[usize::from(ap)].forwarding,
-        }
+        let place = self.place(wire);
+        &mut self.hops[place]
     }
 
     /// Puts a packet on a hop. It is given back when the hop's queue is full.
     pub(crate) fn handle_packet(&mut self, now: Instant, wire: Wire, packet: Moving<P>) -> Result<(), Moving<P>> {
-        let hop = self.hop(wire);
-        let taken = hop.handle_packet(now, packet.length, packet);
-        let due = hop.poll_timeout();
-        self.due = [self.due, due].into_iter().flatten().min();
+        let place = self.place(wire);
+        let taken = self.hops[place].handle_packet(now, packet.length, packet);
+        self.reckon(place);
         taken
     }
 
@@ -79,35 +75,44 @@ impl<P> Wires<P> {
 
     /// The next packet that has come out of a hop by `now`, been lost on it or, from the server, left its host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(Wire, Instant, Left<Moving<P>>)> {
-        while self.due.is_some_and(|due| due <= now) {
-            let due = |(wire, hop): (Wire, &Hop<Moving<P>>)| Some((hop.poll_timeout()?, wire));
-            let Some((at, wire)) = self.all().filter_map(due).min() else {
-                self.due = None;
-                break;
-            };
-            self.due = Some(at);
-            if at > now {
-                break;
-            }
-            let hop = self.hop(wire);
+        while let Some(at) = self.due.filter(|due| *due <= now) {
+            let place = self.dues.iter().position(|due| *due == Some(at))?;
+            let hop = &mut self.hops[place];
             hop.handle_timeout(at);
-            if let Some((at, left)) = hop.poll_left(at) {
-                return Some((wire, at, left));
+            let left = hop.poll_left(at);
+            self.reckon(place);
+            if let Some((at, left)) = left {
+                return Some((wire(place, self.aps), at, left));
             }
         }
         None
     }
 
-    fn all(&self) -> impl Iterator<Item = (Wire, &Hop<Moving<P>>)> {
-        let link = [(Wire::LinkDown, &self.link[0]), (Wire::LinkUp, &self.link[1])];
-        let paths = self.paths.iter().enumerate().flat_map(|(ap, path)| {
-            let ap = ap as u16;
-            [
-                (Wire::WanDown(ap), &path.down),
-                (Wire::WanUp(ap), &path.up),
-                (Wire::Forwarding(ap), &path.forwarding),
-            ]
-        });
-        link.into_iter().chain(paths)
+    /// Something has happened on a hop.
+    fn reckon(&mut self, place: usize) {
+        self.dues[place] = self.hops[place].poll_timeout();
+        self.due = self.dues.iter().flatten().min().copied();
+    }
+
+    fn place(&self, wire: Wire) -> usize {
+        match wire {
+            Wire::LinkDown => 0,
+            Wire::LinkUp => 1,
+            Wire::WanDown(ap) => 2 + usize::from(ap),
+            Wire::WanUp(ap) => 2 + self.aps + usize::from(ap),
+            Wire::Forwarding(ap) => 2 + 2 * self.aps + usize::from(ap),
+        }
+    }
+}
+
+/// The wire in a place, where there are so many access points.
+fn wire(place: usize, aps: usize) -> Wire {
+    let ap = |first: usize| (place - first) as u16;
+    match place {
+        0 => Wire::LinkDown,
+        1 => Wire::LinkUp,
+        _ if place < 2 + aps => Wire::WanDown(ap(2)),
+        _ if place < 2 + 2 * aps => Wire::WanUp(ap(2 + aps)),
+        _ => Wire::Forwarding(ap(2 + 2 * aps)),
     }
 }

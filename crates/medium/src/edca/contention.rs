@@ -28,7 +28,8 @@ pub struct Contention {
     timing: Timing,
     groups: Vec<Group>,
     contenders: Vec<Entry>,
-    next: Option<Instant>,
+    /// What is due next, since it was last reckoned: nothing that bears on it has happened since then.
+    next: Option<Option<Instant>>,
 }
 
 impl Contention {
@@ -143,18 +144,21 @@ impl Contention {
 
     /// The instant at which the next contender's backoff is done, `None` while none can be.
     pub fn next_due(&mut self) -> Option<Instant> {
-        if self.next.is_none() {
-            let slot = self.timing.slot;
-            for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
-                let due = group.next_due(&self.contenders, slot);
-                let early = due.filter(|due| group.notices.is_none_or(|at| *due < at));
-                if early.is_none() {
-                    group.notice(&mut self.contenders, slot);
-                }
-                self.next = self.next.into_iter().chain(early).min();
-            }
+        if let Some(next) = self.next {
+            return next;
         }
-        self.next
+        let slot = self.timing.slot;
+        let mut next: Option<Instant> = None;
+        for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
+            let due = group.next_due(&self.contenders, slot);
+            let early = due.filter(|due| group.notices.is_none_or(|at| *due < at));
+            if early.is_none() {
+                group.notice(&mut self.contenders, slot);
+            }
+            next = next.into_iter().chain(early).min();
+        }
+        self.next = Some(next);
+        next
     }
 
     /// Takes those whose backoff is done at `now`; they no longer wait. An own backoff that was done earlier lets its

@@ -3,6 +3,7 @@
 use super::World;
 use super::gro::Joined;
 use super::load::{End, Load, TCP_HEADERS, UDP_HEADERS, length, tid};
+use super::loads::Ticket;
 use netburn_medium::packet::{DropReason, Ecn, Packet};
 use netburn_network::{Dropper, Endpoint as Place, Output};
 use netburn_tcp::{Packet as Segment, Transmit};
@@ -22,8 +23,8 @@ impl World {
         self.pass_on();
     }
 
-    fn arrive(&mut self, packet: Packet<Load>) {
-        match packet.payload {
+    fn arrive(&mut self, packet: Packet<Ticket>) {
+        match self.loads.take(packet.payload) {
             Load::Segment {
                 connection,
                 to,
@@ -70,15 +71,12 @@ impl World {
     }
 
     /// The server sends a probe back at once.
-    fn echo(&mut self, user: u32, id: RequestId, packet: &Packet<Load>) {
+    fn echo(&mut self, user: u32, id: RequestId, packet: &Packet<Ticket>) {
         let station = self.users[user as usize].watched.station();
+        let echoed = Some(self.now);
         let back = Packet {
             ecn: Ecn::NotEct,
-            payload: Load::Probe {
-                user,
-                id,
-                echoed: Some(self.now),
-            },
+            payload: self.loads.put(Load::Probe { user, id, echoed }),
             ..packet.clone()
         };
         self.counted.packets += 1;
@@ -95,11 +93,11 @@ impl World {
             flow: u32::MAX - user as u32,
             tid: tid(watched.machine().config().priority),
             ecn: Ecn::NotEct,
-            payload: Load::Probe {
+            payload: self.loads.put(Load::Probe {
                 user: user as u32,
                 id,
                 echoed: None,
-            },
+            }),
         };
         let from = Place::Station(watched.station());
         self.counted.packets += 1;
@@ -108,12 +106,12 @@ impl World {
     }
 
     /// A packet was dropped on the way.
-    fn dropped(&mut self, by: Dropper, packet: Packet<Load>) {
+    fn dropped(&mut self, by: Dropper, packet: Packet<Ticket>) {
         let Load::Segment {
             connection,
             to,
             segment,
-        } = packet.payload
+        } = self.loads.take(packet.payload)
         else {
             return;
         };
@@ -170,11 +168,11 @@ impl World {
                 flow: serial << 1 | end.index() as u32,
                 tid,
                 ecn,
-                payload: Load::Segment {
+                payload: self.loads.put(Load::Segment {
                     connection: serial,
                     to: end.other(),
                     segment,
-                },
+                }),
             };
             let (from, to) = (end.place(station), end.other().place(station));
             self.network.handle_packet(self.now, from, to, packet);

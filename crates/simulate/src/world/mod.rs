@@ -10,6 +10,7 @@ mod connection;
 mod exchange;
 mod gro;
 mod load;
+mod loads;
 mod observe;
 mod traffic;
 mod users;
@@ -17,7 +18,8 @@ mod users;
 use crate::error::SimulateError;
 use connection::Connection;
 use gro::Joined;
-use load::{End, Load};
+use load::End;
+use loads::{Loads, Ticket};
 use netburn_network::Network;
 use netburn_record::Row;
 use netburn_scenario::Plan;
@@ -33,7 +35,8 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// Everything.
 pub(crate) struct World {
     now: Instant,
-    network: Network<Load>,
+    network: Network<Ticket>,
+    loads: Loads,
     users: Vec<User>,
     users_due: Deadlines,
     /// By slot; a slot is used again when its connection is over.
@@ -81,6 +84,7 @@ impl World {
         Ok(World {
             now: begin,
             network,
+            loads: Loads::default(),
             users,
             users_due,
             connections: Vec::new(),
