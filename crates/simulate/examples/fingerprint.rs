@@ -37,5 +37,8 @@ fn main() {
         ControlFlow::Continue(())
     })
     .expect("it can be simulated");
-    println!("{:016x} {count} rows, {} packets: {name}{changes}", digest.0, done.counted.packets);
+    println!(
+        "{:016x} {count} rows, {} packets: {name}{changes}",
+        digest.0, done.counted.packets
+    );
 }
