@@ -12,16 +12,32 @@
 //! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
 //! - [`process`]: children that don't outlive us, and the limit on open files.
+//!
+//! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun` (interfaces
+//! that are files), `route` (interfaces, addresses, routes, queues), `raw` (sockets beneath IP), `pass` (messages with open files),
+//! `wait` (files and an absolute time on a thread of one's own).
 
 pub mod clock;
 pub mod cpu;
 pub mod datagram;
 pub mod memory;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod pass;
 pub mod process;
+#[cfg(target_os = "linux")]
+pub mod raw;
+#[cfg(target_os = "linux")]
+pub mod route;
 pub mod sampler;
 pub mod socket;
 pub mod tcp;
 pub mod timer;
+#[cfg(target_os = "linux")]
+pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod wait;
 
 pub use clock::Monotonic;
 pub use memory::{SealedMemory, sendfile};

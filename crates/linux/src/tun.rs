@@ -1,0 +1,71 @@
+//! TUN devices: a network interface whose other end is a file.
+//!
+//! Each read is one packet that the host sent, each write one that it receives, preceded by a `virtio_net_hdr` (virtio 1.2,
+//! 5.1.6) that says what of it is left to do: checksums, and the segmentation of a packet of up to 64 KiB. Linux only.
+
+use crate::process::check;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+
+/// The length of the header before each packet.
+pub const HEADER: usize = 10;
+
+/// Where TUN devices come from.
+pub const DEVICE: &str = "/dev/net/tun";
+
+/// A TUN device in the network namespace of the thread that made it. It goes when its file is closed.
+#[derive(Debug)]
+pub struct Tun {
+    /// Reads and writes never wait.
+    pub file: File,
+    /// Whether the host may send UDP datagrams that are still to be segmented (USO, Linux 6.2).
+    pub segments_udp: bool,
+}
+
+const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
+const TUN_F_CSUM: libc::c_ulong = 0x01;
+const TUN_F_TSO4: libc::c_ulong = 0x02;
+const TUN_F_TSO6: libc::c_ulong = 0x04;
+const TUN_F_TSO_ECN: libc::c_ulong = 0x08;
+const TUN_F_USO4: libc::c_ulong = 0x20;
+const TUN_F_USO6: libc::c_ulong = 0x40;
+
+impl Tun {
+    /// Makes a device called `name`, of at most 15 bytes.
+    ///
+    /// # Errors
+    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) where this user may not open [`DEVICE`];
+    /// [`NotFound`](io::ErrorKind::NotFound) where there is none; what the kernel says.
+    pub fn new(name: &str) -> io::Result<Tun> {
+        if name.is_empty() || name.len() >= libc::IFNAMSIZ {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(DEVICE)?;
+        // SAFETY: an ifreq is numbers and bytes; all zero is an empty one.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        // SAFETY: the kernel reads and writes one ifreq.
+        check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) })?;
+        let offload = |flags: libc::c_ulong| {
+            // SAFETY: this request takes a number.
+            check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, flags) }).is_ok()
+        };
+        let tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+        let segments_udp = offload(tcp | TUN_F_USO4 | TUN_F_USO6);
+        if !segments_udp && !offload(tcp) {
+            // Everything comes whole and with its checksums then.
+            offload(0);
+        }
+        Ok(Tun { file, segments_udp })
+    }
+}

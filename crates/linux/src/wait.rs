@@ -1,0 +1,134 @@
+//! Waiting for files and for an absolute time on a thread of one's own, and having that thread run when it wants to.
+//! Linux only.
+
+use crate::Monotonic;
+use crate::process::check;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+/// Waits until one of several files can be read (epoll(7)) or a time has come (timerfd).
+#[derive(Debug)]
+pub struct Wait {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+}
+
+/// The timer's own number.
+const TIMER: u64 = u64::MAX;
+
+impl Wait {
+    /// Waits for nothing yet.
+    ///
+    /// # Errors
+    /// When no more files can be opened.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no pointers are passed.
+        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: the kernel has just given us this descriptor.
+        let epoll = unsafe { OwnedFd::from_raw_fd(epoll) };
+        // SAFETY: no pointers are passed.
+        let timer =
+            check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
+        // SAFETY: as above.
+        let timer = unsafe { OwnedFd::from_raw_fd(timer) };
+        let wait = Wait { epoll, timer };
+        wait.put(&wait.timer, TIMER)?;
+        Ok(wait)
+    }
+
+    /// Waits for `file` too, from now on. It is called `number`.
+    ///
+    /// # Errors
+    /// When it can't be waited for.
+    pub fn add(&self, file: impl AsFd, number: u32) -> io::Result<()> {
+        self.put(file, u64::from(number))
+    }
+
+    fn put(&self, file: impl AsFd, number: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event {
+            events: libc::EPOLLIN as u32,
+            u64: number,
+        };
+        let (epoll, file) = (self.epoll.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: the kernel reads one event.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) }).map(drop)
+    }
+
+    /// Waits until `until` at the latest (for ever without; not at all when it has passed), and puts the numbers of files that can be
+    /// read into `ready`.
+    ///
+    /// # Errors
+    /// What the kernel says; a signal is no error.
+    pub fn wait(&mut self, until: Option<Monotonic>, ready: &mut Vec<u32>) -> io::Result<()> {
+        ready.clear();
+        let passed = until.is_some_and(|until| until <= Monotonic::now());
+        if !passed {
+            self.arm(until)?;
+        }
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
+        let timeout = if passed { 0 } else { -1 };
+        let epoll = self.epoll.as_raw_fd();
+        // SAFETY: the kernel writes at most as many events as there are places.
+        let got = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), events.len() as libc::c_int, timeout) };
+        let count = match check(got) {
+            Ok(count) => count.unsigned_abs() as usize,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(error),
+        };
+        ready.extend(events[..count].iter().filter_map(|event| u32::try_from(event.u64).ok()));
+        Ok(())
+    }
+
+    /// Arming takes back what went off before; the timer is never read.
+    fn arm(&self, until: Option<Monotonic>) -> io::Result<()> {
+        // All zeros disarm it.
+        let nanos = until.map_or(0, |until| until.as_nanos().max(1));
+        let spec = libc::itimerspec {
+            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: libc::timespec {
+                tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+                tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+            },
+        };
+        let timer = self.timer.as_raw_fd();
+        // SAFETY: `spec` lives through the call; the old value isn't asked for.
+        check(unsafe { libc::timerfd_settime(timer, libc::TFD_TIMER_ABSTIME, &spec, std::ptr::null_mut()) }).map(drop)
+    }
+}
+
+/// Has this thread run before all others that aren't real-time too (SCHED_FIFO at `priority`, 1 to 99; sched(7)). What it starts
+/// isn't.
+///
+/// # Errors
+/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_SYS_NICE or an RLIMIT_RTPRIO.
+pub fn run_first(priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: the kernel reads one sched_param.
+    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) })
+        .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::Duration;
+    use std::io::Write;
+
+    #[test]
+    fn it_waits_for_a_file_or_a_time() {
+        let mut wait = Wait::new().unwrap();
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        wait.add(&reader, 7).unwrap();
+        let mut ready = Vec::new();
+        let until = Monotonic::now() + Duration::from_micros(300);
+        wait.wait(Some(until), &mut ready).unwrap();
+        assert!(ready.is_empty() && Monotonic::now() >= until);
+        writer.write_all(b"x").unwrap();
+        wait.wait(None, &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+        wait.wait(Some(Monotonic::from_nanos(1)), &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+    }
+}
