@@ -201,7 +201,7 @@ impl<T> Hop<T> {
         let arrives = self.flying.front().map(|(at, ..)| *at);
         let lost = self.lost.front().map(|(at, _)| *at);
         let told = self.sent.as_ref().and_then(|sent| sent.front().copied());
-        [sent, arrives, lost, told].into_iter().flatten().min()
+        earlier(earlier(sent, arrives), earlier(lost, told))
     }
 
     fn send(&mut self, now: Instant, length: u32, packet: T) {
@@ -229,6 +229,14 @@ impl<T> Hop<T> {
         let at = now + self.config.delay;
         let at = self.flying.back().map_or(at, |(last, ..)| at.max(*last));
         self.flying.push_back((at, length, packet));
+    }
+}
+
+/// The earlier of two instants, either of which there may not be.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

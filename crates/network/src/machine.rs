@@ -34,6 +34,8 @@ pub struct Network<P> {
     down: Vec<Traffic>,
     up: Vec<Traffic>,
     outputs: VecDeque<Output<P>>,
+    /// What is due next, since it was last reckoned: nothing has happened since then.
+    due: Option<Option<(Instant, Wake)>>,
 }
 
 /// Why the network wants to be woken.
@@ -82,6 +84,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             radios: layout.radios,
             places: layout.places,
             outputs: VecDeque::new(),
+            due: None,
         })
     }
 
@@ -111,6 +114,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         self.drain_air();
         self.drain_wires(now);
+        self.due = None;
     }
 
     /// Time has come to `now`: everything that happens until then happens, in its order.
@@ -126,6 +130,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             self.drain_air();
             self.drain_wires(at);
+            self.due = None;
         }
     }
 
@@ -136,10 +141,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// When to call [`handle_timeout`](Self::handle_timeout), and why.
     pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
+        if let Some(due) = self.due {
+            return due;
+        }
         let change = self.changes.next().map(|at| (at, Wake::Change));
         let wire = self.wires.poll_timeout().map(|at| (at, Wake::Wire));
         let air = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
-        [change, wire, air].into_iter().flatten().min()
+        let due = [change, wire, air].into_iter().flatten().min();
+        self.due = Some(due);
+        due
     }
 
     /// From now on data transmissions are kept for [`poll_transmission`](Self::poll_transmission).

@@ -1,6 +1,6 @@
 //! The wired part: the server's hop, and each access point's line and forwarding.
 
-use crate::hop::{Hop, Left};
+use crate::hop::{Hop, Left, earlier};
 use crate::layout::Layout;
 use crate::output::Moving;
 use netburn_scenario::Plan;
@@ -91,7 +91,7 @@ impl<P> Wires<P> {
     /// Something has happened on a hop.
     fn reckon(&mut self, place: usize) {
         self.dues[place] = self.hops[place].poll_timeout();
-        self.due = self.dues.iter().flatten().min().copied();
+        self.due = self.dues.iter().fold(None, |first, due| earlier(first, *due));
     }
 
     fn place(&self, wire: Wire) -> usize {

@@ -14,8 +14,8 @@ pub struct Sender<P> {
     /// A packet taken from the queue that did not fit.
     held: Option<Queued<P>>,
     next: u64,
-    /// MPDUs handed out and not settled, by sequence number of the lowest: the window's start.
-    unsettled: VecDeque<(u64, bool)>,
+    /// Of each MPDU from the window's start to `next`: whether it is settled. The first isn't.
+    unsettled: VecDeque<bool>,
     /// How many of them.
     open: usize,
     /// What is under way tries a rate out.
@@ -65,7 +65,7 @@ impl<P> Sender<P> {
     /// The lowest number that isn't settled: the start of the window.
     #[must_use]
     pub fn window_start(&self) -> u64 {
-        self.unsettled.front().map_or(self.next, |(sequence, _)| *sequence)
+        self.next - self.unsettled.len() as u64
     }
 
     /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` go, and no more than `most` MPDUs. The first
@@ -174,7 +174,7 @@ impl<P> Sender<P> {
     ) -> Mpdu<P> {
         let sequence = self.next;
         self.next += 1;
-        self.unsettled.push_back((sequence, false));
+        self.unsettled.push_back(false);
         self.open += 1;
         let mut mpdu = Mpdu {
             sequence,
@@ -204,14 +204,12 @@ impl<P> Sender<P> {
 
     /// An MPDU is done with: acknowledged, or given up.
     pub fn settle(&mut self, sequence: u64) {
-        if let Ok(at) = self
-            .unsettled
-            .binary_search_by_key(&sequence, |(sequence, _)| *sequence)
-        {
-            self.open -= usize::from(!self.unsettled[at].1);
-            self.unsettled[at].1 = true;
+        // Numbers follow each other without a gap.
+        let at = sequence.checked_sub(self.window_start()).map(|at| at as usize);
+        if let Some(settled) = at.and_then(|at| self.unsettled.get_mut(at)) {
+            self.open -= usize::from(!std::mem::replace(settled, true));
         }
-        while matches!(self.unsettled.front(), Some((_, true))) {
+        while self.unsettled.front() == Some(&true) {
             self.unsettled.pop_front();
         }
     }

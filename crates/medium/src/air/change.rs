@@ -47,6 +47,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// A node's transmit queue from now on. What waits in the old one is dropped; what the hardware has goes out.
     pub fn set_queue(&mut self, now: Instant, node: NodeId, queue: Box<dyn TransmitQueue<P>>) {
         self.handle_timeout(now);
+        self.due = None;
         let Self { nodes, now, .. } = self;
         let (at, now) = (&mut nodes[node.index()], *now);
         at.queue.clear(&mut at.drops);
@@ -64,6 +65,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// The share of a channel that others take from now on, 0 to 0.95.
     pub fn set_busy(&mut self, now: Instant, channel: usize, share: f64) {
         self.handle_timeout(now);
+        self.due = None;
         let now = self.now;
         if self.channels[channel].others.set_share(share) {
             self.others_next(now, channel);

@@ -7,6 +7,9 @@ use crate::phy::{PhyError, TxVector};
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
 use netburn_units::{Duration, Instant, Stream};
 
+/// So many lengths and vectors are remembered: full segments, their acknowledgements, at the rate in use and at those tried out.
+const SUCCESSES: usize = 8;
+
 /// One direction between two nodes, as its sender sees it.
 #[derive(Debug)]
 pub(super) struct Link<P> {
@@ -27,8 +30,9 @@ pub(super) struct Link<P> {
     pub(super) senders: [Sender<P>; 8],
     /// The receiving side, which the receiver keeps.
     pub(super) reorder: [Reorder<Received<P>>; 8],
-    /// The success of the last length asked for, at the vector asked for.
-    success: (TxVector, u32, f64),
+    /// The success of the last lengths asked for, at the vectors asked for, and the place of the next.
+    successes: Vec<(TxVector, u32, f64)>,
+    next_success: usize,
 }
 
 /// What one MPDU brought: its packets.
@@ -54,7 +58,8 @@ impl<P> Link<P> {
             limits: config.limits,
             senders: Default::default(),
             reorder: Default::default(),
-            success: (config.vector, 0, 1.0),
+            successes: Vec::new(),
+            next_success: 0,
         })
     }
 
@@ -71,7 +76,7 @@ impl<P> Link<P> {
         self.reference = vector;
         let set = RateSet::clocked(&vector, &self.limits, self.access, self.clock);
         self.rate = rate.start(set, self.snr_db, self.chance.clone());
-        self.success.1 = 0;
+        self.forget_successes();
         Ok(())
     }
 
@@ -79,7 +84,7 @@ impl<P> Link<P> {
     pub(super) fn set_snr(&mut self, snr_db: Option<f64>) {
         self.snr_db = snr_db;
         self.rate.handle_signal(snr_db);
-        self.success.1 = 0;
+        self.forget_successes();
     }
 
     /// How a PPDU is sent that went unanswered `failures` times, and the most MPDUs it may carry.
@@ -108,15 +113,30 @@ impl<P> Link<P> {
         self.rate.report(now, &report);
     }
 
+    fn forget_successes(&mut self) {
+        self.successes.clear();
+        self.next_success = 0;
+    }
+
     /// The chance that an MPDU of `length` bytes, sent by `vector`, isn't lost to noise.
     pub(super) fn success(&mut self, vector: &TxVector, length: u32) -> f64 {
         let Some(snr_db) = self.snr_db else { return 1.0 };
-        if (self.success.0, self.success.1) != (*vector, length) {
-            let snr_db = snr_db + gain_db(&self.reference, vector);
-            let chance = crate::error::success(vector.modulation, snr_db, u64::from(length) * 8);
-            self.success = (*vector, length, chance);
+        let known = self
+            .successes
+            .iter()
+            .find(|known| known.1 == length && known.0 == *vector);
+        if let Some((.., chance)) = known {
+            return *chance;
         }
-        self.success.2
+        let snr_db = snr_db + gain_db(&self.reference, vector);
+        let chance = crate::error::success(vector.modulation, snr_db, u64::from(length) * 8);
+        let success = (*vector, length, chance);
+        match self.successes.get_mut(self.next_success) {
+            Some(old) => *old = success,
+            None => self.successes.push(success),
+        }
+        self.next_success = (self.next_success + 1) % SUCCESSES;
+        chance
     }
 
     /// The airtime that a packet is reckoned to take before it is known what it will be sent with: its bits, and its part of what

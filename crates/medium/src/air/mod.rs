@@ -51,6 +51,8 @@ pub struct Air<P> {
     winners: Vec<crate::edca::Contender>,
     /// What is to go up, while it is collected.
     released: Vec<Received<P>>,
+    /// What is due next, since it was last reckoned: nothing has happened since then.
+    due: Option<Option<(Instant, Wake)>>,
 }
 
 /// Why the air wants to be woken.
@@ -138,6 +140,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             now: begin,
             winners: Vec::new(),
             released: Vec::new(),
+            due: None,
         };
         for channel in 0..air.channels.len() {
             air.others_next(begin, channel);
@@ -148,6 +151,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// A packet for `to` enters the transmit queue of `from`.
     pub fn handle_packet(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
         self.handle_timeout(now);
+        self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
         let category = crate::edca::AccessCategory::of_tid(packet.tid).index();
@@ -169,6 +173,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 break;
             }
             self.now = self.now.max(at);
+            self.due = None;
             match wake {
                 Wake::Frame => {
                     let Reverse((at, _, event)) = self.events.pop().expect("a frame event was due");
@@ -248,15 +253,19 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     fn next_due(&mut self) -> Option<(Instant, Wake)> {
-        let frame = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
-        let backoff = self
-            .channels
-            .iter_mut()
-            .filter_map(|channel| channel.contention.next_due())
-            .min();
-        // A backoff that was done before its contender had anything to send is due now.
-        let backoff = backoff.map(|at| (at.max(self.now), Wake::Backoff));
-        frame.into_iter().chain(backoff).min()
+        if let Some(due) = self.due {
+            return due;
+        }
+        let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
+        for channel in &mut self.channels {
+            if let Some(at) = channel.contention.next_due() {
+                // A backoff that was done before its contender had anything to send is due now.
+                let backoff = (at.max(self.now), Wake::Backoff);
+                due = Some(due.map_or(backoff, |due| due.min(backoff)));
+            }
+        }
+        self.due = Some(due);
+        due
     }
 
     fn schedule(&mut self, at: Instant, event: Event) {

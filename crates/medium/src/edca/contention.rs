@@ -155,7 +155,10 @@ impl Contention {
             if early.is_none() {
                 group.notice(&mut self.contenders, slot);
             }
-            next = next.into_iter().chain(early).min();
+            next = match (next, early) {
+                (Some(next), Some(early)) => Some(next.min(early)),
+                (next, early) => next.or(early),
+            };
         }
         self.next = Some(next);
         next
@@ -167,7 +170,7 @@ impl Contention {
         let slot = self.timing.slot;
         for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
             for class in 0..group.classes.len() {
-                if now < group.start(class) {
+                if group.classes[class].heap.is_empty() || now < group.start(class) {
                     continue;
                 }
                 let reading = group.reading(class, now, slot, Round::Down);

@@ -121,6 +121,9 @@ impl Group {
     pub(super) fn next_due(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
         let mut first: Option<Instant> = None;
         for class in 0..self.classes.len() {
+            if self.classes[class].heap.is_empty() {
+                continue;
+            }
             let start = self.start(class);
             let counted = self.classes[class].slots;
             let heap = &mut self.classes[class].heap;

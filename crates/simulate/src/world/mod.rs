@@ -117,8 +117,8 @@ impl World {
     pub(crate) fn run_until(&mut self, until: Instant) {
         loop {
             let network = self.network.poll_timeout().map(|(at, _)| at);
-            let due = [network, self.users_due.next(), self.endpoints_due.next()];
-            let Some(next) = due.into_iter().flatten().min().filter(|next| *next <= until) else {
+            let due = earlier(network, earlier(self.users_due.next(), self.endpoints_due.next()));
+            let Some(next) = due.filter(|next| *next <= until) else {
                 break;
             };
             self.now = self.now.max(next);
@@ -168,5 +168,13 @@ impl World {
             user.watched.machine_mut().handle_timeout(self.now);
             user.watched.finish(&mut self.rows);
         }
+    }
+}
+
+/// The earlier of two instants, either of which there may not be.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -157,7 +157,11 @@ impl RateAlgorithm for Minstrel {
                 };
             }
         }
-        let at = match failures / self.common.doubtful() {
+        let doubts = match failures {
+            0 => 0,
+            _ => failures / self.common.doubtful(),
+        };
+        let at = match doubts {
             0 => self.picked.first,
             1 => self.picked.second,
             2 => self.picked.robust,
@@ -170,8 +174,13 @@ impl RateAlgorithm for Minstrel {
     }
 
     fn report(&mut self, now: Instant, report: &Report) {
-        let Some(at) = self.place.get(&report.vector).copied() else {
-            return;
+        let first = self.picked.first;
+        let at = match self.set.entries()[first].vector == report.vector {
+            true => first,
+            false => match self.place.get(&report.vector) {
+                Some(at) => *at,
+                None => return,
+            },
         };
         if self.statistics[at].success().is_some_and(|success| success > 0.5) {
             self.common.count(report);
