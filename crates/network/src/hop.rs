@@ -233,6 +233,7 @@ impl<T> Hop<T> {
 }
 
 /// The earlier of two instants, either of which there may not be.
+#[inline]
 pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

@@ -139,15 +139,29 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.outputs.pop_front()
     }
 
+    /// Whether [`poll_output`](Self::poll_output) has something to give.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// When to call [`handle_timeout`](Self::handle_timeout), and why.
     pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
         if let Some(due) = self.due {
             return due;
         }
-        let change = self.changes.next().map(|at| (at, Wake::Change));
-        let wire = self.wires.poll_timeout().map(|at| (at, Wake::Wire));
-        let air = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
-        let due = [change, wire, air].into_iter().flatten().min();
+        // Of one instant the change comes first, then the wire.
+        let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
+        for (at, wake) in [
+            (self.wires.poll_timeout(), Wake::Wire),
+            (self.changes.next(), Wake::Change),
+        ] {
+            if let Some(at) = at
+                && due.is_none_or(|(first, _)| at <= first)
+            {
+                due = Some((at, wake));
+            }
+        }
         self.due = Some(due);
         due
     }

@@ -143,10 +143,15 @@ impl Contention {
     }
 
     /// The instant at which the next contender's backoff is done, `None` while none can be.
+    #[inline]
     pub fn next_due(&mut self) -> Option<Instant> {
-        if let Some(next) = self.next {
-            return next;
+        match self.next {
+            Some(next) => next,
+            None => self.reckon(),
         }
+    }
+
+    fn reckon(&mut self) -> Option<Instant> {
         let slot = self.timing.slot;
         let mut next: Option<Instant> = None;
         for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {

@@ -1,26 +1,25 @@
 //! Whose turn it is among tins that have something to send.
 
 use super::Tin;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Tins in the order of their turn, each at most once.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     order: VecDeque<Tin>,
-    listed: BTreeSet<Tin>,
 }
 
 impl Turns {
     /// At the end, if it has no place yet.
     pub(super) fn join_last(&mut self, tin: Tin) {
-        if self.listed.insert(tin) {
+        if !self.order.contains(&tin) {
             self.order.push_back(tin);
         }
     }
 
     /// In front, if it has no place yet.
     pub(super) fn join_first(&mut self, tin: Tin) {
-        if self.listed.insert(tin) {
+        if !self.order.contains(&tin) {
             self.order.push_front(tin);
         }
     }
@@ -37,9 +36,7 @@ impl Turns {
 
     /// The first leaves.
     pub(super) fn leave(&mut self) {
-        if let Some(tin) = self.order.pop_front() {
-            self.listed.remove(&tin);
-        }
+        self.order.pop_front();
     }
 
     pub(super) fn len(&self) -> usize {

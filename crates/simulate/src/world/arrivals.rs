@@ -24,20 +24,18 @@ impl World {
     }
 
     fn arrive(&mut self, packet: Packet<Ticket>) {
-        match self.loads.take(packet.payload) {
+        self.loads.free(packet.payload);
+        match *self.loads.get(packet.payload) {
             Load::Segment {
                 connection,
                 to,
-                segment,
+                ref segment,
             } => {
                 let Some(slot) = self.slot_of(connection) else { return };
-                let next = Joined {
-                    slot,
-                    to,
-                    segment: segment.segment,
-                    marked: packet.ecn == Ecn::Ce,
-                };
-                if !self.joined.as_mut().is_some_and(|joined| joined.takes(&next)) {
+                let whose = (slot, to, packet.ecn == Ecn::Ce);
+                let joined = self.joined.as_mut();
+                if !joined.is_some_and(|joined| joined.takes(whose, &segment.segment)) {
+                    let next = Joined::new(whose, &segment.segment);
                     self.pass_on();
                     self.joined = Some(next);
                 }

@@ -19,11 +19,21 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
+    /// The first, of a slot, for an end, marked or not.
+    pub(crate) fn new((slot, to, marked): (usize, End, bool), segment: &Segment) -> Self {
+        Joined {
+            slot,
+            to,
+            segment: *segment,
+            marked,
+        }
+    }
+
     /// Takes one more, if it goes on where this ends and says nothing else.
-    pub(crate) fn takes(&mut self, next: &Joined) -> bool {
+    pub(crate) fn takes(&mut self, whose: (usize, End, bool), other: &Segment) -> bool {
         let plain = |segment: &Segment| segment.flags == Flags::ACK && segment.length > 0 && segment.sack.is_empty();
-        let (own, other) = (&mut self.segment, &next.segment);
-        let fits = (self.slot, self.to, self.marked) == (next.slot, next.to, next.marked)
+        let own = &mut self.segment;
+        let fits = (self.slot, self.to, self.marked) == whose
             && plain(own)
             && plain(other)
             && own.seq + u64::from(own.length) == other.seq

@@ -29,9 +29,19 @@ impl Loads {
         }
     }
 
+    /// A load.
+    pub(super) fn get(&self, ticket: Ticket) -> &Load {
+        &self.slots[ticket.0 as usize]
+    }
+
     /// The packet of a load has come to its end: the ticket is no longer good.
     pub(super) fn take(&mut self, ticket: Ticket) -> Load {
-        self.free.push(ticket.0);
+        self.free(ticket);
         self.slots[ticket.0 as usize]
+    }
+
+    /// The same, where the load has been looked at.
+    pub(super) fn free(&mut self, ticket: Ticket) {
+        self.free.push(ticket.0);
     }
 }

@@ -125,6 +125,10 @@ impl World {
             let now = self.now;
             if network.is_some_and(|at| at <= now) {
                 self.network.handle_timeout(now);
+                if !self.network.has_output() {
+                    // Frames come and go without anything coming out: nobody else is to be woken for that.
+                    continue;
+                }
                 self.take_arrivals();
             }
             while let Some((_, place)) = self.endpoints_due.pop(now) {
