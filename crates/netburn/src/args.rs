@@ -4,12 +4,14 @@ mod decode;
 mod fetch;
 mod run;
 mod serve;
+mod sweep;
 mod validate;
 
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
+pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use validate::{ValidateArgs, ValidateFormat};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     Decode(DecodeArgs),
     Validate(ValidateArgs),
+    Sweep(SweepArgs),
     Schema(SchemaArgs),
     /// Drive one station for a controller
     #[command(hide = true)]

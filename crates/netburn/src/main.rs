@@ -12,6 +12,7 @@ mod record;
 mod run;
 mod serve;
 mod signals;
+mod sweep;
 mod terminal;
 mod validate;
 
@@ -53,6 +54,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Runs(args) => record::runs(&args),
         Command::Decode(args) => decode::decode(&args),
         Command::Validate(args) => validate::validate(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

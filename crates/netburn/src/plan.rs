@@ -5,7 +5,7 @@ use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
 use netburn_report::plain::{sanitise, wrap};
-use netburn_scenario::{Ground, Plan, ScenarioError};
+use netburn_scenario::{Document, Ground, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
@@ -44,6 +44,19 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
 /// The plan of a scenario with these changes, for the ground that was asked for or else the one that suits it, and what that ground
 /// takes no notice of.
 pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<(Plan, Ground, Vec<String>), Stop> {
+    let document = changed(changes)?;
+    let ground = match on {
+        Some(on) => ground(on)?,
+        // What describes no access point can't be modelled.
+        None if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) => Ground::Local,
+        None => Ground::Simulate,
+    };
+    let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
+    Ok((plan, ground, notes))
+}
+
+/// A scenario with these changes, before it is resolved.
+pub(crate) fn changed(changes: &Changes) -> Result<Document, Stop> {
     let mut document = netburn_scenario::load(&changes.scenario).map_err(wrong)?;
     for set in &changes.set {
         let (key, value) = set.split_once('=').ok_or_else(|| {
@@ -63,14 +76,7 @@ pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<(Plan
             document.set(key, &value).map_err(wrong)?;
         }
     }
-    let ground = match on {
-        Some(on) => ground(on)?,
-        // What describes no access point can't be modelled.
-        None if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) => Ground::Local,
-        None => Ground::Simulate,
-    };
-    let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
-    Ok((plan, ground, notes))
+    Ok(document)
 }
 
 /// The ground that was asked for, if this build has it.

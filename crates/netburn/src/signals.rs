@@ -1,6 +1,10 @@
 //! Being told to stop.
 
+use crate::exit::Stop;
+use crate::terminal::say;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that ask for an end: SIGINT (Ctrl-C), SIGTERM, SIGHUP. From its making on they no longer kill.
@@ -32,4 +36,29 @@ impl Signals {
             _ = self.hangup.recv() => {}
         }
     }
+}
+
+/// A flag that the first signal sets; the second ends the process as it always does.
+pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    STOP.store(false, Ordering::Relaxed);
+    let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(not_measured)?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::new().map_err(not_measured)?
+    };
+    thread::spawn(move || {
+        runtime.block_on(async {
+            signals.next().await;
+            STOP.store(true, Ordering::Relaxed);
+            say("stopping, and keeping what there is; once more aborts");
+            signals.next().await;
+        });
+        std::process::exit(3);
+    });
+    Ok(&STOP)
 }

@@ -14,16 +14,16 @@ pub enum Align {
 
 /// A column's heading and where its cells stand.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
+pub struct Column<'a> {
     /// The heading.
-    pub heading: &'static str,
+    pub heading: &'a str,
     /// The side.
     pub align: Align,
     /// Where one table would be too wide, a further one begins with this column.
     pub apart: bool,
 }
 
-impl Column {
+impl Column<'_> {
     /// This column, the first of a further table where one would be too wide.
     #[must_use]
     pub const fn apart(self) -> Self {
@@ -42,7 +42,7 @@ pub struct Cell {
 
 /// A column of words.
 #[must_use]
-pub const fn left(heading: &'static str) -> Column {
+pub const fn left(heading: &str) -> Column<'_> {
     Column {
         heading,
         align: Align::Left,
@@ -52,7 +52,7 @@ pub const fn left(heading: &'static str) -> Column {
 
 /// A column of numbers.
 #[must_use]
-pub const fn right(heading: &'static str) -> Column {
+pub const fn right(heading: &str) -> Column<'_> {
     Column {
         heading,
         align: Align::Right,
@@ -87,7 +87,7 @@ impl<T: Into<String>> From<T> for Cell {
 /// again, where a column says [`Column::apart`] or where it must. Columns that are empty in every row are left out, and
 /// so are rows that would hold nothing but keys in a further table.
 #[must_use]
-pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
+pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let widths: Vec<usize> = (0..columns.len())
         .map(|i| {
             let cells = rows.iter().map(|r| width(&r[i].text)).max().unwrap_or(0);
@@ -116,7 +116,7 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], keys: usize, limit: usize,
 }
 
 /// Which columns go to which table.
-fn split(columns: &[Column], widths: &[usize], filled: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
+fn split(columns: &[Column<'_>], widths: &[usize], filled: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
     let whole = filled.iter().map(|i| widths[*i] + 2).sum::<usize>().saturating_sub(2) <= limit;
     let mut tables = vec![Vec::new()];
     let mut used = 0;
@@ -133,7 +133,7 @@ fn split(columns: &[Column], widths: &[usize], filled: &[usize], keys: usize, li
     tables
 }
 
-fn line(columns: &[Column], widths: &[usize], shown: &[usize], cells: &[Cell], colour: bool) -> String {
+fn line(columns: &[Column<'_>], widths: &[usize], shown: &[usize], cells: &[Cell], colour: bool) -> String {
     let mut text = String::new();
     let last = shown.iter().rev().find(|i| !cells[**i].text.is_empty());
     for i in shown {

@@ -3,8 +3,7 @@
 use super::Done;
 use super::round::{unkept, unmade};
 use crate::exit::Stop;
-use crate::signals::Signals;
-use crate::terminal::say;
+use crate::signals;
 use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Row, Run, Sink};
 use netburn_scenario::Plan;
 use netburn_units::Instant;
@@ -20,7 +19,7 @@ const PROGRESS: Duration = Duration::from_millis(500);
 
 /// Runs all rounds of `plan` into `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
-    let stop = stop_on_signals()?;
+    let stop = signals::stop_flag()?;
     let progress = Progress::new(plan);
     if plan.repeat == 1 {
         let (run, ending) = one(plan, folder, stop, &progress)?;
@@ -132,31 +131,6 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
     };
     let run = recorder.finish(&ending).map_err(|error| unkept(&folder, &error))?;
     Ok((run, ending))
-}
-
-/// A flag that the first signal sets; the second ends the process as it always does.
-fn stop_on_signals() -> Result<&'static AtomicBool, Stop> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    STOP.store(false, Ordering::Relaxed);
-    let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(not_measured)?;
-    let mut signals = {
-        let _inside = runtime.enter();
-        Signals::new().map_err(not_measured)?
-    };
-    thread::spawn(move || {
-        runtime.block_on(async {
-            signals.next().await;
-            STOP.store(true, Ordering::Relaxed);
-            say("stopping, and keeping what there is; once more aborts");
-            signals.next().await;
-        });
-        std::process::exit(3);
-    });
-    Ok(&STOP)
 }
 
 /// How far all rounds are, on a line of its own that is written over.

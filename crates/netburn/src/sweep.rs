@@ -1,0 +1,275 @@
+//! `netburn sweep`: a scenario run for every combination of the values that some of its keys take.
+
+use crate::args::{SweepArgs, SweepFormat};
+use crate::exit::{Ended, Stop};
+use crate::plan::changed;
+use crate::record::document;
+use crate::signals;
+use crate::terminal::{Look, data, over, say, stderr_is_terminal};
+use netburn_record::{Ground, UnixTime, make_folder};
+use netburn_report::ground::sentence;
+use netburn_report::plain::{sanitise, wrap};
+use netburn_study::sweep::{
+    Checked, Cost, Folder, FolderError, Grid, GridError, Progress, Rows, SweepError, Vary, chart, check, csv, json,
+    look, metric, parquet, roughly, run, table,
+};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most runs that are begun without `--yes`.
+const UNASKED: u64 = 10_000;
+
+/// How often the progress is said anew.
+const PROGRESS: Duration = Duration::from_millis(500);
+
+/// `netburn sweep SCENARIO --vary KEY=VALUES…`.
+pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
+    let threads = match args.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let grid = grid(args, threads)?;
+    if grid.runs() > UNASKED && !args.yes {
+        return Err(Stop::Wrong(format!(
+            "{} runs are more than {UNASKED}: give fewer values, or --yes to begin them. {}",
+            grid.runs(),
+            estimate(&grid, threads)
+        )));
+    }
+    let stop = signals::stop_flag()?;
+    let checked = checked(&grid, threads, stop)?;
+    if let Some(name) = &args.metric {
+        metric(&checked.columns, name).map_err(Stop::Wrong)?;
+    }
+    let folder = folder(args, &grid, &checked)?;
+    say(&begun(&grid, &folder));
+    let screen = Screen::new();
+    let finished = run(&grid, &folder, threads, stop, &|progress| screen.runs(progress));
+    screen.end();
+    let rows = folder.rows(&grid, &checked).map_err(unusable)?;
+    kept(&folder, &rows, args)?;
+    let finished = finished.map_err(|error| halted(&error, &folder))?;
+    say(&format!("kept in {}", folder.path().display()));
+    match data(&shown(&rows, args)) {
+        // How it ended says more than that nobody reads on.
+        Ok(()) | Err(Stop::Unread) => {}
+        Err(stop) => return Err(stop),
+    }
+    if finished == grid.runs() {
+        return Ok(Ended::Ran);
+    }
+    say(&format!(
+        "interrupted: {finished} of {} runs are finished; {}",
+        grid.runs(),
+        go_on(&folder)
+    ));
+    Ok(Ended::NotMeasured)
+}
+
+/// What is asked for, as far as it can be told without looking at values.
+fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, Stop> {
+    let varies: Result<Vec<Vary>, _> = args.vary.iter().map(|text| Vary::parse(text)).collect();
+    let varies = varies.map_err(|why| Stop::Wrong(why.to_string()))?;
+    let document = changed(&args.changes)?;
+    Grid::new(document.clone(), &varies).map_err(|why| {
+        let mut said = why.to_string();
+        if let GridError::TooMany(runs) = why
+            && let Some(cost) = first_cost(document, &varies)
+        {
+            said = format!("{said}. {}", reckoned(&cost, runs as f64, threads));
+        }
+        Stop::Wrong(said)
+    })
+}
+
+/// What a run costs by the first cell, where there are too many cells for a grid.
+fn first_cost(document: netburn_scenario::Document, varies: &[Vary]) -> Option<Cost> {
+    let first: Option<Vec<Vary>> = varies
+        .iter()
+        .map(|vary| Vary::parse(&format!("{}={}", vary.key(), vary.values().next()?)).ok())
+        .collect();
+    look(&Grid::new(document, &first?).ok()?).ok()?
+}
+
+/// How long it would take, in a sentence.
+fn estimate(grid: &Grid, threads: usize) -> String {
+    match look(grid) {
+        Ok(Some(cost)) => reckoned(&cost, grid.runs() as f64, threads),
+        // It is told with all that is wrong once they are begun.
+        Ok(None) | Err(_) => "The first of them can't be run as it is, so that no time can be reckoned".to_owned(),
+    }
+}
+
+fn reckoned(cost: &Cost, runs: f64, threads: usize) -> String {
+    let cores = match threads {
+        1 => "one processor".to_owned(),
+        threads => format!("{threads} processors"),
+    };
+    let all = cost.run.as_secs_f64() * runs / threads as f64;
+    format!(
+        "They would take about {} on {cores}, reckoned from the first {} of {} of the first run's load; others may cost more or less",
+        roughly(all),
+        cost.looked_at,
+        cost.of
+    )
+}
+
+/// Every cell, looked at before anything runs.
+fn checked(grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, Stop> {
+    let screen = Screen::new();
+    let checked = check(grid, threads, stop, &|done| screen.cells(done, grid.cells()));
+    screen.end();
+    match checked.map_err(|wrong| Stop::Wrong(sanitised(&wrong.to_string())))? {
+        Some(checked) => Ok(checked),
+        None => Err(Stop::NotMeasured("interrupted before anything was run".to_owned())),
+    }
+}
+
+fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, Stop> {
+    let path = match &args.out {
+        Some(out) => out.clone(),
+        None => {
+            let name = grid.plan(0).map_or_else(|_| "sweep".to_owned(), |plan| plan.name);
+            let path = PathBuf::from("sweeps").join(format!("{}-{name}", UnixTime::now().for_file_name()));
+            make_folder(&path).map_err(|error| Stop::Wrong(error.to_string()))?
+        }
+    };
+    Folder::open(&path, grid, checked).map_err(unusable)
+}
+
+fn begun(grid: &Grid, folder: &Folder) -> String {
+    let cells = grid.cells();
+    let runs = match grid.repeat() {
+        1 => format!("{cells} runs"),
+        repeat => format!("{cells} cells of {repeat} runs"),
+    };
+    let before = match folder.finished().len() {
+        0 => String::new(),
+        before => format!("{before} of them finished already, "),
+    };
+    format!("{runs}, {before}simulated, nothing leaves this process")
+}
+
+/// The outcome as files.
+fn kept(folder: &Folder, rows: &Rows, args: &SweepArgs) -> Result<(), Stop> {
+    let columns = parquet(rows).map_err(|error| Stop::NotMeasured(format!("rows.parquet can't be made: {error}")))?;
+    folder.write("rows.csv", csv(rows).as_bytes()).map_err(unusable)?;
+    folder.write("rows.parquet", &columns).map_err(unusable)?;
+    folder
+        .write("chart.svg", chart::svg(&charted(rows, args)).as_bytes())
+        .map_err(unusable)
+}
+
+fn charted(rows: &Rows, args: &SweepArgs) -> chart::Chart {
+    let asked = args.metric.as_deref().and_then(|name| rows.column(name));
+    chart::Chart::new(rows, asked.unwrap_or_else(|| rows.metric()))
+}
+
+/// The outcome for standard output.
+fn shown(rows: &Rows, args: &SweepArgs) -> String {
+    match args.format {
+        SweepFormat::Json => document(&json(rows)),
+        SweepFormat::Csv => csv(rows),
+        SweepFormat::Text => {
+            let look = Look::of_stdout();
+            let mut text: String = wrap(sentence(Ground::Simulate), look.width, "")
+                .iter()
+                .map(|line| format!("{line}\n"))
+                .collect();
+            text.push('\n');
+            text.push_str(&table(rows, look.width, look.colour));
+            text.push('\n');
+            text.push_str(&chart::text(&charted(rows, args), look.width));
+            text
+        }
+    }
+}
+
+fn go_on(folder: &Folder) -> String {
+    format!("the same command with --out {} goes on", quoted(folder.path()))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c)) {
+        true => text,
+        false => format!("'{}'", sanitise(&text).replace('\'', r"'\''")),
+    }
+}
+
+/// The input is wrong, unless there is no room.
+fn unusable(error: FolderError) -> Stop {
+    match &error {
+        FolderError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            Stop::NotMeasured(error.to_string())
+        }
+        _ => Stop::Wrong(error.to_string()),
+    }
+}
+
+fn halted(error: &SweepError, folder: &Folder) -> Stop {
+    Stop::NotMeasured(format!(
+        "{}; what was finished is kept: {}",
+        sanitised(&error.to_string()),
+        go_on(folder)
+    ))
+}
+
+/// Lines without anything that a terminal could take amiss.
+fn sanitised(text: &str) -> String {
+    text.lines().map(sanitise).collect::<Vec<_>>().join("\n")
+}
+
+/// How far it is, on a line of its own that is written over.
+struct Screen {
+    begun: Instant,
+    shown: Option<Mutex<(Instant, usize)>>,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let begun = Instant::now();
+        Screen {
+            begun,
+            shown: stderr_is_terminal().then(|| Mutex::new((begun, 0))),
+        }
+    }
+
+    fn cells(&self, done: u64, of: u64) {
+        self.line(|| format!("checked {done} of {of} cells"));
+    }
+
+    fn runs(&self, progress: Progress) {
+        self.line(|| {
+            let left = match progress.share {
+                // Too little to reckon with.
+                ..0.001 => String::new(),
+                share => {
+                    let gone = self.begun.elapsed().as_secs_f64();
+                    format!(", about {} left", roughly(gone * (1.0 - share).max(0.0) / share))
+                }
+            };
+            format!("{} of {} runs{left}", progress.finished, progress.of)
+        });
+    }
+
+    fn line(&self, text: impl Fn() -> String) {
+        let Some(shown) = &self.shown else { return };
+        let Ok(mut shown) = shown.try_lock() else { return };
+        if shown.0.elapsed() >= PROGRESS {
+            shown.0 = Instant::now();
+            over(&text(), &mut shown.1);
+        }
+    }
+
+    /// Takes the line away.
+    fn end(&self) {
+        if let Some(shown) = &self.shown {
+            over("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The chart as bars in a terminal.
+
+use super::Chart;
+use crate::sweep::table::written;
+use netburn_report::plain::{sanitise, truncate, width};
+
+/// The most bars that are shown; the SVG has more.
+const SHOWN: usize = 60;
+
+/// The widest label.
+const LABEL: usize = 32;
+
+/// Eighths of a character's width, from nothing to seven.
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// The chart as lines of at most `columns` columns: a bar for each value of the first key, as long as its median is of the greatest.
+#[must_use]
+pub fn text(chart: &Chart, columns: usize) -> String {
+    let mut text = format!("{} over {}\n", sanitise(&chart.title()), sanitise(&chart.key));
+    let highest = chart
+        .groups
+        .iter()
+        .flat_map(|group| group.points.iter().flatten())
+        .map(|point| point.median)
+        .fold(0.0, f64::max);
+    let labels: Vec<String> = chart
+        .values
+        .iter()
+        .map(|value| truncate(&sanitise(value), LABEL))
+        .collect();
+    let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+    let room = columns.saturating_sub(widest + 14).clamp(10, 60);
+    let mut shown = 0;
+    let bars = chart
+        .groups
+        .iter()
+        .map(|group| group.points.iter().flatten().count())
+        .sum::<usize>();
+    for group in &chart.groups {
+        if shown >= SHOWN {
+            break;
+        }
+        if !group.name.is_empty() {
+            text.push_str(&format!("{}\n", truncate(&sanitise(&group.name), columns)));
+        }
+        for (label, point) in labels.iter().zip(&group.points) {
+            let Some(point) = point else { continue };
+            shown += 1;
+            if shown > SHOWN {
+                break;
+            }
+            let gap = " ".repeat(widest - width(label));
+            let bar = bar(point.median, highest, room);
+            let figure = written(point.median, chart.measure);
+            let line = match bar.is_empty() {
+                true => format!("  {label}{gap}  {figure}"),
+                false => format!("  {label}{gap}  {bar} {figure}"),
+            };
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    match bars.saturating_sub(SHOWN) {
+        0 if bars == 0 => text.push_str("  no run has a figure for it\n"),
+        0 => {}
+        more => text.push_str(&format!("  and {more} more bars; chart.svg has more\n")),
+    }
+    text
+}
+
+/// A bar whose length is to `room` as `value` is to `highest`, to the eighth of a column.
+fn bar(value: f64, highest: f64, room: usize) -> String {
+    if highest <= 0.0 || value <= 0.0 {
+        return String::new();
+    }
+    let eighths = (value / highest * room as f64 * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_figures() {
+        assert_eq!(bar(10.0, 10.0, 10), "█".repeat(10));
+        assert_eq!(bar(5.0, 10.0, 10), "█████");
+        // A sixteenth of 10 is five eighths of one.
+        assert_eq!(bar(0.625, 10.0, 10), "▋");
+        assert_eq!(bar(0.0, 10.0, 10), "");
+        assert_eq!(bar(0.0, 0.0, 10), "");
+    }
+}

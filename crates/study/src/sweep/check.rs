@@ -1,0 +1,216 @@
+//! Everything that can be known to be wrong before anything runs.
+
+use super::columns::{Column, columns};
+use super::grid::Grid;
+use super::pool::each;
+use netburn_scenario::{Ground, Plan};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What the cells of a sound sweep have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// The columns of its rows: those of the first cell, then what further cells add.
+    pub columns: Vec<Column>,
+    /// Stands for all plans together: two sweeps with the same run the same.
+    pub fingerprint: u64,
+}
+
+/// The cells that can't be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongCells {
+    /// How many, of how many.
+    cells: (u64, u64),
+    /// What is wrong, in how many cells, and the first of them in words.
+    faults: Vec<(String, u64, String)>,
+}
+
+/// How many different faults are told.
+const SHOWN: usize = 5;
+
+/// Resolves every cell on `threads` processors and begins it, without running it; `progress` is told how many cells are done. `None`
+/// when `stop` was set meanwhile.
+///
+/// # Errors
+/// All cells that can't be run.
+pub fn check(
+    grid: &Grid,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Option<Checked>, WrongCells> {
+    let found = Mutex::new(Found::default());
+    let repeat = u64::from(grid.repeat());
+    each(grid.cells(), threads, &|cell| {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let looked = look(grid, cell * repeat);
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.add(cell, looked);
+        progress(found.cells);
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !found.faults.is_empty() {
+        return Err(found.wrong(grid));
+    }
+    Ok((found.cells == grid.cells()).then(|| found.checked()))
+}
+
+fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), String> {
+    let plan = grid.plan(run).map_err(|error| error.to_string())?;
+    begin(&plan)?;
+    Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
+}
+
+/// What only the simulator can say: it lays the plan out and goes its first tenth of a second.
+fn begin(plan: &Plan) -> Result<(), String> {
+    match netburn_simulate::run(plan, |_, _| ControlFlow::Break(())) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("on {}: {error}", Ground::Simulate)),
+    }
+}
+
+/// What the cells that were looked at have shown, in whatever order they came.
+#[derive(Debug, Default)]
+struct Found {
+    cells: u64,
+    /// Layouts with the first cell that has each.
+    layouts: BTreeMap<Vec<Column>, u64>,
+    prints: Vec<(u64, u64)>,
+    /// Faults with the first cell that has each, and how many do.
+    faults: BTreeMap<String, (u64, u64)>,
+}
+
+impl Found {
+    fn add(&mut self, cell: u64, looked: Result<(Vec<Column>, u64), String>) {
+        self.cells += 1;
+        match looked {
+            Ok((columns, print)) => {
+                let first = self.layouts.entry(columns).or_insert(cell);
+                *first = cell.min(*first);
+                self.prints.push((cell, print));
+            }
+            Err(fault) => {
+                let (first, count) = self.faults.entry(fault).or_insert((cell, 0));
+                *first = cell.min(*first);
+                *count += 1;
+            }
+        }
+    }
+
+    fn checked(mut self) -> Checked {
+        let mut layouts: Vec<(u64, Vec<Column>)> = self.layouts.into_iter().map(|(c, first)| (first, c)).collect();
+        layouts.sort();
+        let mut columns: Vec<Column> = Vec::new();
+        for column in layouts.into_iter().flat_map(|(_, columns)| columns) {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        self.prints.sort_unstable();
+        let prints: String = self.prints.iter().map(|(_, print)| format!("{print:016x}")).collect();
+        Checked {
+            columns,
+            fingerprint: fingerprint(&prints),
+        }
+    }
+
+    fn wrong(self, grid: &Grid) -> WrongCells {
+        let mut faults: Vec<(u64, u64, String)> = self
+            .faults
+            .into_iter()
+            .map(|(fault, (first, count))| (first, count, fault))
+            .collect();
+        faults.sort();
+        let repeat = u64::from(grid.repeat());
+        WrongCells {
+            cells: (faults.iter().map(|(_, count, _)| count).sum(), grid.cells()),
+            faults: faults
+                .into_iter()
+                .map(|(first, count, fault)| (fault, count, grid.describe(first * repeat)))
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Display for WrongCells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (wrong, all) = self.cells;
+        write!(f, "{wrong} of {all} cells can't be run; nothing was:")?;
+        for (fault, count, first) in self.faults.iter().take(SHOWN) {
+            match count {
+                1 => write!(f, "\n- {first}:")?,
+                count => write!(f, "\n- {count} cells, the first {first}:")?,
+            }
+            for line in fault.lines() {
+                write!(f, "\n    {line}")?;
+            }
+        }
+        match self.faults.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more faults"),
+        }
+    }
+}
+
+impl std::error::Error for WrongCells {}
+
+/// FNV-1a over 64 bits: tells texts apart that differ by accident.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::Vary;
+
+    fn checked(varies: &[&str]) -> Result<Checked, String> {
+        let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
+        let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
+        let checked = check(&grid, 2, &AtomicBool::new(false), &|_| ());
+        checked.map(Option::unwrap).map_err(|wrong| wrong.to_string())
+    }
+
+    #[test]
+    fn wrong_cells_are_told_together_and_grouped() {
+        let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
+        // 4 with a wrong queue, 1 with a wrong MCS, 1 with both.
+        assert!(said.starts_with("6 of 10 cells can't be run; nothing was:\n"), "{said}");
+        assert!(said.contains("- ap.home.queue=fifo, station.slow.mcs=99:\n"), "{said}");
+        assert!(
+            said.contains("- 4 cells, the first ap.home.queue=fiffo, station.slow.mcs=0:\n"),
+            "{said}"
+        );
+        assert!(said.contains("`fifo`"), "{said}");
+    }
+
+    #[test]
+    fn what_only_the_simulator_knows_is_told_before_it_runs() {
+        let said = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
+        assert!(said.starts_with("1 of 2 cells can't be run"), "{said}");
+        assert!(said.contains("station.slow.cc=vegas"), "{said}");
+    }
+
+    #[test]
+    fn columns_are_those_of_all_cells_and_any_change_is_another_sweep() {
+        let one = checked(&["station.slow.workload=voip,4kstream"]).unwrap();
+        let names: Vec<&str> = one.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(
+            names[..4],
+            ["verdict", "throughput_mbps", "airtime_jain", "worst_p95_ms"]
+        );
+        for name in ["slow.voip.p95_ms", "slow.4kstream.stalls", "fast-1.probe.lost_share"] {
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+        assert_eq!(one, checked(&["station.slow.workload=voip,4kstream"]).unwrap());
+        let other = checked(&["station.slow.workload=voip,browsing"]).unwrap();
+        assert!(one.fingerprint != other.fingerprint);
+    }
+}

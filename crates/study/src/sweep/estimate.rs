@@ -1,0 +1,92 @@
+//! How long a sweep would take, from a short look at its first cell.
+
+use super::grid::Grid;
+use netburn_simulate::SimulateError;
+use netburn_units::{Duration, Instant};
+use std::ops::ControlFlow;
+use std::time::{Duration as Wall, Instant as Clock};
+
+/// A look at the cost of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// What one run is reckoned to take on one processor.
+    pub run: Wall,
+    /// How much of its load was simulated for that.
+    pub looked_at: Duration,
+    /// How much of load and drain there is in all.
+    pub of: Duration,
+}
+
+/// How long a look takes at most.
+const LOOK: Wall = Wall::from_secs(1);
+
+/// Simulates the first cell for up to a second of real time, and reckons from the cost of its load so far that the rest of it costs as
+/// much: a station that begins later, or other values, may make it dearer or cheaper. `None` when the first cell is wrong.
+///
+/// # Errors
+/// When it can't be simulated.
+pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
+    let Ok(plan) = grid.plan(0) else { return Ok(None) };
+    let begun = Clock::now();
+    let (mut load_begun, mut reached) = (begun, Instant::ZERO);
+    netburn_simulate::run(&plan, |now, _| {
+        if now <= Instant::ZERO {
+            load_begun = Clock::now();
+        }
+        reached = now;
+        // Of the baseline, which is cheap, nothing can be reckoned about the load.
+        match begun.elapsed() < LOOK || (now <= Instant::ZERO && begun.elapsed() < LOOK * 10) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    let looked_at = reached.checked_since(Instant::ZERO).unwrap_or_default();
+    let (took, share) = match looked_at.is_zero() {
+        // An endless baseline: reckoned as if it were all.
+        true => (
+            begun.elapsed(),
+            plan.baseline.as_secs_f64() / (reached.since(Instant::ZERO - plan.baseline)).as_secs_f64(),
+        ),
+        false => (
+            load_begun.elapsed(),
+            plan.settled().as_secs_f64() / looked_at.as_secs_f64(),
+        ),
+    };
+    let before = begun.elapsed().saturating_sub(took);
+    Ok(Some(Cost {
+        run: before + Wall::try_from_secs_f64(took.as_secs_f64() * share).unwrap_or(Wall::MAX / 2),
+        looked_at,
+        of: plan.settled(),
+    }))
+}
+
+/// A span of real time in words, roughly: `40 s`, `12 min`, `3 h`, `9 days`.
+#[must_use]
+pub fn roughly(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => "less than a second".to_owned(),
+        1.0..90.0 => format!("{seconds:.0} s"),
+        90.0..5400.0 => format!("{:.0} min", seconds / 60.0),
+        5400.0..172_800.0 => format!("{:.0} h", seconds / 3600.0),
+        _ => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_said_in_the_unit_that_suits() {
+        for (seconds, said) in [
+            (0.2, "less than a second"),
+            (40.4, "40 s"),
+            (90.0, "2 min"),
+            (3600.0, "60 min"),
+            (7200.0, "2 h"),
+            (864_000.0, "10 days"),
+        ] {
+            assert_eq!(roughly(seconds), said);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The folder of a sweep: what it is, one small file for each finished run, and what they come to.
+//!
+//! `sweep.json` says what is swept, `runs/12.json` is the summary of the twelfth run. A file appears whole, by a rename: who kills
+//! the sweep loses the runs under way and no other. The folder is locked while somebody works on it.
+
+use super::check::Checked;
+use super::grid::Grid;
+use super::rows::{Row, Rows};
+use netburn_record::Summary;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The schema of `sweep.json`.
+pub const SCHEMA: &str = "netburn.sweep/1";
+
+const FILE: &str = "sweep.json";
+const RUNS: &str = "runs";
+
+/// An open sweep folder.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    finished: BTreeSet<u64>,
+    /// The lock goes with it.
+    _lock: File,
+}
+
+/// Why a folder can't be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// Something else is there.
+    #[error("{} is there already and is no sweep; give another --out", .0.display())]
+    NotASweep(PathBuf),
+    /// It is the folder of another sweep.
+    #[error("{} is another sweep: {why}; give another --out", .path.display())]
+    Other {
+        /// The folder.
+        path: PathBuf,
+        /// In what it differs.
+        why: String,
+    },
+    /// Another process works on it.
+    #[error("{} is being worked on by another netburn", .0.display())]
+    Busy(PathBuf),
+    /// It can't be read or written.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What is swept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Identity {
+    schema: String,
+    version: String,
+    scenario: String,
+    vary: Vec<Varied>,
+    repeat: u32,
+    runs: u64,
+    fingerprint: String,
+    /// The plan of the first run.
+    plan: serde_json::Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Varied {
+    key: String,
+    values: Vec<String>,
+}
+
+/// One finished run.
+#[derive(Debug, Serialize, Deserialize)]
+struct Finished {
+    run: u64,
+    values: Vec<String>,
+    seed: u64,
+    summary: Summary,
+}
+
+impl Folder {
+    /// Opens the folder of this sweep, or makes it.
+    ///
+    /// # Errors
+    /// When it is no sweep or another one, somebody works on it, or it can't be read or written.
+    pub fn open(path: &Path, grid: &Grid, checked: &Checked) -> Result<Self, FolderError> {
+        let io = |source| FolderError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let identity = identity(grid, checked);
+        let file = path.join(FILE);
+        if !file.exists() {
+            std::fs::create_dir_all(path).map_err(io)?;
+            if std::fs::read_dir(path).map_err(io)?.next().is_some() {
+                return Err(FolderError::NotASweep(path.to_owned()));
+            }
+            std::fs::create_dir(path.join(RUNS)).map_err(io)?;
+            write(&file, &pretty(&identity))?;
+        }
+        let lock = File::open(&file).map_err(io)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(FolderError::Busy(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io(error)),
+        }
+        let text = std::fs::read_to_string(&file).map_err(io)?;
+        let found: Identity = serde_json::from_str(&text).map_err(|_| FolderError::NotASweep(path.to_owned()))?;
+        if let Some(why) = difference(&found, &identity) {
+            return Err(FolderError::Other {
+                path: path.to_owned(),
+                why,
+            });
+        }
+        let mut folder = Folder {
+            path: path.to_owned(),
+            finished: BTreeSet::new(),
+            _lock: lock,
+        };
+        for entry in std::fs::read_dir(path.join(RUNS)).map_err(io)? {
+            let name = entry.map_err(io)?.file_name();
+            let number = name
+                .to_str()
+                .and_then(|name| name.strip_suffix(".json")?.parse::<u64>().ok());
+            // What can't be read was never finished: it is run anew.
+            if let Some(run) = number.and_then(|number| number.checked_sub(1))
+                && run < grid.runs()
+                && folder.read(grid, run).is_some()
+            {
+                folder.finished.insert(run);
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The runs that were finished when it was opened.
+    #[must_use]
+    pub fn finished(&self) -> &BTreeSet<u64> {
+        &self.finished
+    }
+
+    /// Keeps what a run came to.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep(&self, grid: &Grid, run: u64, summary: Summary) -> Result<(), FolderError> {
+        let finished = Finished {
+            run: run + 1,
+            values: grid.choices(run).into_iter().map(str::to_owned).collect(),
+            seed: summary.seed,
+            summary,
+        };
+        let text = serde_json::to_string(&finished).expect("a summary has only text for keys");
+        write(&self.file(run), &text)
+    }
+
+    /// The rows of all runs that are finished by now, in the order of their numbers.
+    ///
+    /// # Errors
+    /// When a file that is there can't be read.
+    pub fn rows(&self, grid: &Grid, checked: &Checked) -> Result<Rows, FolderError> {
+        let mut rows = Rows::new(grid, checked);
+        for run in 0..grid.runs() {
+            if let Some(finished) = self.read(grid, run) {
+                rows.push(Row::of(&rows, run, finished.seed, finished.values, &finished.summary));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Writes a file of the sweep's outcome, whole or not at all.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FolderError> {
+        write_bytes(&self.path.join(name), content)
+    }
+
+    fn file(&self, run: u64) -> PathBuf {
+        self.path.join(RUNS).join(format!("{}.json", run + 1))
+    }
+
+    fn read(&self, grid: &Grid, run: u64) -> Option<Finished> {
+        let text = std::fs::read_to_string(self.file(run)).ok()?;
+        let finished: Finished = serde_json::from_str(&text).ok()?;
+        (finished.run == run + 1 && finished.values == grid.choices(run)).then_some(finished)
+    }
+}
+
+fn identity(grid: &Grid, checked: &Checked) -> Identity {
+    let vary = grid.keys().iter().zip(grid.values());
+    let plan = grid.plan(0).ok();
+    Identity {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: plan.as_ref().map(|plan| plan.name.clone()).unwrap_or_default(),
+        vary: vary
+            .map(|(key, values)| Varied {
+                key: key.clone(),
+                values: values.clone(),
+            })
+            .collect(),
+        repeat: grid.repeat(),
+        runs: grid.runs(),
+        fingerprint: format!("{:016x}", checked.fingerprint),
+        plan: plan.map(|plan| plan.to_json()).unwrap_or_default(),
+    }
+}
+
+/// In what a sweep that was found differs from the one that is wanted.
+fn difference(found: &Identity, wanted: &Identity) -> Option<String> {
+    let keys = |of: &Identity| -> Vec<String> { of.vary.iter().map(|v| v.key.clone()).collect() };
+    if found.schema != wanted.schema || found.version != wanted.version {
+        return Some(format!(
+            "netburn {} made it, and this is {}",
+            found.version, wanted.version
+        ));
+    }
+    if found.scenario != wanted.scenario {
+        return Some(format!("it is of the scenario `{}`", found.scenario));
+    }
+    if keys(found) != keys(wanted) {
+        return Some(format!("it varies {}", keys(found).join(", ")));
+    }
+    for (one, other) in found.vary.iter().zip(&wanted.vary) {
+        if one.values != other.values {
+            return Some(format!("`{}` takes other values there", one.key));
+        }
+    }
+    if found.repeat != wanted.repeat {
+        return Some(format!("it runs each cell {} times", found.repeat));
+    }
+    (found.fingerprint != wanted.fingerprint)
+        .then(|| "the scenario has changed since, or is changed otherwise".to_owned())
+}
+
+fn pretty(identity: &Identity) -> String {
+    serde_json::to_string_pretty(identity).expect("it has only text for keys") + "\n"
+}
+
+fn write(path: &Path, text: &str) -> Result<(), FolderError> {
+    write_bytes(path, text.as_bytes())
+}
+
+fn write_bytes(path: &Path, content: &[u8]) -> Result<(), FolderError> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    std::fs::write(&temporary, content)
+        .and_then(|()| std::fs::rename(&temporary, path))
+        .map_err(|source| {
+            // What is half written is of no use to anybody, and its space may be.
+            let _ = std::fs::remove_file(&temporary);
+            FolderError::Io {
+                path: path.to_owned(),
+                source,
+            }
+        })
+}

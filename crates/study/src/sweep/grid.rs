@@ -1,0 +1,271 @@
+//! The cells of a sweep: the product of all values, the first key slowest, and each cell's plan.
+
+use super::vary::Vary;
+use netburn_scenario::{Document, Ground, Plan, ScenarioError};
+
+/// The most runs of one sweep.
+pub const MOST_RUNS: u64 = 10_000_000;
+
+/// A scenario, the keys that are varied, and how often each cell is run.
+///
+/// Runs are numbered from 0: those of one cell, each with a seed of its own, follow each other.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    document: Document,
+    keys: Vec<String>,
+    values: Vec<Vec<String>>,
+    repeat: u32,
+}
+
+/// Why keys and values make no sweep.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// Nothing is varied.
+    #[error("nothing is varied: give at least one --vary KEY=A,B,C")]
+    Nothing,
+    /// A key is given twice.
+    #[error("--vary {0} is there twice: list all its values in one, as {0}=A,B,C")]
+    Twice(String),
+    /// One key lies below another: whichever is set later would hide the other.
+    #[error("--vary {inner} lies within --vary {outer}: vary one of them")]
+    Within {
+        /// The longer key.
+        inner: String,
+        /// The shorter.
+        outer: String,
+    },
+    /// `repeat` is no property of a run.
+    #[error("`repeat` can't be varied: every row is one run, and --repeat N makes N of each cell")]
+    Repeat,
+    /// Keys that the scenario doesn't have.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Keys(Vec<ScenarioError>),
+    /// More than [`MOST_RUNS`].
+    #[error("that is {} runs; a sweep has up to {MOST_RUNS}", .0)]
+    TooMany(u128),
+}
+
+impl Grid {
+    /// The product of `varies` over a scenario. How often each cell is run is the scenario's `repeat`.
+    ///
+    /// # Errors
+    /// When a key is unknown to the scenario, comes twice or within another, or there are too many runs. Values are not looked at here:
+    /// [`check`](super::check()) does.
+    pub fn new(document: Document, varies: &[Vary]) -> Result<Self, GridError> {
+        if varies.is_empty() {
+            return Err(GridError::Nothing);
+        }
+        for (index, vary) in varies.iter().enumerate() {
+            if vary.key() == "repeat" {
+                return Err(GridError::Repeat);
+            }
+            for other in &varies[..index] {
+                if vary.key() == other.key() {
+                    return Err(GridError::Twice(vary.key().to_owned()));
+                }
+                let (outer, inner) = match vary.key().len() < other.key().len() {
+                    true => (vary.key(), other.key()),
+                    false => (other.key(), vary.key()),
+                };
+                if inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.')) {
+                    let (inner, outer) = (inner.to_owned(), outer.to_owned());
+                    return Err(GridError::Within { inner, outer });
+                }
+            }
+        }
+        let unknown: Vec<ScenarioError> = varies
+            .iter()
+            .filter_map(|vary| document.clone().set(vary.key(), &vary.values().next()?).err())
+            .collect();
+        if !unknown.is_empty() {
+            return Err(GridError::Keys(unknown));
+        }
+        let cells = varies
+            .iter()
+            .fold(1_u128, |cells, vary| cells.saturating_mul(u128::from(vary.count())));
+        if cells > u128::from(MOST_RUNS) {
+            return Err(GridError::TooMany(cells));
+        }
+        let mut grid = Grid {
+            document,
+            keys: varies.iter().map(|vary| vary.key().to_owned()).collect(),
+            values: varies.iter().map(|vary| vary.values().collect()).collect(),
+            repeat: 1,
+        };
+        // A first cell that is wrong is told with all other wrong ones.
+        grid.repeat = grid.plan(0).map_or(1, |plan| plan.repeat);
+        match u128::from(grid.cells()) * u128::from(grid.repeat) {
+            runs if runs > u128::from(MOST_RUNS) => Err(GridError::TooMany(runs)),
+            _ => Ok(grid),
+        }
+    }
+
+    /// The varied keys, in their order.
+    #[must_use]
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// The values of each key, in their order.
+    #[must_use]
+    pub fn values(&self) -> &[Vec<String>] {
+        &self.values
+    }
+
+    /// How often each cell is run.
+    #[must_use]
+    pub fn repeat(&self) -> u32 {
+        self.repeat
+    }
+
+    /// How many cells there are.
+    #[must_use]
+    pub fn cells(&self) -> u64 {
+        self.values.iter().map(|values| values.len() as u64).product()
+    }
+
+    /// How many runs there are: cells × repeat.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.cells() * u64::from(self.repeat)
+    }
+
+    /// The values of a run, in the order of the keys. The last key changes fastest.
+    ///
+    /// # Panics
+    /// When there is no such run.
+    #[must_use]
+    pub fn choices(&self, run: u64) -> Vec<&str> {
+        assert!(run < self.runs(), "there are {} runs", self.runs());
+        let mut rest = run / u64::from(self.repeat);
+        let mut choices: Vec<&str> = Vec::with_capacity(self.values.len());
+        for values in self.values.iter().rev() {
+            let count = values.len() as u64;
+            choices.push(&values[(rest % count) as usize]);
+            rest /= count;
+        }
+        choices.reverse();
+        choices
+    }
+
+    /// A run's values in words: `ap.home.queue=fifo, station.a.signal=-80 dBm`.
+    #[must_use]
+    pub fn describe(&self, run: u64) -> String {
+        let choices = self.choices(run);
+        let each = self
+            .keys
+            .iter()
+            .zip(choices)
+            .map(|(key, value)| format!("{key}={value}"));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The plan of a run: the scenario with its values set, for its seed.
+    ///
+    /// # Errors
+    /// When the scenario with these values is wrong or can't be simulated.
+    pub fn plan(&self, run: u64) -> Result<Plan, ScenarioError> {
+        let mut document = self.document.clone();
+        for (key, value) in self.keys.iter().zip(self.choices(run)) {
+            document.set(key, value)?;
+        }
+        let (mut plan, _) = document.resolve_for(Ground::Simulate)?;
+        plan.seed = plan.seed.repeat(run % u64::from(self.repeat));
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn document() -> Document {
+        netburn_scenario::load("anomaly").unwrap()
+    }
+
+    fn grid(varies: &[&str]) -> Result<Grid, GridError> {
+        let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
+        Grid::new(document(), &varies)
+    }
+
+    fn why(varies: &[&str]) -> String {
+        grid(varies).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_first_key_is_slowest() {
+        let grid = grid(&["ap.home.queue=fifo,airtime", "station.slow.mcs=0..2"]).unwrap();
+        let all: Vec<Vec<&str>> = (0..grid.runs()).map(|run| grid.choices(run)).collect();
+        let expected = [
+            ["fifo", "0"],
+            ["fifo", "1"],
+            ["fifo", "2"],
+            ["airtime", "0"],
+            ["airtime", "1"],
+            ["airtime", "2"],
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(grid.describe(4), "ap.home.queue=airtime, station.slow.mcs=1");
+    }
+
+    #[test]
+    fn every_repeat_has_a_seed_of_its_own() {
+        let mut document = document();
+        document.set("repeat", "3").unwrap();
+        let grid = Grid::new(document, &[Vary::parse("ap.home.queue=fifo,airtime").unwrap()]).unwrap();
+        assert_eq!((grid.cells(), grid.runs()), (2, 6));
+        let seeds: Vec<u64> = (0..6).map(|run| grid.plan(run).unwrap().seed.0).collect();
+        assert_eq!(seeds[..3], seeds[3..]);
+        assert_eq!(seeds[0], 1);
+        assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2] && seeds[0] != seeds[2]);
+        assert_eq!(grid.choices(2), ["fifo"]);
+        assert_eq!(grid.choices(3), ["airtime"]);
+    }
+
+    #[test]
+    fn what_makes_no_sweep_is_told() {
+        assert!(why(&[]).contains("nothing is varied"));
+        assert!(why(&["seed=1", "seed=2"]).contains("--vary seed is there twice"));
+        assert!(why(&["repeat=1..3"]).contains("--repeat N"));
+        assert!(
+            why(&["station.slow.mcs=0,1", "station.slow={}"])
+                .contains("--vary station.slow.mcs lies within --vary station.slow")
+        );
+        let unknown = why(&["ap.home.queu=fifo", "seed=1", "station.slwo.mcs=1"]);
+        assert!(unknown.contains("did you mean `ap.home.queue`?"), "{unknown}");
+        assert!(unknown.contains("did you mean `slow`?"), "{unknown}");
+        assert!(why(&["seed=1..10000", "baseline=1s..10000s"]).contains("that is 100000000 runs"));
+        // Too many for any counter.
+        let many: Vec<String> = [
+            "seed",
+            "station.slow.mcs",
+            "station.slow.weight",
+            "station.fast-1.mcs",
+            "station.fast-1.weight",
+            "warmup",
+        ]
+        .iter()
+        .map(|key| format!("{key}=1..9999999"))
+        .collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(why(&many).contains("runs; a sweep has up to 10000000"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Every combination is there exactly once.
+        #[test]
+        fn the_product_is_whole(counts in prop::collection::vec(1_u64..6, 1..4)) {
+            let keys = ["seed", "station.slow.mcs", "station.fast-1.mcs"];
+            let varies: Vec<String> = counts.iter().zip(keys).map(|(count, key)| format!("{key}=1..{count}")).collect();
+            let varies: Vec<&str> = varies.iter().map(String::as_str).collect();
+            let grid = grid(&varies).unwrap();
+            prop_assert_eq!(grid.runs(), counts.iter().product::<u64>());
+            let all: std::collections::BTreeSet<Vec<&str>> = (0..grid.runs()).map(|run| grid.choices(run)).collect();
+            prop_assert_eq!(all.len() as u64, grid.runs());
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Rows for scripts.
+
+use super::columns::Figure;
+use super::folder::SCHEMA;
+use super::rows::Rows;
+use serde_json::{Map, Value, json};
+
+/// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, figures: { name: figure } }] }`;
+/// `runs` is how many the whole sweep has, a figure that isn't known is `null`.
+#[must_use]
+pub fn json(rows: &Rows) -> Value {
+    let columns = rows.columns.iter();
+    let columns: Vec<Value> = columns
+        .map(|column| json!({ "name": column.name, "unit": column.measure.unit() }))
+        .collect();
+    let each: Vec<Value> = rows
+        .rows
+        .iter()
+        .map(|row| {
+            let values = rows
+                .keys
+                .iter()
+                .cloned()
+                .zip(row.values.iter().cloned().map(Value::from));
+            let figures = rows.columns.iter().map(|column| column.name.clone());
+            json!({
+                "run": row.run,
+                "values": values.collect::<Map<_, _>>(),
+                "run_seed": row.seed,
+                "figures": figures.zip(row.figures.iter().map(figure)).collect::<Map<_, _>>(),
+            })
+        })
+        .collect();
+    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.of, "rows": each })
+}
+
+fn figure(of: &Figure) -> Value {
+    match of {
+        Figure::None => Value::Null,
+        Figure::Number(value) => json!(value),
+        Figure::Text(text) => json!(text),
+    }
+}

@@ -1,0 +1,35 @@
+//! A scenario run once for every combination of the values that some of its keys take.
+//!
+//! 1. [`Vary::parse`] reads `KEY=A,B,C` and `KEY=1..10`; [`Grid`] is their product over a scenario.
+//! 2. [`check()`] resolves every cell before anything runs, and tells all that are wrong. [`look`] reckons how long it would take.
+//! 3. [`Folder`] keeps one small file for each finished run; [`run()`] makes those that aren't there, on all processors.
+//! 4. [`Rows`] are what the files come to: as a [`table()`], as [`csv()`] and [`parquet()`], and one metric as a chart
+//!    ([`chart::text()`], [`chart::svg()`]).
+
+pub mod chart;
+mod check;
+mod columns;
+mod csv;
+mod estimate;
+mod folder;
+mod grid;
+mod json;
+mod parquet;
+mod pool;
+mod rows;
+mod run;
+mod table;
+mod vary;
+
+pub use check::{Checked, WrongCells, check};
+pub use columns::{Column, Figure, Measure};
+pub use csv::csv;
+pub use estimate::{Cost, look, roughly};
+pub use folder::{Folder, FolderError, SCHEMA};
+pub use grid::{Grid, GridError, MOST_RUNS};
+pub use json::json;
+pub use parquet::parquet;
+pub use rows::{Row, Rows, metric};
+pub use run::{Progress, SweepError, run};
+pub use table::table;
+pub use vary::{BadVary, MOST_VALUES, Vary};

@@ -1,0 +1,116 @@
+//! Rows as a table in a terminal: the values, the verdict, and of every station what a person would ask first.
+
+use super::columns::{Column, Figure, Measure};
+use super::rows::Rows;
+use netburn_report::paint::Tone;
+use netburn_report::plain::{sanitise, truncate};
+use netburn_report::table::{Cell, left, render, right};
+
+/// The most rows that are shown; the files have all.
+const SHOWN: usize = 100;
+
+/// The longest value that is shown whole.
+const WIDEST: usize = 40;
+
+/// The rows as lines, `width` columns wide.
+#[must_use]
+pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
+    let shown: Vec<(usize, String)> = rows
+        .columns
+        .iter()
+        .enumerate()
+        .filter_map(|(place, column)| Some((place, heading(column)?)))
+        .collect();
+    let keys: Vec<String> = rows.keys.iter().map(|key| sanitise(key)).collect();
+    let mut columns: Vec<_> = keys.iter().map(|key| left(key)).collect();
+    let seeded = rows.repeat > 1;
+    if seeded {
+        columns.push(left("SEED"));
+    }
+    let fixed = columns.len();
+    for (place, heading) in &shown {
+        columns.push(match rows.columns[*place].measure {
+            Measure::Verdict => left(heading),
+            _ => right(heading),
+        });
+    }
+    let cells: Vec<Vec<Cell>> = rows
+        .rows
+        .iter()
+        .take(SHOWN)
+        .map(|row| {
+            let values = row
+                .values
+                .iter()
+                .map(|value| Cell::from(truncate(&sanitise(value), WIDEST)));
+            let seed = seeded.then(|| Cell::from(row.seed.to_string()));
+            let figures = shown
+                .iter()
+                .map(|(place, _)| cell(&rows.columns[*place], &row.figures[*place]));
+            values.chain(seed).chain(figures).collect()
+        })
+        .collect();
+    let mut text = String::new();
+    for line in render(&columns, &cells, fixed, width, colour) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    match rows.rows.len().saturating_sub(SHOWN) {
+        0 => {}
+        more => text.push_str(&format!("and {more} more rows in rows.csv\n")),
+    }
+    text
+}
+
+/// The heading of a column that the table shows; `None` for those that only files have.
+fn heading(column: &Column) -> Option<String> {
+    let name = column.name.as_str();
+    match name {
+        "verdict" => return Some("VERDICT".to_owned()),
+        "throughput_mbps" => return Some("Mbit/s".to_owned()),
+        "airtime_jain" => return Some("JAIN".to_owned()),
+        _ => {}
+    }
+    let (of, what) = name.rsplit_once('.')?;
+    let of = of.replace('.', " ");
+    match (of.contains(' '), what) {
+        (false, "throughput_mbps") => Some(format!("{of} Mbit/s")),
+        (false, "airtime_share") => Some(format!("{of} air %")),
+        (true, "p50_ms") => Some(format!("{of} p50 ms")),
+        (true, "p95_ms") => Some(format!("{of} p95 ms")),
+        (true, "stalled_ms") => Some(format!("{of} stalled ms")),
+        _ => None,
+    }
+}
+
+fn cell(column: &Column, figure: &Figure) -> Cell {
+    match figure {
+        Figure::None => Cell::EMPTY,
+        Figure::Text("none") => "–".into(),
+        Figure::Text(text) => Cell::new(*text, tone(text)),
+        Figure::Number(value) => match column.measure {
+            Measure::Share if column.name.ends_with("airtime_share") => format!("{:.0}", value * 100.0).into(),
+            measure => written(*value, measure).into(),
+        },
+    }
+}
+
+fn tone(verdict: &str) -> Tone {
+    match verdict {
+        "pass" => Tone::Good,
+        "marginal" | "inconclusive" => Tone::Doubtful,
+        "fail" => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+/// A figure as people read it: three figures that matter.
+pub(super) fn written(value: f64, measure: Measure) -> String {
+    match (measure, value.abs()) {
+        (Measure::Count, _) => format!("{value:.0}"),
+        (Measure::Share, _) => format!("{value:.2}"),
+        (Measure::Mbps, ..1.0) | (Measure::Ms, ..10.0) => format!("{value:.2}"),
+        (Measure::Mbps, ..1000.0) | (Measure::Ms, ..100.0) => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}

@@ -1,0 +1,308 @@
+//! One key and the values that it takes: `KEY=A,B,C`, `KEY=1..10`, `KEY=-80dBm..-60dBm..5`.
+
+use std::collections::BTreeSet;
+
+/// The most values of one key.
+pub const MOST_VALUES: u64 = 10_000_000;
+
+/// A key of the scenario and the values that it takes, in the order in which they were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vary {
+    key: String,
+    parts: Vec<Part>,
+}
+
+/// What is wrong with a `KEY=VALUES`. The message says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("--vary {argument}: {why}")]
+pub struct BadVary {
+    argument: String,
+    why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    /// As it stands.
+    One(String),
+    /// Whole numbers from the first, so many, with what is written behind each.
+    Range {
+        first: i64,
+        step: u64,
+        count: u64,
+        unit: String,
+    },
+}
+
+impl Vary {
+    /// Reads `KEY=A,B,C`. A value is anything that `--set` takes; commas within quotes, brackets or braces belong to it. `A..B` is
+    /// every whole number from A to B, both included, `A..B..STEP` every STEPth; both ends may carry the same unit
+    /// (`-80 dBm..-60 dBm`).
+    ///
+    /// # Errors
+    /// Without a key or values, with an empty value or range, or with a value given twice.
+    pub fn parse(argument: &str) -> Result<Self, BadVary> {
+        let wrong = |why: String| BadVary {
+            argument: shortened(argument),
+            why,
+        };
+        let form = "write it as KEY=A,B,C or KEY=1..10, such as ap.home.queue=fifo,airtime";
+        let (key, values) = argument.split_once('=').ok_or_else(|| wrong(form.to_owned()))?;
+        let key = key.trim();
+        if key.is_empty() || values.trim().is_empty() {
+            return Err(wrong(format!("a key and at least one value are needed: {form}")));
+        }
+        let parts: Result<Vec<Part>, String> = split(values).map(Part::parse).collect();
+        let vary = Vary {
+            key: key.to_owned(),
+            parts: parts.map_err(wrong)?,
+        };
+        if vary.count() > MOST_VALUES {
+            return Err(wrong(format!(
+                "that is {} values; one key takes up to {MOST_VALUES}",
+                vary.count()
+            )));
+        }
+        match vary.twice() {
+            Some(value) => Err(wrong(format!(
+                "`{value}` is there twice; --repeat runs the same with other seeds"
+            ))),
+            None => Ok(vary),
+        }
+    }
+
+    /// The dotted key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// How many values it takes; at least one.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.parts.iter().map(Part::count).fold(0, u64::saturating_add)
+    }
+
+    /// Its values.
+    pub fn values(&self) -> impl Iterator<Item = String> + '_ {
+        self.parts
+            .iter()
+            .flat_map(|part| (0..part.count()).map(|index| part.get(index)))
+    }
+
+    /// The first value that comes a second time. Few values, or none but one range, can be looked through; a range never repeats
+    /// itself.
+    fn twice(&self) -> Option<String> {
+        if self.parts.len() == 1 {
+            return None;
+        }
+        let mut seen = BTreeSet::new();
+        self.values().find(|value| !seen.insert(value.clone()))
+    }
+}
+
+impl Part {
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("a value is empty; an empty text is written \"\"".to_owned());
+        }
+        if text.starts_with(['"', '\'', '[', '{']) || !text.contains("..") {
+            return Ok(Part::One(text.to_owned()));
+        }
+        Self::range(text)
+    }
+
+    fn range(text: &str) -> Result<Self, String> {
+        let shown = shortened(text);
+        let mut ends = text.split("..").map(str::trim);
+        let (Some((first, one)), Some((last, other))) = (ends.next().and_then(number), ends.next().and_then(number))
+        else {
+            return Err(format!(
+                "`{shown}` is no range of whole numbers; write it as 1..10, with steps as 10..100..10"
+            ));
+        };
+        let step = match (ends.next(), ends.next()) {
+            (None, _) => 1,
+            (Some(step), None) => match number(step) {
+                Some((step @ 1.., unit)) if unit.is_empty() || unit == other => step.unsigned_abs(),
+                _ => return Err(format!("`{shown}`: a step is a whole number from 1")),
+            },
+            (Some(_), Some(_)) => return Err(format!("`{shown}` has too many `..`")),
+        };
+        // One unit behind the whole will do.
+        if one != other && !one.is_empty() {
+            return Err(format!("the two ends of `{shown}` have different units"));
+        }
+        if last < first {
+            return Err(format!("the range `{shown}` is empty: write the smaller number first"));
+        }
+        Ok(Part::Range {
+            first,
+            step,
+            count: (last.abs_diff(first) / step).saturating_add(1),
+            unit: text_after_number(text.split("..").nth(1).unwrap_or_default()).to_owned(),
+        })
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Part::One(_) => 1,
+            Part::Range { count, .. } => *count,
+        }
+    }
+
+    fn get(&self, index: u64) -> String {
+        match self {
+            Part::One(text) => text.clone(),
+            Part::Range { first, step, unit, .. } => {
+                let value = i128::from(*first) + i128::from(index) * i128::from(*step);
+                format!("{value}{unit}")
+            }
+        }
+    }
+}
+
+/// A whole number and the unit behind it, without space.
+fn number(text: &str) -> Option<(i64, &str)> {
+    let end = digits_end(text);
+    let value = text[..end].parse().ok()?;
+    let unit = text[end..].trim();
+    // What goes on like a number is one with decimals.
+    (!unit.starts_with(['.', ',', '_'])).then_some((value, unit))
+}
+
+/// What stands behind the number, the space before it kept.
+fn text_after_number(text: &str) -> &str {
+    let text = text.trim();
+    &text[digits_end(text)..]
+}
+
+fn digits_end(text: &str) -> usize {
+    let from = usize::from(text.starts_with(['-', '+']));
+    text[from..]
+        .find(|c: char| !c.is_ascii_digit())
+        .map_or(text.len(), |end| end + from)
+}
+
+/// The texts between commas that stand outside quotes, brackets and braces.
+fn split(values: &str) -> impl Iterator<Item = &str> {
+    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+    values.split(move |c: char| {
+        match (quote, c) {
+            (Some('"'), '\\') if !escaped => {
+                escaped = true;
+                return false;
+            }
+            (Some(open), _) if c == open && !escaped => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => return true,
+            (None, _) => {}
+        }
+        escaped = false;
+        false
+    })
+}
+
+/// What somebody wrote, as a message shows it.
+pub(super) fn shortened(text: &str) -> String {
+    let short: String = text.chars().take(100).collect();
+    let dots = if short.len() < text.len() { "…" } else { "" };
+    format!("{}{dots}", netburn_report::plain::sanitise(&short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values(argument: &str) -> Vec<String> {
+        Vary::parse(argument).unwrap().values().collect()
+    }
+
+    fn why(argument: &str) -> String {
+        Vary::parse(argument).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn lists_and_ranges_are_taken_in_their_order() {
+        assert_eq!(values("ap.home.queue=fifo, airtime"), ["fifo", "airtime"]);
+        assert_eq!(values("seed=1..4"), ["1", "2", "3", "4"]);
+        assert_eq!(values("seed=7..7"), ["7"]);
+        assert_eq!(values("seed=1..10..4"), ["1", "5", "9"]);
+        assert_eq!(values("seed=9,1..3,20"), ["9", "1", "2", "3", "20"]);
+        assert_eq!(values("signal=-80dBm,-70dBm"), ["-80dBm", "-70dBm"]);
+        assert_eq!(values("signal=-80dBm..-78dBm"), ["-80dBm", "-79dBm", "-78dBm"]);
+        assert_eq!(values("signal=-2 dBm..2 dBm..2"), ["-2 dBm", "0 dBm", "2 dBm"]);
+        let rates = ["10 Mbit/s", "20 Mbit/s", "30 Mbit/s"];
+        assert_eq!(values("server.link.rate=10 Mbit/s..30 Mbit/s..10"), rates);
+        assert_eq!(values("server.link.rate=10..30 Mbit/s..10 Mbit/s"), rates);
+    }
+
+    #[test]
+    fn commas_within_a_value_belong_to_it() {
+        assert_eq!(
+            values(r#"station.a.workload=["download", "probe"],voip"#),
+            [r#"["download", "probe"]"#, "voip"]
+        );
+        assert_eq!(
+            values(r#"server.link={ rate = "1 Mbit/s", delay = "1 ms" },{}"#),
+            [r#"{ rate = "1 Mbit/s", delay = "1 ms" }"#, "{}"]
+        );
+        assert_eq!(values(r#"title="a, \"b, c",'d, e'"#), [r#""a, \"b, c""#, "'d, e'"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for (argument, part) in [
+            ("seed", "KEY=A,B,C"),
+            ("=1", "a key and at least one value"),
+            ("seed=", "a key and at least one value"),
+            ("seed=1,,2", "a value is empty"),
+            ("seed=1,", "a value is empty"),
+            ("seed=10..1", "is empty: write the smaller number first"),
+            ("seed=1..", "no range of whole numbers"),
+            ("seed=a..b", "no range of whole numbers"),
+            ("seed=0.5..2", "no range of whole numbers"),
+            ("seed=1..5..0", "a step is a whole number from 1"),
+            ("seed=1..5..-1", "a step is a whole number from 1"),
+            ("seed=1..5..2..3", "too many"),
+            ("rate=1 kbit/s..2 Mbit/s", "different units"),
+            ("seed=1..3,2", "`2` is there twice"),
+            ("queue=fifo,fifo", "`fifo` is there twice"),
+            ("seed=1..99999999999", "99999999999 values"),
+            (
+                "seed=-9223372036854775808..9223372036854775807",
+                "18446744073709551615 values",
+            ),
+        ] {
+            assert!(why(argument).contains(part), "{argument}: {}", why(argument));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// Whatever is written: an answer, and as many values as were counted.
+        #[test]
+        fn any_text_is_answered(text in "[a-z]{0,3}=?[-0-9.,a\"'\\[\\]{}\\\\ é]{0,24}") {
+            if let Ok(vary) = Vary::parse(&text)
+                && vary.count() <= 10_000
+            {
+                prop_assert_eq!(vary.values().count() as u64, vary.count());
+                let distinct: BTreeSet<String> = vary.values().collect();
+                prop_assert_eq!(distinct.len() as u64, vary.count());
+            }
+        }
+
+        #[test]
+        fn a_range_has_both_its_ends(first in -50_i64..50, length in 0_i64..40, step in 1_i64..9) {
+            let last = first + length * step;
+            let got: Vec<i64> = values(&format!("k={first}..{last}..{step}")).iter().map(|v| v.parse().unwrap()).collect();
+            let expected: Vec<i64> = (0..=length).map(|n| first + n * step).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+}
