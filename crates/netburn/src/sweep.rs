@@ -109,11 +109,13 @@ fn reckoned(cost: &Cost, runs: f64, threads: usize) -> String {
         threads => format!("{threads} processors"),
     };
     let all = cost.run.as_secs_f64() * runs / threads as f64;
+    let from = match cost.looked_at < cost.of {
+        true => format!("the first {} of {} of the first run", cost.looked_at, cost.of),
+        false => "the first run".to_owned(),
+    };
     format!(
-        "They would take about {} on {cores}, reckoned from the first {} of {} of the first run's load; others may cost more or less",
-        roughly(all),
-        cost.looked_at,
-        cost.of
+        "They would take about {} on {cores}, reckoned from {from}; others may cost more or less",
+        roughly(all)
     )
 }
 

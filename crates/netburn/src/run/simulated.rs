@@ -17,6 +17,9 @@ use std::time::{Duration, Instant as Clock};
 /// How often the progress is said anew.
 const PROGRESS: Duration = Duration::from_millis(500);
 
+/// What came of one round.
+type Round = Result<(Run, Ending), Stop>;
+
 /// Runs all rounds of `plan` into `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     let stop = signals::stop_flag()?;
@@ -29,7 +32,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     let repeats = Repeats::create(folder).map_err(unmade)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<(Run, Ending), Stop>>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
+    let results: Mutex<Vec<Option<Round>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..cores.min(plan.repeat as usize) {
             scope.spawn(|| {

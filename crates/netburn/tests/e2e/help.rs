@@ -17,6 +17,11 @@ fn help_of_run() {
 }
 
 #[test]
+fn help_of_sweep() {
+    insta::assert_snapshot!(page(&["sweep", "--help"]));
+}
+
+#[test]
 fn help_of_plan() {
     insta::assert_snapshot!(page(&["plan", "--help"]));
 }

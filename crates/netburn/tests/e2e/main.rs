@@ -13,4 +13,5 @@ mod input;
 mod output;
 mod serving;
 mod simulating;
+mod sweeping;
 mod verdicts;

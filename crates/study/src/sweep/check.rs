@@ -60,9 +60,9 @@ pub fn check(
     Ok((found.cells == grid.cells()).then(|| found.checked()))
 }
 
-fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), String> {
-    let plan = grid.plan(run).map_err(|error| error.to_string())?;
-    begin(&plan)?;
+fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
+    let plan = grid.plan(run).map_err(|error| grid.faults(&error))?;
+    begin(&plan).map_err(|fault| vec![fault])?;
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
 }
 
@@ -78,6 +78,7 @@ fn begin(plan: &Plan) -> Result<(), String> {
 #[derive(Debug, Default)]
 struct Found {
     cells: u64,
+    wrong: u64,
     /// Layouts with the first cell that has each.
     layouts: BTreeMap<Vec<Column>, u64>,
     prints: Vec<(u64, u64)>,
@@ -86,7 +87,7 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, cell: u64, looked: Result<(Vec<Column>, u64), String>) {
+    fn add(&mut self, cell: u64, looked: Result<(Vec<Column>, u64), Vec<String>>) {
         self.cells += 1;
         match looked {
             Ok((columns, print)) => {
@@ -94,10 +95,13 @@ impl Found {
                 *first = cell.min(*first);
                 self.prints.push((cell, print));
             }
-            Err(fault) => {
-                let (first, count) = self.faults.entry(fault).or_insert((cell, 0));
-                *first = cell.min(*first);
-                *count += 1;
+            Err(faults) => {
+                self.wrong += 1;
+                for fault in faults {
+                    let (first, count) = self.faults.entry(fault).or_insert((cell, 0));
+                    *first = cell.min(*first);
+                    *count += 1;
+                }
             }
         }
     }
@@ -128,7 +132,7 @@ impl Found {
         faults.sort();
         let repeat = u64::from(grid.repeat());
         WrongCells {
-            cells: (faults.iter().map(|(_, count, _)| count).sum(), grid.cells()),
+            cells: (self.wrong, grid.cells()),
             faults: faults
                 .into_iter()
                 .map(|(first, count, fault)| (fault, count, grid.describe(first * repeat)))
@@ -142,12 +146,10 @@ impl fmt::Display for WrongCells {
         let (wrong, all) = self.cells;
         write!(f, "{wrong} of {all} cells can't be run; nothing was:")?;
         for (fault, count, first) in self.faults.iter().take(SHOWN) {
+            let fault = fault.replace('\n', "\n  ");
             match count {
-                1 => write!(f, "\n- {first}:")?,
-                count => write!(f, "\n- {count} cells, the first {first}:")?,
-            }
-            for line in fault.lines() {
-                write!(f, "\n    {line}")?;
+                1 => write!(f, "\n- {fault} ({first})")?,
+                count => write!(f, "\n- {fault} ({count} cells, the first {first})")?,
             }
         }
         match self.faults.len().saturating_sub(SHOWN) {
@@ -182,13 +184,18 @@ mod tests {
     fn wrong_cells_are_told_together_and_grouped() {
         let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
         // 4 with a wrong queue, 1 with a wrong MCS, 1 with both.
-        assert!(said.starts_with("6 of 10 cells can't be run; nothing was:\n"), "{said}");
-        assert!(said.contains("- ap.home.queue=fifo, station.slow.mcs=99:\n"), "{said}");
         assert!(
-            said.contains("- 4 cells, the first ap.home.queue=fiffo, station.slow.mcs=0:\n"),
+            said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary ap.home.queue=fiffo"),
             "{said}"
         );
-        assert!(said.contains("`fifo`"), "{said}");
+        assert!(
+            said.contains("(5 cells, the first ap.home.queue=fiffo, station.slow.mcs=0)"),
+            "{said}"
+        );
+        assert!(
+            said.contains("(2 cells, the first ap.home.queue=fifo, station.slow.mcs=99)"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub enum GridError {
     #[error("`repeat` can't be varied: every row is one run, and --repeat N makes N of each cell")]
     Repeat,
     /// Keys that the scenario doesn't have.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Keys(Vec<ScenarioError>),
+    #[error("{}", .0.join("\n"))]
+    Keys(Vec<String>),
     /// More than [`MOST_RUNS`].
     #[error("that is {} runs; a sweep has up to {MOST_RUNS}", .0)]
     TooMany(u128),
@@ -74,9 +74,11 @@ impl Grid {
                 }
             }
         }
-        let unknown: Vec<ScenarioError> = varies
+        let keys: Vec<String> = varies.iter().map(|vary| vary.key().to_owned()).collect();
+        let unknown: Vec<String> = varies
             .iter()
             .filter_map(|vary| document.clone().set(vary.key(), &vary.values().next()?).err())
+            .flat_map(|error| retold(&keys, &error))
             .collect();
         if !unknown.is_empty() {
             return Err(GridError::Keys(unknown));
@@ -89,7 +91,7 @@ impl Grid {
         }
         let mut grid = Grid {
             document,
-            keys: varies.iter().map(|vary| vary.key().to_owned()).collect(),
+            keys,
             values: varies.iter().map(|vary| vary.values().collect()).collect(),
             repeat: 1,
         };
@@ -174,6 +176,20 @@ impl Grid {
         plan.seed = plan.seed.repeat(run % u64::from(self.repeat));
         Ok(plan)
     }
+
+    /// What is wrong with a cell, each fault in a line.
+    pub(super) fn faults(&self, error: &ScenarioError) -> Vec<String> {
+        retold(&self.keys, error)
+    }
+}
+
+/// Faults in a line each, in which the varied keys come from `--vary`.
+fn retold(keys: &[String], error: &ScenarioError) -> Vec<String> {
+    let retold = |line: &str| match line.strip_prefix("--set ") {
+        Some(rest) if keys.iter().any(|key| rest.starts_with(&format!("{key}="))) => format!("--vary {rest}"),
+        _ => line.to_owned(),
+    };
+    error.to_string().lines().map(retold).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,253 @@
+//! Sweeps: their rows, going on after a kill, and bad input.
+
+use crate::common::{Bench, finish, start};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// One caller, close by. 20 frames of voip are due in 2.62 s, one every 131 ms, and a probe every 50 ms.
+const HOUSE: &str = r#"
+duration = "2620 ms"
+baseline = "500 ms"
+drain = "1 s"
+[server]
+link = { rate = "20 Mbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fifo"
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.caller]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = ["voip", "probe"]
+"#;
+
+/// The finished runs of a sweep: each file's name, inode and time of change.
+fn runs(folder: &Path) -> BTreeMap<String, (u64, i64, i64)> {
+    let Ok(entries) = fs::read_dir(folder.join("runs")) else {
+        return BTreeMap::new();
+    };
+    entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(|path| {
+            let facts = fs::metadata(&path).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, (facts.ino(), facts.mtime(), facts.mtime_nsec()))
+        })
+        .collect()
+}
+
+/// Fields of a CSV whose fields need no quotes.
+fn fields(line: &str) -> Vec<&str> {
+    line.split(',').collect()
+}
+
+#[test]
+fn every_combination_is_a_row_and_figures_are_as_reckoned() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    let delays = "server.link.delay=5ms..45ms..20";
+    let args = [
+        "sweep",
+        "house.toml",
+        "--vary",
+        delays,
+        "--vary",
+        "ap.home.queue=fifo,airtime",
+        "--out",
+        "swept",
+        "--metric",
+        "caller.probe.p50_ms",
+    ];
+    let text = finish(bench.netburn(args)).expect(0).out();
+    assert!(text.starts_with("simulate: a modelled access point"), "{text}");
+    let csv = fs::read_to_string(bench.path("swept/rows.csv")).unwrap();
+    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
+    let header = fields(lines[0]);
+    assert_eq!(header[..4], ["run", "server.link.delay", "ap.home.queue", "run_seed"]);
+    let column = |name: &str| header.iter().position(|known| *known == name).unwrap();
+    assert_eq!(lines.len(), 1 + 6);
+    for (line, (number, (delay, queue))) in lines[1..].iter().zip((1..).zip([
+        (5.0, "fifo"),
+        (5.0, "airtime"),
+        (25.0, "fifo"),
+        (25.0, "airtime"),
+        (45.0, "fifo"),
+        (45.0, "airtime"),
+    ])) {
+        let row = fields(line);
+        assert_eq!(row[..3], [number.to_string(), format!("{delay}ms"), queue.to_owned()]);
+        // The one that is under way at the end has its drain.
+        assert_eq!(row[column("caller.voip.operations")], "20");
+        // There and back over the wire, and what two short exchanges on the air take.
+        let probe: f64 = row[column("caller.probe.p50_ms")].parse().unwrap();
+        assert!((2.0 * delay + 0.05..2.0 * delay + 1.0).contains(&probe), "{line}");
+    }
+    assert!(
+        text.contains("caller.probe.p50_ms (ms) over server.link.delay\nap.home.queue = fifo\n  5ms   █"),
+        "{text}"
+    );
+    // Another number of processors, the same rows; and nothing is run a second time.
+    let before = runs(&bench.path("swept"));
+    let again = finish(bench.netburn(args.into_iter().chain(["--format", "csv"]))).expect(0);
+    assert!(again.stderr.contains("6 of them finished already"), "{}", again.stderr);
+    assert_eq!(again.out(), csv);
+    assert_eq!(runs(&bench.path("swept")), before);
+    let alone = args[..6]
+        .iter()
+        .copied()
+        .chain(["--out", "alone", "--jobs", "1", "--format", "csv"]);
+    assert_eq!(finish(bench.netburn(alone)).expect(0).out(), csv);
+    let svg = fs::read_to_string(bench.path("swept/chart.svg")).unwrap();
+    assert!(
+        svg.starts_with("<svg ") && svg.contains("ap.home.queue = airtime"),
+        "{svg}"
+    );
+}
+
+#[test]
+fn a_killed_sweep_goes_on_where_it_was() {
+    let bench = Bench::new();
+    bench.write("house.toml", &HOUSE.replace("2620 ms", "20 s"));
+    let sweep = |folder: &str| {
+        bench.netburn([
+            "sweep",
+            "house.toml",
+            "--vary",
+            "seed=1..60",
+            "--out",
+            folder,
+            "--jobs",
+            "1",
+            "--format",
+            "csv",
+        ])
+    };
+    let mut running = start(sweep("cut"));
+    let folder = bench.path("cut");
+    running.wait_for("a few runs", |_| runs(&folder).len() >= 3);
+    running.signal("KILL");
+    running.finish();
+    let kept = runs(&folder);
+    assert!((3..60).contains(&kept.len()), "{} runs were finished", kept.len());
+    // As a killed one may leave it: what is torn was never finished.
+    fs::write(folder.join("runs/60.json"), "{\"run\":60,").unwrap();
+    let rest = finish(sweep("cut")).expect(0);
+    assert!(
+        rest.stderr
+            .contains(&format!("{} of them finished already", kept.len())),
+        "{}",
+        rest.stderr
+    );
+    let after = runs(&folder);
+    assert_eq!(after.len(), 60);
+    assert!(
+        kept.iter().all(|(name, facts)| after[name] == *facts),
+        "none is run twice"
+    );
+    let whole = finish(sweep("whole")).expect(0);
+    assert_eq!(rest.out(), whole.out());
+    let parquet = |folder: &str| fs::read(bench.path(folder).join("rows.parquet")).unwrap();
+    assert!(parquet("cut") == parquet("whole"));
+}
+
+#[test]
+fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
+    let bench = Bench::new();
+    bench.write("house.toml", &HOUSE.replace("2620 ms", "20 s"));
+    let args = [
+        "sweep",
+        "house.toml",
+        "--vary",
+        "seed=1..400",
+        "--out",
+        "cut",
+        "--format",
+        "csv",
+    ];
+    let mut running = start(bench.netburn(args));
+    let folder = bench.path("cut");
+    running.wait_for("a few runs", |_| runs(&folder).len() >= 3);
+    running.signal("INT");
+    let ended = running.finish();
+    let kept = runs(&folder).len();
+    let ended = ended.expect(3);
+    assert!(
+        ended.stderr.contains(&format!(
+            "interrupted: {kept} of 400 runs are finished; the same command with --out cut goes on"
+        )),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(ended.out().lines().count(), 1 + kept);
+    assert_eq!(fs::read_to_string(folder.join("rows.csv")).unwrap(), ended.out());
+}
+
+#[test]
+fn bad_input_is_told() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    fs::create_dir(bench.path("taken")).unwrap();
+    bench.write("taken/notes", "mine");
+    let first = ["sweep", "house.toml", "--vary", "seed=1,2", "--out", "mine"];
+    finish(bench.netburn(first)).expect(0);
+    for (args, said) in [
+        (&["--vary", "ap.home.queu=fifo"][..], "did you mean `ap.home.queue`?"),
+        (&["--vary", "station.calller.signal=-60dBm"], "did you mean `caller`?"),
+        (&["--vary", "seed=5..1"], "the range `5..1` is empty"),
+        (&["--vary", "seed=1", "--vary", "seed=2"], "--vary seed is there twice"),
+        (&["--vary", "seed=1,1"], "`1` is there twice"),
+        (&["--vary", "repeat=1..3"], "--repeat N"),
+        (
+            &["--vary", "seed=1..1000", "--vary", "warmup=1ms..1000ms"],
+            "1000000 runs are more than 10000: give fewer values, or --yes",
+        ),
+        (
+            &["--vary", "seed=1..1000", "--vary", "warmup=1ms..1000ms"],
+            "They would take about ",
+        ),
+        (
+            &["--vary", "seed=1..1000000", "--vary", "warmup=1ms..1000ms"],
+            "that is 1000000000 runs; a sweep has up to 10000000. They would take about ",
+        ),
+        (
+            &["--vary", "ap.home.queue=fifo,fiffo"],
+            "1 of 2 cells can't be run; nothing was:\n- --vary ap.home.queue=fiffo: ",
+        ),
+        (
+            &["--vary", "seed=1", "--metric", "caller.voip.p59_ms"],
+            "did you mean `caller.voip.p50_ms`?",
+        ),
+        (
+            &["--vary", "seed=1,2", "--out", "taken"],
+            "taken is there already and is no sweep",
+        ),
+        (
+            &["--vary", "seed=1,2,3", "--out", "mine"],
+            "mine is another sweep: `seed` takes other values there",
+        ),
+        (
+            &["--vary", "warmup=1ms,2ms", "--out", "mine"],
+            "mine is another sweep: it varies seed",
+        ),
+        (
+            &["--vary", "seed=1,2", "--repeat", "2", "--out", "mine"],
+            "mine is another sweep: it runs each cell 1 times",
+        ),
+        (
+            &["--vary", "seed=1,2", "--duration", "3s", "--out", "mine"],
+            "mine is another sweep: the scenario has changed",
+        ),
+        (
+            &["--vary", "seed=1,2", "--set", "ap.home.queue=nope"],
+            "2 of 2 cells can't be run",
+        ),
+    ] {
+        let ended = finish(bench.netburn(["sweep", "house.toml"].iter().chain(args))).expect(2);
+        assert!(ended.stderr.contains(said), "{args:?}\n{}", ended.stderr);
+        assert!(ended.stdout.is_empty());
+    }
+    assert!(!bench.path("sweeps").exists(), "nothing is left of what never ran");
+}
