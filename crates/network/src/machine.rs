@@ -139,10 +139,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.outputs.pop_front()
     }
 
-    /// Whether [`poll_output`](Self::poll_output) has something to give.
-    #[must_use]
-    pub fn has_output(&self) -> bool {
-        !self.outputs.is_empty()
+    /// Lets happen what happens until `limit`, but for what comes after the first instant at which something came out. That instant, if
+    /// there is one. For callers who have nothing to do while nothing comes out.
+    pub fn handle_until(&mut self, limit: Instant) -> Option<Instant> {
+        while let Some((at, _)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
+            self.handle_timeout(at);
+            if !self.outputs.is_empty() {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout), and why.

@@ -90,7 +90,11 @@ impl<P> Wires<P> {
 
     /// Something has happened on a hop.
     fn reckon(&mut self, place: usize) {
-        self.dues[place] = self.hops[place].poll_timeout();
+        let due = self.hops[place].poll_timeout();
+        if self.dues[place] == due {
+            return;
+        }
+        self.dues[place] = due;
         self.due = self.dues.iter().fold(None, |first, due| earlier(first, *due));
     }
 

@@ -191,6 +191,7 @@ impl Transmit {
     /// # Panics
     /// When there is none.
     #[must_use]
+    #[inline]
     pub fn packet(&self, index: u32) -> Packet {
         assert!(index < self.packets, "a burst of {} packets", self.packets);
         let last = index + 1 == self.packets;

@@ -4,8 +4,9 @@ use crate::aggregation::Aggregate;
 use crate::config::HardwareQueue;
 use crate::packet::Queued;
 use crate::queue::Tin;
+use crate::queue::tins::Tins;
 use netburn_units::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Aggregates that are ready, and, for hardware that takes single packets, the packets that it will put together itself.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(super) struct Hardware<P> {
 /// Packets in the order of arrival. An aggregate is for the first one's tin and takes further packets of that tin.
 #[derive(Debug)]
 struct Store<P> {
-    lists: BTreeMap<Tin, List<P>>,
+    lists: Tins<List<P>>,
     order: VecDeque<Tin>,
     packets: u32,
 }
@@ -52,7 +53,7 @@ impl<P> Hardware<P> {
             by_packet: by_packet || matches!(limit, HardwareQueue::Frames(_) | HardwareQueue::Unlimited),
             ready: VecDeque::new(),
             store: Store {
-                lists: BTreeMap::new(),
+                lists: Tins::default(),
                 order: VecDeque::new(),
                 packets: 0,
             },
@@ -104,7 +105,7 @@ impl<P> Hardware<P> {
     }
 
     pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, handed: Duration) {
-        let list = self.store.lists.entry(tin).or_insert_with(|| List {
+        let list = self.store.lists.entry(tin, || List {
             packets: VecDeque::new(),
             gone: 0,
         });
@@ -125,7 +126,7 @@ impl<P> Hardware<P> {
     /// The tin of the packet whose turn it is.
     pub(super) fn first_tin(&mut self) -> Option<Tin> {
         while let Some(tin) = self.store.order.front().copied() {
-            let list = self.store.lists.get_mut(&tin).expect("a place in the order has a list");
+            let list = self.store.lists.get_mut(tin).expect("a place in the order has a list");
             if list.gone == 0 {
                 return Some(tin);
             }
@@ -137,7 +138,7 @@ impl<P> Hardware<P> {
 
     /// The next packet of that tin, if it has no more than `most` bytes, and what it was handed over with.
     pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
-        let list = self.store.lists.get_mut(&tin)?;
+        let list = self.store.lists.get_mut(tin)?;
         list.packets
             .front()
             .filter(|(queued, _)| queued.packet.length <= most)?;

@@ -121,11 +121,9 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
     }
 
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
+        *self.queue.resend.entry(tin, || false) = pending;
         if pending {
-            self.queue.resend.insert(tin);
             self.queue.turns[tin.category().index()].join_first(tin);
-        } else {
-            self.queue.resend.remove(&tin);
         }
     }
 

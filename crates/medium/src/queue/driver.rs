@@ -1,12 +1,13 @@
 //! The driver's lists below a queueing discipline that knows no stations: one per station and TID, filled from the discipline
 //! in its order as long as there is room.
 
+use super::tins::Tins;
 use super::turns::Turns;
 use super::{Drops, Tin, TransmitQueue};
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Packets that the lists hold together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers, less a reserve).
 pub const ATH9K_DEPTH: usize = 123;
@@ -45,7 +46,7 @@ pub struct Device<P, D> {
     arrivals: u64,
     held: usize,
     held_bytes: u64,
-    lists: BTreeMap<Tin, List<P>>,
+    lists: Tins<List<P>>,
     /// Tins with something to send, in the order of their turn, by category.
     turns: [Turns; 4],
 }
@@ -66,7 +67,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
             arrivals: 0,
             held: 0,
             held_bytes: 0,
-            lists: BTreeMap::new(),
+            lists: Tins::default(),
             turns: Default::default(),
         }
     }
@@ -82,7 +83,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
             };
             self.held += 1;
             self.held_bytes += u64::from(packet.packet.length);
-            let list = self.lists.entry(tin).or_insert_with(List::new);
+            let list = self.lists.entry(tin, List::new);
             self.arrivals += 1;
             list.packets.push_back((self.arrivals, packet));
             self.turns[tin.category().index()].join_last(tin);
@@ -110,7 +111,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         let mut earliest: Option<(u64, Tin)> = None;
         for _ in 0..turns.len() {
             let tin = turns.first()?;
-            let list = &self.lists[&tin];
+            let list = self.lists.get(tin)?;
             if list.packets.is_empty() && !list.resend {
                 turns.leave();
                 continue;
@@ -135,7 +136,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
     }
 
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
-        let (_, packet) = self.lists.get_mut(&tin)?.packets.pop_front()?;
+        let (_, packet) = self.lists.get_mut(tin)?.packets.pop_front()?;
         self.held -= 1;
         self.held_bytes -= u64::from(packet.packet.length);
         self.refill(now, drops);
@@ -143,14 +144,14 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
     }
 
     fn clear(&mut self, drops: &mut Drops<P>) {
-        let held = self.lists.values_mut().flat_map(|list| list.packets.drain(..));
+        let held = self.lists.in_order().flat_map(|list| list.packets.drain(..));
         drops.extend(held.map(|(_, packet)| (packet, DropReason::QueueReplaced)));
         (self.held, self.held_bytes) = (0, 0);
         self.discipline.clear(drops);
     }
 
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
-        let list = self.lists.entry(tin).or_insert_with(List::new);
+        let list = self.lists.entry(tin, List::new);
         list.resend = pending;
         if pending {
             self.turns[tin.category().index()].join_last(tin);

@@ -2,10 +2,11 @@
 //! and mac80211 (`fq_impl.h`): a set of flows, hashed into, and *tins* that each serve their own among them.
 
 use super::codel::{Codel, CodelParameters, Source};
+use super::tins::Tins;
 use super::{Drops, Tin};
 use crate::packet::{DropReason, Queued};
 use netburn_units::Instant;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The numbers of a set of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl FqParameters {
 pub struct Fq<P> {
     parameters: FqParameters,
     flows: Vec<Flow<P>>,
-    tins: BTreeMap<Tin, TinState>,
+    tins: Tins<TinState>,
     /// Flows with packets in them.
     busy: Vec<u32>,
     packets: u32,
@@ -108,7 +109,7 @@ impl<P> Fq<P> {
         Fq {
             parameters,
             flows: (0..parameters.flows.max(1)).map(|_| Flow::new()).collect(),
-            tins: BTreeMap::new(),
+            tins: Tins::default(),
             busy: Vec::new(),
             packets: 0,
             bytes: 0,
@@ -141,7 +142,7 @@ impl<P> Fq<P> {
             self.busy.push(index);
             flow.busy = self.busy.len() as u32;
         }
-        let state = self.tins.get_mut(&tin).expect("made above");
+        let state = self.tins.get_mut(tin).expect("made above");
         state.packets += 1;
         if !listed {
             flow.deficit = i64::from(self.parameters.quantum);
@@ -155,7 +156,7 @@ impl<P> Fq<P> {
     /// The next packet of `tin`.
     pub fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
         loop {
-            let state = self.tins.get_mut(&tin)?;
+            let state = self.tins.get_mut(tin)?;
             let (index, is_new) = match (state.new.front(), state.old.front()) {
                 (Some(index), _) => (*index, true),
                 (None, Some(index)) => (*index, false),
@@ -185,7 +186,7 @@ impl<P> Fq<P> {
                 idle(&mut self.busy, &mut self.flows, index);
             }
             let flow = &mut self.flows[index as usize];
-            let state = self.tins.get_mut(&tin).expect("found above");
+            let state = self.tins.get_mut(tin).expect("found above");
             match sent {
                 Some(packet) => {
                     flow.deficit -= i64::from(packet.packet.length);
@@ -213,7 +214,7 @@ impl<P> Fq<P> {
     /// Packets of a tin.
     #[must_use]
     pub fn tin_packets(&self, tin: Tin) -> u32 {
-        self.tins.get(&tin).map_or(0, |state| state.packets)
+        self.tins.get(tin).map_or(0, |state| state.packets)
     }
 
     /// Packets in all.
@@ -237,7 +238,7 @@ impl<P> Fq<P> {
 
     fn tin(&mut self, tin: Tin, codel: CodelParameters) -> &mut TinState {
         let flows = &mut self.flows;
-        self.tins.entry(tin).or_insert_with(|| {
+        self.tins.entry(tin, || {
             flows.push(Flow::new());
             TinState {
                 new: VecDeque::new(),
@@ -266,7 +267,7 @@ impl<P> Fq<P> {
             self.packets -= 1;
             self.bytes -= u64::from(packet.packet.length);
             self.memory -= truesize(packet.packet.length);
-            if let Some(state) = flow.tin.and_then(|tin| self.tins.get_mut(&tin)) {
+            if let Some(state) = flow.tin.and_then(|tin| self.tins.get_mut(tin)) {
                 state.packets -= 1;
             }
             drops.push((packet, DropReason::QueueFull));

@@ -2,12 +2,12 @@
 
 use super::codel::CodelParameters;
 use super::fq::{Fq, FqParameters};
+use super::tins::Tins;
 use super::turns::Turns;
 use super::{Drops, Tin, TransmitQueue};
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
 use netburn_units::{Duration, Instant};
-use std::collections::BTreeSet;
 
 /// FQ-CoDel per station: a set of flows shared by all tins, and turns.
 #[derive(Debug)]
@@ -15,7 +15,8 @@ pub struct FqMac<P> {
     pub(super) fq: Fq<P>,
     pub(super) codel: CodelParameters,
     pub(super) turns: [Turns; 4],
-    pub(super) resend: BTreeSet<Tin>,
+    /// Of each tin: whether it has something to send again.
+    pub(super) resend: Tins<bool>,
 }
 
 impl<P> FqMac<P> {
@@ -26,7 +27,7 @@ impl<P> FqMac<P> {
             fq: Fq::new(parameters),
             codel,
             turns: Default::default(),
-            resend: BTreeSet::new(),
+            resend: Tins::default(),
         }
     }
 
@@ -37,7 +38,7 @@ impl<P> FqMac<P> {
     }
 
     pub(super) fn has_backlog(&self, tin: Tin) -> bool {
-        self.fq.tin_packets(tin) > 0 || self.resend.contains(&tin)
+        self.fq.tin_packets(tin) > 0 || self.resend.get(tin) == Some(&true)
     }
 
     pub(super) fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) -> Tin {
@@ -82,11 +83,9 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
     }
 
     fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
+        *self.resend.entry(tin, || false) = pending;
         if pending {
-            self.resend.insert(tin);
             self.turns[tin.category().index()].join_last(tin);
-        } else {
-            self.resend.remove(&tin);
         }
     }
 

@@ -13,6 +13,7 @@ pub mod fq_codel;
 pub mod fq_mac;
 pub mod pfifo_fast;
 pub mod station_rr;
+pub(crate) mod tins;
 mod turns;
 
 use crate::edca::AccessCategory;

@@ -1,18 +1,19 @@
 //! A queue per station and TID, served round robin, one aggregate a turn.
 
+use super::tins::Tins;
 use super::turns::Turns;
 use super::{Drops, Tin, TransmitQueue};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Round robin. Each tin's queue holds the limit, new packets are dropped.
 #[derive(Debug)]
 pub struct StationRr<P> {
     limit: QueueLimit,
-    tins: BTreeMap<Tin, State<P>>,
+    tins: Tins<State<P>>,
     turns: [Turns; 4],
     packets: usize,
     bytes: u64,
@@ -31,7 +32,7 @@ impl<P> StationRr<P> {
     pub fn new(limit: QueueLimit) -> Self {
         StationRr {
             limit,
-            tins: BTreeMap::new(),
+            tins: Tins::default(),
             turns: Default::default(),
             packets: 0,
             bytes: 0,
@@ -39,7 +40,7 @@ impl<P> StationRr<P> {
     }
 
     fn state(&mut self, tin: Tin) -> &mut State<P> {
-        self.tins.entry(tin).or_insert_with(|| State {
+        self.tins.entry(tin, || State {
             packets: VecDeque::new(),
             bytes: 0,
             resend: false,
@@ -75,7 +76,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         let turns = &mut self.turns[category.index()];
         for _ in 0..turns.len() {
             let tin = turns.first()?;
-            let state = &self.tins[&tin];
+            let state = self.tins.get(tin)?;
             if state.packets.is_empty() && !state.resend {
                 turns.leave();
                 continue;
@@ -89,7 +90,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
     }
 
     fn dequeue(&mut self, _now: Instant, tin: Tin, _drops: &mut Drops<P>) -> Option<Queued<P>> {
-        let state = self.tins.get_mut(&tin)?;
+        let state = self.tins.get_mut(tin)?;
         let packet = state.packets.pop_front()?;
         let length = u64::from(packet.packet.length);
         state.bytes -= length;
@@ -99,7 +100,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
     }
 
     fn clear(&mut self, drops: &mut Drops<P>) {
-        let waiting = self.tins.values_mut().flat_map(|state| state.packets.drain(..));
+        let waiting = self.tins.in_order().flat_map(|state| state.packets.drain(..));
         drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
         (self.packets, self.bytes) = (0, 0);
     }

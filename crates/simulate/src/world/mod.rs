@@ -116,21 +116,17 @@ impl World {
     /// Lets everything happen until `until`.
     pub(crate) fn run_until(&mut self, until: Instant) {
         loop {
-            let network = self.network.poll_timeout().map(|(at, _)| at);
-            let due = earlier(network, earlier(self.users_due.next(), self.endpoints_due.next()));
-            let Some(next) = due.filter(|next| *next <= until) else {
-                break;
-            };
-            self.now = self.now.max(next);
-            let now = self.now;
-            if network.is_some_and(|at| at <= now) {
-                self.network.handle_timeout(now);
-                if !self.network.has_output() {
-                    // Frames come and go without anything coming out: nobody else is to be woken for that.
-                    continue;
+            let due = earlier(self.users_due.next(), self.endpoints_due.next()).filter(|due| *due <= until);
+            let limit = due.unwrap_or(until).max(self.now);
+            match self.network.handle_until(limit) {
+                Some(at) => {
+                    self.now = self.now.max(at);
+                    self.take_arrivals();
                 }
-                self.take_arrivals();
+                None if due.is_none() => break,
+                None => self.now = limit,
             }
+            let now = self.now;
             while let Some((_, place)) = self.endpoints_due.pop(now) {
                 self.wake_endpoint(place);
             }
