@@ -48,6 +48,15 @@ impl Changes {
                 };
                 return Err(NetworkError::NoSuchSetting { what });
             }
+            if let Setting::Station(name, StationSetting::Quality(Quality::Mcs(mcs))) = setting
+                && let Some(station) = changes.stations.iter().position(|station| station == name)
+            {
+                let link = &layout.places[station].link;
+                link.check_mcs(*mcs).map_err(|why| NetworkError::Phy {
+                    whose: format!("[[at]] station.{name}.mcs with {}", link.standard.name()),
+                    why,
+                })?;
+            }
         }
         Ok(changes)
     }

@@ -96,6 +96,19 @@ pub enum NetworkError {
         /// Why not.
         why: TooWeak,
     },
+    /// Stations of one channel that hear each other in too many different ways.
+    #[error(
+        "{radio}: its stations hear each other in {ways} different ways, of which {most} can be modelled; give stations that \
+         stand together the same `hidden_from`"
+    )]
+    Hidden {
+        /// A radio of that channel.
+        radio: String,
+        /// The ways there are.
+        ways: usize,
+        /// The most there may be.
+        most: usize,
+    },
     /// A queue that holds nothing.
     #[error("{whose}: a queue of length 0 holds nothing; make it at least one packet")]
     NoQueue {

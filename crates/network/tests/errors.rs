@@ -114,3 +114,54 @@ fn a_change_of_what_is_not_there() {
     let error = Network::<()>::new(&bad).unwrap_err();
     assert!(matches!(error, NetworkError::NoSuchSetting { .. }), "{error}");
 }
+
+#[test]
+fn a_change_to_an_mcs_that_the_link_does_not_have() {
+    use netburn_medium::config::Quality;
+    use netburn_scenario::plan::{Change, Setting, StationSetting};
+    use netburn_units::Duration;
+    let told = error(|plan| {
+        plan.changes.push(Change {
+            time: Duration::from_secs(1),
+            settings: vec![Setting::Station(
+                plan.stations[0].name.clone(),
+                StationSetting::Quality(Quality::Mcs(11)),
+            )],
+        });
+    });
+    assert!(
+        told.contains("[[at]] station.laptop.mcs with 802.11ac") && told.contains("MCS 11") && told.contains("0 to 9"),
+        "{told}"
+    );
+}
+
+/// 802.11a has eight rates, 0 to 7; more isn't taken for the fastest.
+#[test]
+fn an_mcs_that_is_no_rate_of_a_standard_without_mcs() {
+    use netburn_medium::config::{Quality, Standard};
+    let told = error(|plan| {
+        plan.stations[0].air.standard = Some(Standard::A);
+        plan.stations[0].air.quality = Some(Quality::Mcs(8));
+    });
+    assert!(told.contains("station.laptop") && told.contains("0 to 7"), "{told}");
+}
+
+/// Each of 66 stations is hidden from the next: no two hear the same, and the access point hears all.
+#[test]
+fn too_many_ways_of_hearing() {
+    let told = error(|plan| {
+        let like = plan.stations[0].clone();
+        plan.stations = (0..66)
+            .map(|number| {
+                let mut station = like.clone();
+                station.name = format!("s{number}");
+                station.air.hidden_from = (number > 0).then(|| format!("s{}", number - 1)).into_iter().collect();
+                station
+            })
+            .collect();
+    });
+    assert!(
+        told.contains("home.5g") && told.contains("67 different ways") && told.contains("64"),
+        "{told}"
+    );
+}

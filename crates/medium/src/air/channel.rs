@@ -72,24 +72,13 @@ impl Channel {
             busy,
             failures_known_at_once,
         } = &config.channels[index];
-        let members: Vec<usize> = (0..config.nodes.len())
-            .filter(|node| config.nodes[*node].channel == index)
-            .collect();
-        let deaf = |a: usize, b: usize| config.hidden.contains(&(a, b)) || config.hidden.contains(&(b, a));
-        // Stations that hear the same others are one group; a station counts as hearing itself.
-        let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
-        let mut group_of = vec![None; config.nodes.len()];
-        for node in &members {
-            let heard: Vec<usize> = members.iter().copied().filter(|other| !deaf(*node, *other)).collect();
-            let found = groups.iter().position(|(_, other)| *other == heard);
-            group_of[*node] = Some(found.unwrap_or_else(|| {
-                groups.push((*node, heard));
-                groups.len() - 1
-            }));
-        }
-        assert!(groups.len() <= 64, "at most 64 ways of hearing on one channel");
+        let (groups, group_of) = config.ways_of_hearing(index);
+        assert!(
+            groups.len() <= AirConfig::MOST_WAYS_OF_HEARING,
+            "at most 64 ways of hearing on one channel"
+        );
         let mut sensed_by = vec![0_u64; config.nodes.len() + 1];
-        for (group, (_, heard)) in groups.iter().enumerate() {
+        for (group, heard) in groups.iter().enumerate() {
             for node in heard {
                 sensed_by[*node] |= 1 << group;
             }

@@ -6,6 +6,7 @@ use crate::edca::{EdcaParameters, Timing};
 use crate::phy::{Modulation, TxVector};
 use crate::rate::RateChoice;
 use netburn_units::{Duration, Seed};
+use std::collections::BTreeSet;
 
 /// The channels and who is on them.
 #[derive(Debug, Clone)]
@@ -18,6 +19,35 @@ pub struct AirConfig {
     pub hidden: Vec<(usize, usize)>,
     /// What all chance comes from.
     pub seed: Seed,
+}
+
+impl AirConfig {
+    /// The most ways of hearing on one channel.
+    pub const MOST_WAYS_OF_HEARING: usize = 64;
+
+    /// The ways of hearing on a channel: nodes that hear the same others, themselves included, sense the medium alike. For each way the nodes that
+    /// are heard, and for each node its way; nodes of other channels have none.
+    #[must_use]
+    pub fn ways_of_hearing(&self, channel: usize) -> (Vec<Vec<usize>>, Vec<Option<usize>>) {
+        let members: Vec<usize> = (0..self.nodes.len())
+            .filter(|node| self.nodes[*node].channel == channel)
+            .collect();
+        let deaf: BTreeSet<(usize, usize)> = self.hidden.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
+        let mut ways: Vec<Vec<usize>> = Vec::new();
+        let mut way_of = vec![None; self.nodes.len()];
+        for node in &members {
+            let heard: Vec<usize> = members
+                .iter()
+                .copied()
+                .filter(|other| !deaf.contains(&(*node, *other)))
+                .collect();
+            way_of[*node] = Some(ways.iter().position(|way| *way == heard).unwrap_or_else(|| {
+                ways.push(heard);
+                ways.len() - 1
+            }));
+        }
+        (ways, way_of)
+    }
 }
 
 /// One channel.

@@ -97,7 +97,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// When a link's vector is none that the standard has.
     ///
     /// # Panics
-    /// When there aren't as many queues as nodes.
+    /// When there aren't as many queues as nodes, or more than [`AirConfig::MOST_WAYS_OF_HEARING`] on a channel.
     pub fn new(config: &AirConfig, queues: Vec<Box<dyn TransmitQueue<P>>>) -> Result<Self, PhyError> {
         Self::beginning(Instant::ZERO, config, queues)
     }

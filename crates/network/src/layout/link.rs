@@ -5,7 +5,7 @@ use crate::error::NetworkError;
 use netburn_medium::aggregation::Limits;
 use netburn_medium::air::LinkConfig;
 use netburn_medium::config::{Band, Guard, Quality, RadioConfig, RateControl, Standard, Width};
-use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
+use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm};
 use netburn_medium::rate::{RateChoice, RateSet};
 use netburn_medium::signal::{self, PathLoss};
 use netburn_scenario::plan::Station;
@@ -64,8 +64,7 @@ impl Link {
             limits: limits(standard, config),
         };
         if let Quality::Mcs(mcs) = quality {
-            let vector = link.at_mcs(*mcs);
-            vector.format().map_err(|why| NetworkError::Phy {
+            link.check_mcs(*mcs).map_err(|why| NetworkError::Phy {
                 whose: format!("station.{} with {}", station.name, standard.name()),
                 why,
             })?;
@@ -154,6 +153,24 @@ impl Link {
 
     fn signal_dbm(&self, quality: &Quality) -> Option<f64> {
         signal::received_dbm(quality, self.power, self.band, &PathLoss::of_band(self.band))
+    }
+
+    /// Whether the link has that MCS.
+    ///
+    /// # Errors
+    /// When it hasn't: which it has.
+    pub(crate) fn check_mcs(&self, mcs: u8) -> Result<(), PhyError> {
+        let highest = self.standard.highest_mcs();
+        if mcs > highest {
+            return Err(PhyError::Mcs {
+                mcs,
+                streams: self.fastest.streams,
+                mhz: self.fastest.width.as_mhz(),
+                highest,
+                except: None,
+            });
+        }
+        self.at_mcs(mcs).format().map(|_| ())
     }
 
     /// The vector of an MCS, or of the rate of that number where there are no MCS.

@@ -192,12 +192,23 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
             }
         }
     }
-    Ok(AirConfig {
+    let config = AirConfig {
         channels,
         nodes,
         hidden,
         seed: plan.seed,
-    })
+    };
+    for (channel, radio) in channel_of.iter().zip(radios) {
+        let ways = config.ways_of_hearing(*channel).0.len();
+        if ways > AirConfig::MOST_WAYS_OF_HEARING {
+            return Err(NetworkError::Hidden {
+                radio: radio.name.to_string(),
+                ways,
+                most: AirConfig::MOST_WAYS_OF_HEARING,
+            });
+        }
+    }
+    Ok(config)
 }
 
 /// RTS and CTS go at a basic rate that all on the channel have.
