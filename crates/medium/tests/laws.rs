@@ -99,7 +99,8 @@ fn an_adapter_that_is_full_drops() {
     assert!((330..=380).contains(&delivered), "{delivered}");
 }
 
-/// Alone, others take their share; beside a station that always sends, as much as contention leaves them, and never less than a third.
+/// Alone, others take their share. A station that always sends gets no more than they leave, or a fifth where they leave less; up to a share of a
+/// half at least nine tenths of what they leave, and never less than a tenth of the air.
 #[test]
 fn others_take_their_share() {
     for busy in [0.1, 0.3, 0.5, 0.8] {

@@ -154,9 +154,10 @@ fn one_link() {
 /// were part of one count again 79 µs after it and their backoff, as here. Those who only heard it wait for EIFS (103 µs for best effort, 94 for video)
 /// if one of the two was stronger at them, so that they began to receive it; else for AIFS (34 µs) from its end. So the figure hangs on where
 /// everybody stands, which isn't known of this set: best effort beside video and voice gets 0.49 there, 0.53 in a run with stations 1, 2 and
-/// 3 m from the access point, 2.5 with all at 5 m ([`categories_at_equal_distance`]), and 0.67 here, where whoever can't read a frame waits for
+/// 3 m from the access point, 2.5 with all at 5 m ([`categories_at_equal_distance`]), and 0.47 here, where whoever can't read a frame waits for
 /// EIFS. And it hangs on the seed: all four on a circle of 5 m, three seeds of 20 s: 0.37, 0.52, 0.53; best effort beside voice alone, four
-/// seeds: 0.82 to 1.02, here 0.98 with a standard deviation of 0.055. Below 1 Mbit/s only the kind is compared: less than 0.4 apart.
+/// seeds: 0.82 to 1.02, here 0.99 over 40 runs of 20 s with a standard deviation of 0.06. Below 1 Mbit/s only the kind is compared: less than 0.25
+/// apart.
 #[test]
 fn categories() {
     let mut ok = true;
@@ -180,7 +181,7 @@ fn categories() {
         let names: Vec<&str> = stations.iter().map(|category| NAMES[*category]).collect();
         for ((name, got), expected) in names.iter().zip(got).zip(expected) {
             let what = format!("{name} of {}", names.join("+"));
-            ok &= compare(&what, got, expected, 0.05) || expected < 1.0 && (got - expected).abs() < 0.4;
+            ok &= compare(&what, got, expected, 0.05) || expected < 1.0 && (got - expected).abs() < 0.25;
         }
     }
     assert!(ok);

@@ -125,7 +125,7 @@ impl Limits {
     /// The longest PPDU there can be (aPPDUMaxTime).
     pub const PPDU: Duration = Duration::from_micros(5_484);
 
-    /// No aggregation; 7 tries (dot11LongRetryLimit and dot11ShortRetryLimit as Linux has them).
+    /// No aggregation; 7 tries (the default of dot11ShortRetryLimit).
     pub const NONE: Limits = Limits {
         ampdu: false,
         frames: 1,

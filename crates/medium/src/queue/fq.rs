@@ -250,7 +250,7 @@ impl<P> Fq<P> {
         })
     }
 
-    /// Drops from the head of the flow with the most bytes.
+    /// Drops from the head of the flow with the most bytes: one packet, or a batch where the parameters say so.
     fn drop_from_fattest(&mut self, drops: &mut Drops<P>) {
         let fattest = self
             .busy
@@ -294,7 +294,6 @@ fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
     flows[index as usize].busy = 0;
 }
 
-/// What the kernel reckons a received packet of this length to take: a buffer of a power of two around its data, headroom and
 /// Spreads flows over the hash table, as the kernel's hash does: neighbouring numbers must not be sure of places of their own (the
 /// finaliser of MurmurHash3, 32 bits).
 fn spread(flow: u32) -> u32 {
@@ -304,6 +303,7 @@ fn spread(flow: u32) -> u32 {
     hash ^ hash >> 16
 }
 
+/// What the kernel reckons a received packet of this length to take: a buffer of a power of two around its data, headroom and
 /// shared info, and the `sk_buff`.
 fn truesize(length: u32) -> u64 {
     u64::from((length + 64 + 320).next_power_of_two()) + 256

@@ -1,4 +1,7 @@
-//! Three queues by priority, the first that has something served first (Linux `pfifo_fast`).
+//! Three queues by priority, the first that has something served first, as in Linux's `pfifo_fast`.
+//!
+//! Bands go by access category, so that what a scenario calls video goes before best effort. Linux's own table (`prio2band`) has only
+//! priorities 6 and 7 in the first band.
 
 use super::Drops;
 use super::driver::Discipline;
