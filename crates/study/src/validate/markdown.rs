@@ -1,6 +1,6 @@
 //! What came of the cases, as a page.
 
-use super::case::{Case, Deviation, Goal, Standing};
+use super::case::{Deviation, Goal, Standing};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
         text.push_str("\n\n| case | metric | expected | tolerance | got | off | |\n|---|---|---|---|---|---|---|\n");
         let deviations = in_order(of_file.iter().filter_map(|outcome| outcome.deviation.as_ref()));
         for outcome in &of_file {
-            row(&mut text, outcome, &deviations, file);
+            row(&mut text, outcome, &deviations);
         }
         for (number, deviation) in deviations.iter().enumerate() {
             let Deviation {
@@ -39,7 +39,7 @@ pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
     text
 }
 
-fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation], _file: &CaseFile) {
+fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation]) {
     let dimension = outcome.dimension;
     let off = match outcome.goal {
         Goal::Near(value, _) if value != 0.0 => format!("{:+.2} %", (outcome.got / value - 1.0) * 100.0),
@@ -75,18 +75,4 @@ fn in_order<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
-}
-
-/// How many cases a list of files holds.
-#[must_use]
-pub fn count(files: &[CaseFile]) -> usize {
-    files
-        .iter()
-        .map(|file| {
-            file.cases
-                .iter()
-                .map(|case: &Case| case.expectations.len())
-                .sum::<usize>()
-        })
-        .sum()
 }

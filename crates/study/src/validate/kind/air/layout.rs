@@ -59,14 +59,10 @@ pub(super) fn lay_out(fields: &Fields, groups: &[Group], seed: Seed) -> Result<L
             .collect(),
     )];
     let down = fields.direction == Direction::Down;
-    let mut queues = vec![if down {
-        queue(fields, watch.as_ref())
-    } else {
-        plain(fields)
-    }];
+    let mut queues = vec![if down { queue(fields, watch.as_ref()) } else { plain() }];
     for group in &group_of {
         nodes.push(node(fields, &first, vec![link(fields, &groups[*group], 0)]));
-        queues.push(if down { plain(fields) } else { queue(fields, None) });
+        queues.push(if down { plain() } else { queue(fields, None) });
     }
     let config = AirConfig {
         channels: vec![channel(fields, &first)],
@@ -265,12 +261,12 @@ fn four_aggregates(aggregation: Option<Aggregation>, packet: u32) -> u32 {
 const PLENTY: u32 = 1_000;
 
 /// The queue of those who only answer.
-fn plain(_: &Fields) -> Queue {
-    device(Fifo::new(QueueLimit::Packets(PLENTY)), ATH9K_DEPTH)
+fn plain() -> Queue {
+    device(Fifo::new(QueueLimit::Packets(PLENTY)), ATH9K_DEPTH, Order::Arrival)
 }
 
-fn device<D: Discipline<Datagram> + 'static>(discipline: D, depth: usize) -> Queue {
-    Box::new(Device::new(discipline, depth, Order::Arrival))
+fn device<D: Discipline<Datagram> + 'static>(discipline: D, depth: usize, order: Order) -> Queue {
+    Box::new(Device::new(discipline, depth, order))
 }
 
 /// The queue that the case is about.
@@ -287,9 +283,13 @@ fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
         ..parameters
     };
     match fields.queue {
-        QueueKind::Fifo => device(Fifo::new(packets), depth),
-        QueueKind::PfifoFast => device(PfifoFast::new(packets), depth),
-        QueueKind::FqCodel => device(FqCodel::new(fq(FqParameters::QDISC), CodelParameters::QDISC), depth),
+        QueueKind::Fifo => device(Fifo::new(packets), depth, Order::Arrival),
+        QueueKind::PfifoFast => device(PfifoFast::new(packets), depth, Order::RoundRobin),
+        QueueKind::FqCodel => device(
+            FqCodel::new(fq(FqParameters::QDISC), CodelParameters::QDISC),
+            depth,
+            Order::RoundRobin,
+        ),
         QueueKind::StationRr => Box::new(StationRr::new(packets)),
         QueueKind::FqMac => Box::new(FqMac::new(fq(FqParameters::MAC80211), CodelParameters::MAC80211)),
         QueueKind::Airtime => {
