@@ -140,6 +140,24 @@ pub fn reap(wait: bool) -> io::Result<Option<Ended>> {
     }))
 }
 
+/// Waits until a child of this process has ended, and leaves it to be [reaped](reap); `false` when there are no children.
+///
+/// # Errors
+/// What the kernel says; a signal is no error.
+pub fn await_child() -> io::Result<bool> {
+    loop {
+        // SAFETY: a siginfo_t is numbers; all zero is an empty one.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one siginfo_t.
+        match check(unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, libc::WEXITED | libc::WNOWAIT) }) {
+            Ok(_) => return Ok(true),
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Sends a signal to a process.
 ///
 /// # Errors

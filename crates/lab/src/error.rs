@@ -1,0 +1,35 @@
+//! Why there is no lab, or something can't be done in it.
+
+use netburn_network::NetworkError;
+use std::io;
+
+/// Why there is no lab, or something can't be done in it.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The plan's network can't be.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// More stations than there are addresses.
+    #[error("the lab has addresses for {most} stations, not for {0}", most = crate::address::MOST_STATIONS)]
+    TooMany(usize),
+    /// The helper can't be started.
+    #[error("the lab's helper can't be started: {0}")]
+    Start(#[source] io::Error),
+    /// The helper can't do something.
+    #[error("can't {what}: {error}")]
+    Refused {
+        /// What.
+        what: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The helper has ended.
+    #[error("the lab's helper has ended: {0}")]
+    Gone(String),
+    /// There is no such node.
+    #[error("there is no station `{0}`; there are: {1}")]
+    NoNode(String, String),
+    /// The thread that carries packets can't run.
+    #[error("packets can't be carried: {0}")]
+    Carry(#[source] io::Error),
+}

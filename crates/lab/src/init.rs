@@ -1,0 +1,243 @@
+//! The helper: a process with one thread that isolates itself, makes the nodes, and is the ancestor of everything that runs in the
+//! lab.
+//!
+//! It is the first process of a process id namespace of its own, so whatever programs start, daemons included, ends with it; and it
+//! ends when the other end of its control socket is closed, however that came.
+
+pub mod message;
+mod node;
+
+use message::{Answer, Request, RunWanted};
+use netburn_linux::{namespace, pass};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The whole life of the helper: its control socket is its standard input. Returns the status to exit with.
+#[must_use]
+pub fn main() -> i32 {
+    namespace::ignore_interrupts();
+    let control = match io::stdin().as_fd().try_clone_to_owned() {
+        Ok(control) => control,
+        Err(_) => return 2,
+    };
+    let isolation = match namespace::isolate() {
+        Ok(isolation) => isolation,
+        Err(error) => {
+            let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
+            let answer = Answer::Failed(number, "namespaces can't be made".to_owned());
+            let _ = pass::send(&control, &answer.write(), &[]);
+            return 3;
+        }
+    };
+    let user = isolation == namespace::Isolation::User;
+    // The copy is the first process of the new process id namespace. This one only waits, and can be entered by others.
+    let forked = namespace::fork(|| match namespace::killed_with_parent() {
+        Ok(()) => first(&control, user),
+        Err(_) => 4,
+    });
+    if forked.is_err() {
+        return 4;
+    }
+    loop {
+        match namespace::reap(true) {
+            Ok(Some(ended)) => return ended.status.unwrap_or(5),
+            Ok(None) => return 5,
+            Err(_) => {}
+        }
+    }
+}
+
+/// What runs.
+#[derive(Debug, Default)]
+struct Running {
+    /// By process id.
+    ids: BTreeMap<u32, u32>,
+    children: usize,
+}
+
+static RUNNING: Mutex<Running> = Mutex::new(Running {
+    ids: BTreeMap::new(),
+    children: 0,
+});
+static STARTED: Condvar = Condvar::new();
+
+fn running() -> MutexGuard<'static, Running> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn first(control: &OwnedFd, user: bool) -> i32 {
+    let mut notes = Vec::new();
+    if let Err(error) = namespace::mount_processes(Path::new("/proc")) {
+        notes.push(format!("/proc shows the host's processes: {error}"));
+    }
+    let Ok(ends) = control.try_clone() else { return 6 };
+    let reaper = std::thread::Builder::new().spawn(move || reap(&ends));
+    if reaper.is_err() || pass::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
+        return 6;
+    }
+    let mut nodes = Vec::new();
+    loop {
+        let (bytes, files) = match pass::receive(control) {
+            Ok((bytes, files)) if !bytes.is_empty() => (bytes, files),
+            // Nobody is there any more; the kernel ends the rest of this process id namespace.
+            _ => return 0,
+        };
+        let answered = match Request::read(&bytes) {
+            Some(Request::Node(wanted)) => match node::make(&wanted) {
+                Ok(node) => {
+                    let files = node.files();
+                    let sent = pass::send(control, &Answer::Node(node.made.clone()).write(), &files);
+                    nodes.push(node.namespace);
+                    sent
+                }
+                Err((what, error)) => fail(control, what, &error),
+            },
+            Some(Request::Names(lines)) => answer(control, "names", names(&lines)),
+            Some(Request::Run(wanted)) => answer(control, "start", run(&wanted, &nodes, files)),
+            Some(Request::Signal(id, signal)) => {
+                signal_to(id, signal as i32);
+                Ok(())
+            }
+            None => fail(control, "understand a request", &io::ErrorKind::InvalidData.into()),
+        };
+        if answered.is_err() {
+            return 6;
+        }
+    }
+}
+
+fn answer(control: &OwnedFd, what: &str, result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Ok(()) => pass::send(control, &Answer::Done.write(), &[]),
+        Err(error) => fail(control, what, &error),
+    }
+}
+
+fn fail(control: &OwnedFd, what: &str, error: &io::Error) -> io::Result<()> {
+    let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
+    let text = if number == 0 {
+        format!("{what}: {error}")
+    } else {
+        what.to_owned()
+    };
+    pass::send(control, &Answer::Failed(number, text).write(), &[])
+}
+
+/// Starts a program.
+fn run(wanted: &RunWanted, nodes: &[OwnedFd], files: Vec<OwnedFd>) -> io::Result<()> {
+    let node = nodes.get(wanted.node as usize).ok_or(io::ErrorKind::NotFound)?;
+    let (Some(program), Ok([input, output, error])) = (wanted.arguments.first(), <[OwnedFd; 3]>::try_from(files))
+    else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut command = Command::new(OsStr::from_bytes(program));
+    command
+        .args(wanted.arguments[1..].iter().map(|argument| OsStr::from_bytes(argument)))
+        .envs(
+            wanted
+                .environment
+                .iter()
+                .map(|(name, value)| (OsStr::from_bytes(name), OsStr::from_bytes(value))),
+        )
+        .stdin(Stdio::from(input))
+        .stdout(Stdio::from(output))
+        .stderr(Stdio::from(error));
+    namespace::run_in(&mut command, node.try_clone()?, wanted.own_group);
+    // Nobody reaps while this is held: a program that can't be started is reaped by who tried.
+    let mut running = running();
+    let child = command.spawn()?;
+    running.ids.insert(child.id(), wanted.id);
+    running.children += 1;
+    STARTED.notify_all();
+    Ok(())
+}
+
+fn signal_to(id: u32, signal: i32) {
+    let running = running();
+    let pid = running.ids.iter().find(|(_, of)| **of == id).map(|(pid, _)| *pid);
+    if let Some(pid) = pid {
+        // It fails only for a process that is gone, and that can't be while this is held.
+        let _ = namespace::signal(pid, signal);
+    }
+}
+
+/// Tells of every end, those of orphans aside.
+fn reap(control: &OwnedFd) {
+    loop {
+        if !namespace::await_child().unwrap_or(false) {
+            let mut running = running();
+            while running.children == 0 {
+                running = STARTED.wait(running).unwrap_or_else(PoisonError::into_inner);
+            }
+            running.children = 0;
+            continue;
+        }
+        let mut running = running();
+        while let Ok(Some(ended)) = namespace::reap(false) {
+            let Some(id) = running.ids.remove(&ended.id) else {
+                continue;
+            };
+            let how = match (ended.status, ended.signal) {
+                (Some(status), _) => Ok(status.unsigned_abs()),
+                (None, signal) => Err(signal.unwrap_or(0).unsigned_abs()),
+            };
+            if pass::send(control, &Answer::Ended(id, how).write(), &[]).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Directories that every system has and that nothing needs while the lab is opened.
+const STAGES: [&str; 4] = ["/mnt", "/media", "/srv", "/opt"];
+
+/// Has these lines be /etc/hosts, and nobody be asked for other names, for all that runs in the lab.
+fn names(lines: &str) -> io::Result<()> {
+    let stage = STAGES
+        .iter()
+        .map(Path::new)
+        .find(|stage| stage.is_dir())
+        .ok_or(io::ErrorKind::NotFound)?;
+    namespace::mount_memory(stage)?;
+    let files = [
+        ("hosts", lines),
+        ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
+        ("resolv.conf", "# no name server: names are in /etc/hosts\n"),
+    ];
+    let mut result = Ok(());
+    for (name, text) in files {
+        let (file, over) = (stage.join(name), Path::new("/etc").join(name));
+        let shown = std::fs::write(&file, text).and_then(|()| {
+            // The link that resolv.conf often is may lead nowhere in here.
+            let over = over.canonicalize()?;
+            namespace::mount_over(&file, &over)
+        });
+        if name == "hosts" {
+            result = shown;
+        }
+    }
+    namespace::unmount(stage)?;
+    result
+}
+
+/// The files of a node that go to who asked for it.
+impl node::Node {
+    fn files(&self) -> Vec<BorrowedFd<'_>> {
+        vec![
+            self.device.as_fd(),
+            self.namespace.as_fd(),
+            self.route.as_fd(),
+            self.raw.as_fd(),
+        ]
+    }
+}
+
+/// The file that a device is.
+type Device = File;

@@ -1,0 +1,134 @@
+//! What can be seen of the air while the lab runs, as rows.
+
+use crate::packet::Segment;
+use netburn_network::{Network, StationSeen};
+use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
+use netburn_scenario::Plan;
+use netburn_units::{BitRate, Dbm, Duration, Instant};
+use std::collections::VecDeque;
+
+/// How often links are looked at.
+const LINKS: Duration = Duration::from_secs(1);
+
+/// One station, as the live view shows it: over the last tenth of a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StationLook {
+    /// Share of the air that its frames took, both ways.
+    pub airtime: f64,
+    /// MPDUs in an aggregate, on average.
+    pub aggregate: f64,
+    /// Packets that wait for it, or at it.
+    pub backlog: u64,
+    /// Bits a second that reached it.
+    pub down: BitRate,
+    /// Bits a second that came from it.
+    pub up: BitRate,
+    /// The data rate of what was sent to it last.
+    pub rate: BitRate,
+    /// The power of the access point's signal at it.
+    pub signal: Option<Dbm>,
+}
+
+/// What was seen last.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    stations: Vec<StationSeen>,
+    at: Instant,
+    links: Instant,
+    changes: VecDeque<(Instant, String)>,
+}
+
+impl Observer {
+    pub(crate) fn new(plan: &Plan) -> Observer {
+        let changes = plan.changes.iter().map(|change| {
+            let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
+            (Instant::ZERO + change.time, settings.join(", "))
+        });
+        Observer {
+            stations: vec![StationSeen::default(); plan.stations.len()],
+            at: Instant::ZERO,
+            links: Instant::ZERO,
+            changes: changes.collect(),
+        }
+    }
+
+    /// A network begins.
+    pub(crate) fn begin(&mut self, network: &Network<Segment>) {
+        for (seen, station) in self.stations.iter_mut().zip(0_u16..) {
+            *seen = network.station_seen(station);
+        }
+        self.links = Instant::from_nanos(i64::MIN / 2);
+        self.at = self.links;
+    }
+
+    /// Rows for the time since the last look, about a tenth of a second.
+    pub(crate) fn look(&mut self, now: Instant, network: &Network<Segment>, rows: &mut Vec<Row>) -> Vec<StationLook> {
+        while self.changes.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((at, text)) = self.changes.pop_front() else {
+                break;
+            };
+            rows.push(Row::Event(EventRow {
+                station: None,
+                workload: None,
+                at,
+                length: 0,
+                kind: EventKind::Change,
+                text,
+            }));
+        }
+        let links = now >= self.links;
+        let span = now.since(self.at).as_secs_f64().clamp(1e-3, 1.0);
+        let began = now - Duration::from_nanos((span * 1e9) as u64);
+        let mut looks = Vec::new();
+        for (before, station) in self.stations.iter_mut().zip(0_u16..) {
+            let (seen, link) = (network.station_seen(station), network.link_seen(station));
+            let row = air_row(station, began, before, &seen);
+            let bits = |now: u64, before: u64| BitRate::from_bps(((now - before) as f64 * 8.0 / span) as u64);
+            looks.push(StationLook {
+                airtime: (row.airtime_down.as_secs_f64() + row.airtime_up.as_secs_f64()) / span,
+                aggregate: row.mpdus as f64 / row.transmissions.max(1) as f64,
+                backlog: row.backlog,
+                down: bits(seen.down.delivered_bytes, before.down.delivered_bytes),
+                up: bits(seen.up.delivered_bytes, before.up.delivered_bytes),
+                rate: link.rate_down,
+                signal: link.signal,
+            });
+            rows.push(Row::Air(row));
+            if links {
+                rows.push(Row::Link(LinkRow {
+                    station,
+                    at: now,
+                    signal: link.signal.map(|signal| signal.as_hundredths()),
+                    rx_rate_bps: Some(link.rate_down.as_bps()),
+                    tx_rate_bps: Some(link.rate_up.as_bps()),
+                }));
+            }
+            *before = seen;
+        }
+        if links {
+            self.links = now + LINKS;
+        }
+        self.at = now;
+        looks
+    }
+}
+
+fn air_row(station: u16, at: Instant, before: &StationSeen, seen: &StationSeen) -> AirRow {
+    let drops = |seen: &StationSeen| seen.down.dropped + seen.up.dropped;
+    let marks = |seen: &StationSeen| seen.down.marked + seen.up.marked;
+    let transmissions = |seen: &StationSeen| seen.air.transmissions + seen.air.received_transmissions;
+    let mpdus = |seen: &StationSeen| seen.air.mpdus + seen.air.received_mpdus;
+    let retries = |seen: &StationSeen| seen.air.retries + seen.air.received_retries;
+    AirRow {
+        station,
+        at,
+        airtime_down: seen.air.received - before.air.received,
+        airtime_up: seen.air.sent - before.air.sent,
+        transmissions: transmissions(seen) - transmissions(before),
+        mpdus: mpdus(seen) - mpdus(before),
+        retries: retries(seen) - retries(before),
+        backlog: seen.down.backlog() + seen.up.backlog(),
+        drops: drops(seen) - drops(before),
+        marks: marks(seen) - marks(before),
+    }
+}

@@ -1,0 +1,275 @@
+//! Frames in, frames out: a modelled network between kernels, without a clock or a file in it.
+
+use crate::address;
+use crate::credit::Credit;
+use crate::packet::{Burst, Joiner, Refused, Segment};
+use netburn_medium::air::Wake as AirWake;
+use netburn_medium::packet::{DropReason, Packet};
+use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output, Wake};
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A modelled network between kernels.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_delivery`](Self::poll_delivery) and [`poll_grant`](Self::poll_grant), then
+/// come back with a frame or at [`poll_timeout`](Self::poll_timeout).
+#[derive(Debug)]
+pub struct Switch {
+    network: Network<Segment>,
+    stations: usize,
+    /// By station.
+    credits: Vec<Credit>,
+    joiner: Joiner,
+    /// The packet after those that were joined.
+    next: Option<Arrival>,
+    counted: Counted,
+    taps: Vec<Tapped>,
+    tapping: bool,
+}
+
+/// What was carried, and what was not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Packets that kernels sent.
+    pub packets: u64,
+    /// In how many frames.
+    pub frames: u64,
+    /// Packets that were delivered.
+    pub delivered: u64,
+    /// In how many frames.
+    pub written: u64,
+    /// Packets that the modelled network dropped or lost.
+    pub dropped: u64,
+    /// Frames that were not carried, by reason.
+    pub refused: BTreeMap<Refused, u64>,
+}
+
+/// A packet that has arrived.
+#[derive(Debug)]
+struct Arrival {
+    at: Instant,
+    from: Endpoint,
+    to: Endpoint,
+    packet: Packet<Segment>,
+}
+
+/// A frame for a kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// When it is due: when its last packet arrived.
+    pub at: Instant,
+    /// Whose kernel it is for.
+    pub to: Endpoint,
+    /// The frame, with its header.
+    pub frame: &'a [u8],
+}
+
+/// A packet at an end, for a capture.
+#[derive(Debug, Clone)]
+pub struct Tapped {
+    /// When it left its sender's kernel, or arrived.
+    pub at: Instant,
+    /// Where it was seen.
+    pub end: Endpoint,
+    /// Whether it arrived there.
+    pub inbound: bool,
+    /// The packet.
+    pub segment: Segment,
+}
+
+impl Switch {
+    /// The network of a plan, at the beginning of its baseline.
+    ///
+    /// # Errors
+    /// When the plan's network can't be.
+    pub fn new(plan: &Plan) -> Result<Switch, NetworkError> {
+        let network = Network::new(plan)?;
+        let stations = network.stations();
+        let mut switch = Switch {
+            network,
+            stations,
+            credits: vec![Credit::new(0); stations],
+            joiner: Joiner::default(),
+            next: None,
+            counted: Counted::default(),
+            taps: Vec::new(),
+            tapping: false,
+        };
+        switch.follow_rates();
+        Ok(switch)
+    }
+
+    /// Keeps every packet for [`take_taps`](Self::take_taps) from now on.
+    pub fn tap(&mut self) {
+        self.tapping = true;
+    }
+
+    /// What was seen since the last call.
+    pub fn take_taps(&mut self) -> Vec<Tapped> {
+        std::mem::take(&mut self.taps)
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network<Segment> {
+        &self.network
+    }
+
+    /// The network, to change it by hand or to trace the air.
+    pub fn network_mut(&mut self) -> &mut Network<Segment> {
+        &mut self.network
+    }
+
+    /// What was carried so far.
+    #[must_use]
+    pub fn counted(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// Bytes of a station that its kernel has handed over and that haven't left it.
+    #[must_use]
+    pub fn outstanding(&self, station: u16) -> u64 {
+        self.credits[usize::from(station)].outstanding()
+    }
+
+    /// A kernel sends a frame: a packet, or a burst of them, behind its header.
+    pub fn handle_frame(&mut self, now: Instant, from: Endpoint, frame: &[u8]) {
+        self.counted.frames += 1;
+        let length = frame.len().saturating_sub(crate::packet::header::LENGTH) as u64;
+        let burst = Burst::read(frame).and_then(|burst| {
+            if address::owner(burst.facts.source, self.stations) != Some(from) {
+                return Err(Refused::Spoofed);
+            }
+            match address::owner(burst.facts.destination, self.stations) {
+                Some(to) if to != from => Ok((burst, to)),
+                _ => Err(Refused::Nobody),
+            }
+        });
+        if let Endpoint::Station(station) = from {
+            self.credits[usize::from(station)].handle_taken(length);
+        }
+        let (burst, to) = match burst {
+            Ok(both) => both,
+            Err(refused) => {
+                *self.counted.refused.entry(refused).or_default() += 1;
+                return;
+            }
+        };
+        let (flow, tid, ecn) = (burst.facts.flow(), burst.facts.tid(), burst.facts.ecn);
+        for segment in Arc::new(burst).segments() {
+            self.counted.packets += 1;
+            let length = segment.length();
+            if self.tapping {
+                self.saw(now, from, false, &segment);
+            }
+            if let Endpoint::Station(station) = from {
+                self.credits[usize::from(station)].handle_on_its_way(length as u64);
+            }
+            let packet = Packet {
+                length: length as u32,
+                flow,
+                tid,
+                ecn,
+                payload: segment,
+            };
+            self.network.handle_packet(now, from, to, packet);
+        }
+    }
+
+    /// A packet of our own making came through a kernel's queue, and goes nowhere.
+    pub fn handle_nudge(&mut self, from: Endpoint) {
+        if let Endpoint::Station(station) = from {
+            self.credits[usize::from(station)].handle_taken(20);
+        }
+    }
+
+    /// Time has come to `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.network.handle_timeout(now);
+    }
+
+    /// When to come back, and whether it can be seen from outside when that is late: what a backoff ends in comes out only later.
+    pub fn poll_timeout(&mut self) -> Option<(Instant, bool)> {
+        let (at, wake) = self.network.poll_timeout()?;
+        Some((at, wake != Wake::Air(AirWake::Backoff)))
+    }
+
+    /// The next frame for a kernel.
+    pub fn poll_delivery(&mut self) -> Option<Delivery<'_>> {
+        let first = match self.next.take() {
+            Some(arrival) => arrival,
+            None => self.arrival()?,
+        };
+        let (mut at, from, to) = (first.at, first.from, first.to);
+        self.joiner.push(first.packet.payload, first.packet.ecn);
+        while let Some(arrival) = self.arrival() {
+            let same = arrival.at == at && arrival.from == from && arrival.to == to;
+            if !same || !self.joiner.takes(&arrival.packet.payload, arrival.packet.ecn) {
+                self.next = Some(arrival);
+                break;
+            }
+            at = arrival.at;
+            self.joiner.push(arrival.packet.payload, arrival.packet.ecn);
+        }
+        self.counted.written += 1;
+        let frame = self.joiner.frame().expect("something was pushed");
+        Some(Delivery { at, to, frame })
+    }
+
+    /// A station whose kernel may hand over so many bytes now, in place of what it was granted before.
+    pub fn poll_grant(&mut self) -> Option<(u16, u32)> {
+        let each = self.credits.iter_mut().zip(0_u16..);
+        each.filter_map(|(credit, station)| Some((station, credit.poll_grant()?)))
+            .next()
+    }
+
+    /// Looks at the rates of the links: what stations may have ahead of the air is 3 ms of theirs, some aggregates, so that neither
+    /// the air nor their own queue waits for the other.
+    pub fn follow_rates(&mut self) {
+        for station in 0..self.stations as u16 {
+            let rate = self.network.link_seen(station).rate_up;
+            self.credits[usize::from(station)].set_target(rate.as_bps() / 8 * 3 / 1000);
+        }
+    }
+
+    /// The next packet that arrives somewhere; what left or was dropped on the way there is seen to.
+    fn arrival(&mut self) -> Option<Arrival> {
+        while let Some(output) = self.network.poll_output() {
+            match output {
+                Output::Delivered { at, from, to, packet } => {
+                    self.counted.delivered += 1;
+                    if self.tapping {
+                        self.saw(at, to, true, &packet.payload);
+                    }
+                    return Some(Arrival { at, from, to, packet });
+                }
+                Output::Dropped { by, from, packet, .. } => {
+                    self.counted.dropped += 1;
+                    // One that was tried too often is also told to have been sent.
+                    if let (Endpoint::Station(station), Dropper::Sender(reason)) = (from, by)
+                        && reason != DropReason::RetryLimit
+                    {
+                        self.credits[usize::from(station)].handle_left(u64::from(packet.length));
+                    }
+                }
+                Output::Sent { from, bytes, .. } => {
+                    if let Endpoint::Station(station) = from {
+                        self.credits[usize::from(station)].handle_left(u64::from(bytes));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn saw(&mut self, at: Instant, end: Endpoint, inbound: bool, segment: &Segment) {
+        self.taps.push(Tapped {
+            at,
+            end,
+            inbound,
+            segment: segment.clone(),
+        });
+    }
+}
