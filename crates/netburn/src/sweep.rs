@@ -146,11 +146,11 @@ fn begun(grid: &Grid, folder: &Folder) -> String {
     let cells = grid.cells();
     let runs = match grid.repeat() {
         1 => format!("{cells} runs"),
-        repeat => format!("{cells} cells of {repeat} runs"),
+        repeat => format!("{cells} cells, each run {repeat} times"),
     };
     let before = match folder.finished().len() {
         0 => String::new(),
-        before => format!("{before} of them finished already, "),
+        before => format!("{before} of {} runs finished already, ", grid.runs()),
     };
     format!("{runs}, {before}simulated, nothing leaves this process")
 }

@@ -6,23 +6,25 @@ use netburn_units::Seed;
 use std::path::Path;
 
 #[test]
-fn corpus_and_changes_of_it() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/cases");
+fn cases() {
+    let shares = FILES.iter().find(|(name, _)| *name == "shares.toml").unwrap();
+    corpus_and_changes_of_it("cases", &[shares.1], check);
+}
+
+#[test]
+fn sweeps() {
+    corpus_and_changes_of_it("vary", &[], netburn_study::sweep::fuzz::check);
+}
+
+fn corpus_and_changes_of_it(name: &str, more: &[&str], check: fn(&[u8])) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let mut inputs: Vec<Vec<u8>> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
         .collect();
     assert!(inputs.len() >= 12);
     inputs.sort_unstable();
-    inputs.push(
-        FILES
-            .iter()
-            .find(|(name, _)| *name == "shares.toml")
-            .unwrap()
-            .1
-            .as_bytes()
-            .to_vec(),
-    );
+    inputs.extend(more.iter().map(|text| text.as_bytes().to_vec()));
     let mut chance = Seed(1).stream("fuzz", 0);
     for input in &inputs {
         check(input);

@@ -81,6 +81,10 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
         assert_eq!(row[..3], [number.to_string(), format!("{delay}ms"), queue.to_owned()]);
         // The one that is under way at the end has its drain.
         assert_eq!(row[column("caller.voip.operations")], "20");
+        // 16 KiB each, and all but perhaps the last one within the load.
+        let throughput: f64 = row[column("caller.throughput_mbps")].parse().unwrap();
+        let frames = throughput * 2.62e6 / f64::from(16 * 1024 * 8);
+        assert!([19.0, 20.0].iter().any(|whole| (frames - whole).abs() < 1e-4), "{line}");
         // There and back over the wire, and what two short exchanges on the air take.
         let probe: f64 = row[column("caller.probe.p50_ms")].parse().unwrap();
         assert!((2.0 * delay + 0.05..2.0 * delay + 1.0).contains(&probe), "{line}");
@@ -92,7 +96,11 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
     // Another number of processors, the same rows; and nothing is run a second time.
     let before = runs(&bench.path("swept"));
     let again = finish(bench.netburn(args.into_iter().chain(["--format", "csv"]))).expect(0);
-    assert!(again.stderr.contains("6 of them finished already"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("6 runs, 6 of 6 runs finished already"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(again.out(), csv);
     assert_eq!(runs(&bench.path("swept")), before);
     let alone = args[..6]
@@ -137,7 +145,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
     let rest = finish(sweep("cut")).expect(0);
     assert!(
         rest.stderr
-            .contains(&format!("{} of them finished already", kept.len())),
+            .contains(&format!("{} of 60 runs finished already", kept.len())),
         "{}",
         rest.stderr
     );

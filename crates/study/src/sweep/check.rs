@@ -185,7 +185,7 @@ mod tests {
         let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
         // 4 with a wrong queue, 1 with a wrong MCS, 1 with both.
         assert!(
-            said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary ap.home.queue=fiffo"),
+            said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary station.slow.mcs=99: "),
             "{said}"
         );
         assert!(

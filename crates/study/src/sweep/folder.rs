@@ -99,10 +99,12 @@ impl Folder {
         let file = path.join(FILE);
         if !file.exists() {
             std::fs::create_dir_all(path).map_err(io)?;
-            if std::fs::read_dir(path).map_err(io)?.next().is_some() {
+            let entries = std::fs::read_dir(path).map_err(io)?;
+            let names: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
+            // What is half written is of a sweep that was killed as it began.
+            if names.map_err(io)?.iter().any(|name| *name != *"sweep.json.tmp") {
                 return Err(FolderError::NotASweep(path.to_owned()));
             }
-            std::fs::create_dir(path.join(RUNS)).map_err(io)?;
             write(&file, &pretty(&identity))?;
         }
         let lock = File::open(&file).map_err(io)?;
@@ -119,6 +121,7 @@ impl Folder {
                 why,
             });
         }
+        std::fs::create_dir_all(path.join(RUNS)).map_err(io)?;
         let mut folder = Folder {
             path: path.to_owned(),
             finished: BTreeSet::new(),
@@ -198,6 +201,12 @@ impl Folder {
         let finished: Finished = serde_json::from_str(&text).ok()?;
         (finished.run == run + 1 && finished.values == grid.choices(run)).then_some(finished)
     }
+}
+
+/// Reads any bytes as what a folder may hold: `sweep.json`, a finished run.
+pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
+    let identity = serde_json::from_slice::<Identity>(bytes).is_ok();
+    (identity, serde_json::from_slice::<Finished>(bytes).is_ok())
 }
 
 fn identity(grid: &Grid, checked: &Checked) -> Identity {

@@ -12,6 +12,8 @@ mod columns;
 mod csv;
 mod estimate;
 mod folder;
+#[doc(hidden)]
+pub mod fuzz;
 mod grid;
 mod json;
 mod parquet;

@@ -1,0 +1,321 @@
+//! Sweeps: what the rows say in every form, and folders that are gone on with.
+
+use netburn_study::sweep::{
+    Column, Figure, Folder, FolderError, Grid, Measure, Row, Rows, Vary, chart, check, csv, json, parquet, run, table,
+};
+use parquet_reader::{Field, FileReader, SerializedFileReader};
+use proptest::prelude::*;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+mod parquet_reader {
+    pub(super) use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    pub(super) use ::parquet::record::Field;
+}
+
+fn column(name: &str, measure: Measure) -> Column {
+    Column {
+        name: name.to_owned(),
+        measure,
+    }
+}
+
+fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, figures: [Option<f64>; 4]) -> Row {
+    let figures = figures.into_iter().map(Figure::from);
+    Row {
+        run: number,
+        values: values.map(str::to_owned).to_vec(),
+        seed,
+        figures: [Figure::Text(verdict)].into_iter().chain(figures).collect(),
+    }
+}
+
+/// Two queues at two distances, two seeds each; one run isn't there.
+fn rows() -> Rows {
+    Rows {
+        keys: vec!["ap.home.queue".to_owned(), "station.b.signal".to_owned()],
+        columns: vec![
+            column("verdict", Measure::Verdict),
+            // 25 MB in 10 s are 20 Mbit/s.
+            column("throughput_mbps", Measure::Mbps),
+            column("b.airtime_share", Measure::Share),
+            column("b.voip.p95_ms", Measure::Ms),
+            column("b.voip.misses", Measure::Count),
+        ],
+        repeat: 2,
+        of: 8,
+        rows: vec![
+            row(
+                1,
+                ["fifo", "-80 dBm"],
+                1,
+                "fail",
+                [Some(20.0), Some(0.25), Some(412.5), Some(7.0)],
+            ),
+            row(
+                2,
+                ["fifo", "-80 dBm"],
+                9,
+                "fail",
+                [Some(22.0), Some(0.25), Some(387.5), Some(5.0)],
+            ),
+            row(
+                3,
+                ["fifo", "-60 dBm"],
+                1,
+                "pass",
+                [Some(40.0), Some(0.5), Some(100.0), Some(0.0)],
+            ),
+            row(
+                5,
+                ["airtime", "-80 dBm"],
+                1,
+                "pass",
+                [Some(18.0), Some(0.5), Some(9.875), Some(0.0)],
+            ),
+            row(
+                6,
+                ["airtime", "-80 dBm"],
+                9,
+                "none",
+                [Some(18.0), None, None, Some(0.0)],
+            ),
+        ],
+    }
+}
+
+#[test]
+fn the_table_says_what_people_ask_first() {
+    let expected = "\
+ap.home.queue  station.b.signal  SEED  VERDICT  Mbit/s  b air %  b voip p95 ms
+fifo           -80 dBm           1     fail       20.0       25            412
+fifo           -80 dBm           9     fail       22.0       25            388
+fifo           -60 dBm           1     pass       40.0       50            100
+airtime        -80 dBm           1     pass       18.0       50           9.88
+airtime        -80 dBm           9     –          18.0
+";
+    assert_eq!(table(&rows(), 100, false), expected);
+    for width in [0, 20, 60, 1000] {
+        assert!(table(&rows(), width, true).contains("fifo"));
+    }
+}
+
+#[test]
+fn a_chart_is_medians_in_groups() {
+    let rows = rows();
+    let p95 = chart::Chart::new(&rows, 3);
+    // The median of 412.5 and 387.5 is 400, four times 100; 9.875 is rounded up to two eighths of a column's width.
+    let full = "█".repeat(60);
+    let expected = format!(
+        "b.voip.p95_ms (ms), median of 2 seeds over ap.home.queue
+station.b.signal = -80 dBm
+  fifo     {full} 400
+  airtime  █▌ 9.88
+station.b.signal = -60 dBm
+  fifo     {} 100
+",
+        "█".repeat(15)
+    );
+    assert_eq!(chart::text(&p95, 100), expected);
+    let svg = chart::svg(&p95);
+    for part in [
+        "b.voip.p95_ms (ms), median of 2 seeds",
+        "ap.home.queue",
+        "station.b.signal = -60 dBm",
+        ">500<",
+        ">airtime<",
+    ] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    assert!(svg.matches("<rect").count() == 3, "{svg}");
+    // What nobody chose: p95s are in three of five rows, but the longest of all waits isn't a column here.
+    assert_eq!(rows.metric(), 1);
+    let empty = Rows {
+        rows: Vec::new(),
+        ..rows
+    };
+    let nothing = chart::Chart::new(&empty, 3);
+    assert!(chart::text(&nothing, 80).contains("no run has a figure for it"));
+    assert!(chart::svg(&nothing).ends_with("</svg>\n"));
+}
+
+/// Records of an RFC 4180 text, read by its grammar.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quoted, c) {
+            (true, '"') if chars.peek() == Some(&'"') => field.extend(chars.next()),
+            (true, '"') => quoted = false,
+            (true, c) => field.push(c),
+            (false, '"') => quoted = true,
+            (false, ',') => record.push(std::mem::take(&mut field)),
+            (false, '\r') => {
+                assert_eq!(chars.next(), Some('\n'));
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            (false, c) => field.push(c),
+        }
+    }
+    assert!(record.is_empty() && field.is_empty(), "the last line ends too");
+    records
+}
+
+#[test]
+fn columns_read_back() {
+    let rows = rows();
+    let bytes = parquet(&rows).unwrap();
+    let file = std::fs::File::from(temporary(&bytes));
+    let reader = SerializedFileReader::new(file).unwrap();
+    let mut read = reader.get_row_iter(None).unwrap();
+    for row in &rows.rows {
+        let got: Vec<(String, Field)> = read.next().unwrap().unwrap().into_columns();
+        let names: Vec<&str> = got.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names[..4], ["run", "ap.home.queue", "station.b.signal", "run_seed"]);
+        assert_eq!(got[0].1, Field::ULong(row.run));
+        assert_eq!(got[1].1, Field::Str(row.values[0].clone()));
+        assert_eq!(got[3].1, Field::ULong(row.seed));
+        for ((name, field), (column, figure)) in got[4..].iter().zip(rows.columns.iter().zip(&row.figures)) {
+            assert_eq!(*name, column.name);
+            assert_eq!(
+                *field,
+                match figure {
+                    Figure::None => Field::Null,
+                    Figure::Number(value) => Field::Double(*value),
+                    Figure::Text(text) => Field::Str((*text).to_owned()),
+                }
+            );
+        }
+    }
+    assert!(read.next().is_none());
+}
+
+fn temporary(bytes: &[u8]) -> std::fs::File {
+    use std::io::{Seek as _, Write as _};
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.rewind().unwrap();
+    file
+}
+
+#[test]
+fn documents_have_every_figure_by_its_name() {
+    let document = json(&rows());
+    assert_eq!(document["schema"], "netburn.sweep/1");
+    assert_eq!((&document["runs"], &document["repeat"]), (&8.into(), &2.into()));
+    assert_eq!(
+        document["columns"][3],
+        serde_json::json!({ "name": "b.voip.p95_ms", "unit": "ms" })
+    );
+    let last = &document["rows"][4];
+    assert_eq!(last["values"]["station.b.signal"], "-80 dBm");
+    assert_eq!(
+        (&last["run_seed"], &last["figures"]["throughput_mbps"]),
+        (&9.into(), &18.0.into())
+    );
+    assert!(last["figures"]["b.voip.p95_ms"].is_null());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the values hold, they come back, and numbers to their last bit.
+    #[test]
+    fn csv_reads_back(values in prop::collection::vec(("[a-c,\"\r\n é=]{0,8}", any::<f64>()), 0..12)) {
+        let mut rows = rows();
+        rows.rows = values
+            .iter()
+            .zip(1..)
+            .map(|((value, figure), number)| row(number, [value, "b"], number, "pass", [Some(*figure), None, None, None]))
+            .collect();
+        let records = records(&csv(&rows));
+        prop_assert_eq!(&records[0][..], ["run", "ap.home.queue", "station.b.signal", "run_seed", "verdict", "throughput_mbps",
+                                         "b.airtime_share", "b.voip.p95_ms", "b.voip.misses"]);
+        prop_assert_eq!(records.len(), 1 + values.len());
+        for (record, (value, figure)) in records[1..].iter().zip(&values) {
+            prop_assert_eq!(&record[1], value);
+            match figure.is_finite() {
+                true => prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure),
+                false => prop_assert_eq!(&record[5], ""),
+            }
+            prop_assert_eq!(&record[6], "");
+        }
+    }
+}
+
+/// A second of a caller at two distances, with three seeds.
+fn grid() -> Grid {
+    let house = "
+duration = \"1 s\"
+baseline = \"100 ms\"
+drain = \"500 ms\"
+repeat = 3
+[ap.home]
+[ap.home.radio.5g]
+standard = \"802.11n\"
+[station.caller]
+joins = \"home.5g\"
+signal = \"-60 dBm\"
+workload = [\"voip\", \"probe\"]
+";
+    let document = netburn_scenario::Document::from_toml("house.toml", house).unwrap();
+    let varies = ["station.caller.signal=-60dBm,-75dBm", "ap.home.queue=fifo,airtime"];
+    Grid::new(document, &varies.map(|text| Vary::parse(text).unwrap())).unwrap()
+}
+
+#[test]
+fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
+    let (grid, go) = (grid(), AtomicBool::new(false));
+    assert_eq!((grid.cells(), grid.runs()), (4, 12));
+    let checked = check(&grid, 1, &go, &|_| ()).unwrap().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked);
+    // Stopped after two runs, on one processor; gone on with on three.
+    let folder = open("stopped").unwrap();
+    let stop = AtomicBool::new(false);
+    let finished = run(&grid, &folder, 1, &stop, &|progress| {
+        assert!(progress.of == 12 && (0.0..=1.0).contains(&progress.share));
+        stop.store(progress.finished >= 2, Ordering::Relaxed);
+    });
+    assert_eq!(finished.unwrap(), 2);
+    assert_eq!(folder.rows(&grid, &checked).unwrap().rows.len(), 2);
+    assert!(matches!(open("stopped"), Err(FolderError::Busy(_))));
+    drop(folder);
+    let folder = open("stopped").unwrap();
+    assert_eq!(folder.finished().iter().copied().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(run(&grid, &folder, 3, &go, &|_| ()).unwrap(), 12);
+    let whole = open("whole").unwrap();
+    assert_eq!(run(&grid, &whole, 2, &go, &|_| ()).unwrap(), 12);
+    let rows = whole.rows(&grid, &checked).unwrap();
+    assert_eq!(rows, folder.rows(&grid, &checked).unwrap());
+    let numbers: Vec<u64> = rows.rows.iter().map(|row| row.run).collect();
+    assert_eq!(numbers, (1..=12).collect::<Vec<u64>>());
+    assert_eq!(rows.rows[3].values, ["-60dBm", "airtime"]);
+    assert_eq!(rows.rows[0].seed, rows.rows[3].seed);
+    assert!(rows.rows[0].seed != rows.rows[1].seed);
+}
+
+#[test]
+fn a_folder_that_was_hardly_begun_is_begun_again() {
+    let (grid, go) = (grid(), AtomicBool::new(false));
+    let checked = check(&grid, 2, &go, &|_| ()).unwrap().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let made = |name: &str, files: &[&str]| {
+        let path = dir.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        for file in files {
+            std::fs::write(path.join(file), "{").unwrap();
+        }
+        Folder::open(&path, &grid, &checked)
+    };
+    assert!(made("empty", &[]).unwrap().finished().is_empty());
+    assert!(made("killed", &["sweep.json.tmp"]).unwrap().finished().is_empty());
+    assert!(matches!(made("notes", &["notes"]), Err(FolderError::NotASweep(_))));
+    assert!(matches!(made("torn", &["sweep.json"]), Err(FolderError::NotASweep(_))));
+    assert!(matches!(
+        Folder::open(Path::new("/dev/null/x"), &grid, &checked),
+        Err(FolderError::Io { .. })
+    ));
+}
