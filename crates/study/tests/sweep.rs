@@ -167,8 +167,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
 fn columns_read_back() {
     let rows = rows();
     let bytes = parquet(&rows).unwrap();
-    let file = std::fs::File::from(temporary(&bytes));
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = SerializedFileReader::new(temporary(&bytes)).unwrap();
     let mut read = reader.get_row_iter(None).unwrap();
     for row in &rows.rows {
         let got: Vec<(String, Field)> = read.next().unwrap().unwrap().into_columns();
