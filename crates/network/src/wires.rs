@@ -89,6 +89,7 @@ impl<P> Wires<P> {
     }
 
     /// Something has happened on a hop.
+    #[inline]
     fn reckon(&mut self, place: usize) {
         let due = self.hops[place].poll_timeout();
         if self.dues[place] == due {

@@ -155,7 +155,8 @@ impl World {
         };
         let (serial, tid, station) = (connection.serial, connection.tid, connection.station);
         let ecn = if transmit.ect { Ecn::Ect0 } else { Ecn::NotEct };
-        for segment in transmit.packets() {
+        for index in 0..transmit.packets {
+            let segment = transmit.packet(index);
             self.counted.packets += 1;
             self.counted.data_segments += u64::from(segment.segment.length > 0);
             if let Some(connection) = &mut self.connections[slot] {

@@ -113,15 +113,21 @@ impl World {
 
     /// An endpoint sends what it can and tells what there is to tell.
     pub(super) fn serve(&mut self, slot: usize, end: End) {
+        let mut may_send = true;
         loop {
             let Some(connection) = &mut self.connections[slot] else {
                 return;
             };
             let endpoint = &mut connection.host(end).endpoint;
-            if let Some(transmit) = endpoint.poll_transmit(self.now) {
+            if may_send && let Some(transmit) = endpoint.poll_transmit(self.now) {
                 self.transmit(slot, end, &transmit);
             } else if let Some(event) = endpoint.poll_event() {
                 self.told(slot, end, event);
+                // Most that it tells of moves nobody to write: then it has no more to send than before.
+                may_send = match event {
+                    Event::Received(_) | Event::Acknowledged(_) => self.is_restless[slot][end.index()],
+                    _ => true,
+                };
             } else {
                 break;
             }
