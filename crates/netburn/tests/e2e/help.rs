@@ -52,6 +52,11 @@ fn help_of_decode() {
 }
 
 #[test]
+fn help_of_validate() {
+    insta::assert_snapshot!(page(&["validate", "--help"]));
+}
+
+#[test]
 fn help_of_schema() {
     insta::assert_snapshot!(page(&["schema", "--help"]));
 }
