@@ -9,8 +9,6 @@ pub const ACK: u64 = 14;
 pub const CTS: u64 = 14;
 /// RTS (figure 9-33).
 pub const RTS: u64 = 20;
-/// BlockAckReq, compressed (figure 9-36).
-pub const BLOCK_ACK_REQUEST: u64 = 24;
 
 /// A compressed BlockAck whose bitmap covers `window` MPDUs: 24 bytes and the bitmap (table 9-28c: 64, 256, 512 or 1024 bits).
 #[must_use]
