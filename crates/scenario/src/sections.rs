@@ -73,7 +73,7 @@ section! {
 section! {
     /// A wired hop, the same both ways.
     LinkSection {
-        /// Its rate. On local the server is capped at it. Without it unlimited where the hop is modelled, 1 Gbit/s on local.
+        /// Its rate, on local the server's. Without it 1 Gbit/s.
         rate: Rate;
         /// One-way delay.
         delay: Delay = "0 s";
@@ -165,7 +165,7 @@ section! {
         amsdu: SizeOrOff = "off";
         /// Frames of this size and more are preceded by RTS/CTS; `off`: none.
         rts: SizeOrOff = "off";
-        /// Share of the air taken by networks that aren't modelled.
+        /// Share of the air taken by networks that aren't modelled; more than 95 % counts as 95.
         busy: Share = "0 %";
     }
 }
