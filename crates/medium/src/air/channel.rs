@@ -5,7 +5,7 @@ use super::others::{OTHERS_AIFSN, Others};
 use super::output::ChannelAccount;
 use crate::edca::{Contender, Contention, Timing};
 use crate::packet::NodeId;
-use crate::phy::{Guard, TxVector, Width, response};
+use crate::phy::{Guard, Modulation, TxVector, Width, response};
 use netburn_units::{Duration, Instant};
 
 /// Who contends under a name.
@@ -85,12 +85,15 @@ impl Channel {
             sensed_by[config.nodes.len()] |= 1 << group;
         }
         let eifs = eifs.map_or(Duration::ZERO, |modulation| {
+            // SIFS of 10 µs is 2.4 GHz's (clause 18), where OFDM frames end with an extension of 6 µs.
+            let signal_extension =
+                timing.sifs == Timing::OFDM_2G.sifs * timing.clock && !matches!(modulation, Modulation::Dsss(_));
             let vector = TxVector {
                 modulation,
                 width: Width::Mhz20,
                 guard: Guard::Ns800,
                 streams: 1,
-                signal_extension: false,
+                signal_extension,
                 short_preamble: false,
             };
             timing.sifs + response::duration(&vector, response::ACK) * timing.clock

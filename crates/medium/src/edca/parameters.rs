@@ -134,11 +134,43 @@ impl EdcaParameters {
             cw_max,
             txop: Duration::from_micros(txop),
         };
+        let (video, voice) = if cw_min == 31 { (6_016, 3_264) } else { (3_008, 1_504) };
         [
             new(7, cw_min, 1_023, 0),
             new(3, cw_min, 1_023, 0),
-            new(2, cw_min / 2, cw_min, 3_008),
-            new(2, cw_min / 4, cw_min / 2, 1_504),
+            new(2, cw_min / 2, cw_min, video),
+            new(2, cw_min / 4, cw_min / 2, voice),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 802.11-2012 table 8-105: TXOP limits for OFDM and for DSSS, windows of a quarter, a half and the whole of aCWmin.
+    #[test]
+    fn the_default_sets() {
+        let set = |cw_min| {
+            EdcaParameters::default_set(cw_min).map(|p| (p.aifsn, p.cw_min, p.cw_max, p.txop.as_nanos() / 1_000))
+        };
+        assert_eq!(
+            set(15),
+            [
+                (7, 15, 1_023, 0),
+                (3, 15, 1_023, 0),
+                (2, 7, 15, 3_008),
+                (2, 3, 7, 1_504)
+            ]
+        );
+        assert_eq!(
+            set(31),
+            [
+                (7, 31, 1_023, 0),
+                (3, 31, 1_023, 0),
+                (2, 15, 31, 6_016),
+                (2, 7, 15, 3_264)
+            ]
+        );
     }
 }
