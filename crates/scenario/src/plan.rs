@@ -192,6 +192,8 @@ pub struct Station {
     pub cc: Option<CongestionControl>,
     /// Its TCP Small Queues; `None`: the system's, the latest where it is modelled.
     pub tsq: Option<Tsq>,
+    /// Whether its network device takes bursts of segments, where TCP is modelled. Default: yes.
+    pub gso: bool,
     /// Its place on the air.
     pub air: StationAir,
     /// The fleet agent meant for it.
@@ -379,6 +381,7 @@ impl Station {
             stop: None,
             cc: None,
             tsq: None,
+            gso: true,
             air: StationAir::default(),
             agent: None,
             label: None,

@@ -205,6 +205,8 @@ section! {
         cc: CongestionControl;
         /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it the system's; 2025 where TCP is modelled.
         tsq: Tsq;
+        /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
+        gso: Flag = "true";
         /// Its own transmit queue.
         queue: QueueKind = "fq-codel";
         /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.

@@ -23,6 +23,7 @@ const SHIPPED: &[(&str, &str)] = shipped![
     "slow-neighbour-both",
     "small-queues-pci",
     "small-queues-usb",
+    "two-clients",
 ];
 
 /// The largest file that is read, in bytes: 1 MiB.

@@ -204,6 +204,7 @@ fn station(station: &Station) -> Value {
     keys.some_text("stop", station.stop);
     keys.some_text("cc", station.cc.as_ref());
     keys.some("tsq", station.tsq.map(tsq));
+    keys.put("gso", station.gso);
     keys.some("agent", station.agent.as_deref());
     keys.some("label", station.label.as_deref());
     keys.done()

@@ -5,7 +5,7 @@ use netburn_record::watched::Watched;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use netburn_tcp::EndpointConfig;
-use netburn_tcp::config::{Tsq, TsqSettings};
+use netburn_tcp::config::{Gso, Tsq, TsqSettings};
 use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Config, RequestId, Workload};
 use std::collections::BTreeMap;
@@ -52,6 +52,10 @@ pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
     EndpointConfig {
         congestion: station.cc.clone().unwrap_or_default(),
         tsq: station.tsq.unwrap_or_default(),
+        gso: match station.gso {
+            true => Gso::default(),
+            false => Gso::off(),
+        },
         ..EndpointConfig::default()
     }
 }
