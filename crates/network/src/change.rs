@@ -2,7 +2,7 @@
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
-use crate::layout::{self, Layout};
+use crate::layout::Layout;
 use crate::machine::Network;
 use crate::wires::Wire;
 use netburn_medium::config::{Quality, QueueKind};
@@ -129,10 +129,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     self.set_queue(now, radio, kind);
                 }
             }
-            ApSetting::Forwarding(forwarding) => {
-                let config = layout::forwarding(Some(forwarding));
-                self.set_hop(Wire::Forwarding(index), |was| *was = config);
-            }
+            ApSetting::Forwarding(forwarding) => self.set_hop(Wire::Forwarding(index), |config| {
+                // A queue that followed the rate goes on doing so.
+                if config.queue == HopConfig::usual_queue(config.rate) {
+                    config.queue = HopConfig::usual_queue(Some(forwarding));
+                }
+                config.rate = Some(forwarding);
+            }),
             ApSetting::WanDown(down) => self.set_hop(both[0], rate(down)),
             ApSetting::WanUp(up) => self.set_hop(both[1], rate(up)),
             ApSetting::WanDelay(delay) => both.into_iter().for_each(|wire| self.set_delay(wire, delay)),

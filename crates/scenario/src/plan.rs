@@ -133,6 +133,8 @@ pub struct Ap {
     pub aql: Option<Aql>,
     /// The most that it can forward, both ways together; `None`: whatever comes.
     pub forwarding: Option<BitRate>,
+    /// Bytes that can wait for that; `None`: 100 ms at its rate, at least 64 KiB.
+    pub forwarding_queue: Option<ByteSize>,
     /// The line from it to the world; `None`: the server is next to it.
     pub wan: Option<Wan>,
 }

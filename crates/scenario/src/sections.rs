@@ -121,6 +121,8 @@ section! {
         aql: AqlChoice = "false";
         /// The most it can forward, both ways together. Without it, whatever comes.
         forwarding: Rate;
+        /// Bytes that can wait to be forwarded, both ways together. Without it, 100 ms at that rate, at least 64 KiB.
+        forwarding_queue: QueueBytes;
         /// The line between it and the world. Without it the server is next to it.
         wan: WanSection;
     }

@@ -149,6 +149,7 @@ fn ap(ap: &Ap) -> Value {
         },
     );
     keys.some_text("forwarding", ap.forwarding);
+    keys.some_text("forwarding_queue", ap.forwarding_queue);
     keys.some("wan", ap.wan.as_ref().map(wan));
     keys.done()
 }

@@ -1,8 +1,10 @@
 //! Many simulated runs with a question.
 //!
 //! - [`sweep`]: a scenario run for every combination of the values that some keys take.
+//! - [`experiment`]: one scenario under several seeds and signals, and what comes of it.
 //! - [`validate`]: published cases, run over the models and held against their tolerances.
 
+pub mod experiment;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod sweep;

@@ -242,15 +242,15 @@ fn path(ap: &Ap) -> PathConfig {
     PathConfig {
         wan_down: way(wan.down),
         wan_up: way(wan.up),
-        forwarding: forwarding(ap.forwarding),
+        forwarding: forwarding(ap),
     }
 }
 
 /// What an access point's processor can forward. What waits for it lies in the Ethernet adapter's ring, or in the radio's.
-pub(crate) fn forwarding(rate: Option<BitRate>) -> HopConfig {
+fn forwarding(ap: &Ap) -> HopConfig {
     HopConfig {
-        rate,
-        queue: HopConfig::usual_queue(rate),
+        rate: ap.forwarding,
+        queue: ap.forwarding_queue.unwrap_or_else(|| HopConfig::usual_queue(ap.forwarding)),
         framing: 0,
         ..HopConfig::default()
     }

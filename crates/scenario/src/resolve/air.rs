@@ -49,6 +49,7 @@ pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
         aql: section.aql.as_ref().and_then(|at| at.0),
         forwarding: section.forwarding.as_ref().map(|at| at.0),
+        forwarding_queue: section.forwarding_queue.as_ref().map(|at| at.0),
         wan: section.wan.as_ref().map(|at| wan(at)),
     }
 }

@@ -273,17 +273,16 @@ fn expectation(
     span: Range<usize>,
 ) -> Result<Expectation, Fault> {
     let metrics = input.metrics();
-    let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
-    let valid = || format!("metrics of this case are {}", names.join(", "));
     let metric = match expect.metric {
         Some(metric) => metric,
         None if metrics.len() == 1 => metrics[0].0.clone(),
-        None => return Err((format!("`metric` is missing; {}", valid()), span)),
+        None => {
+            let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
+            let names = names.join(", ");
+            return Err((format!("`metric` is missing; metrics of this case are {names}"), span));
+        }
     };
-    let Some((_, dimension)) = metrics.iter().find(|(name, _)| *name == metric) else {
-        return Err((format!("there is no metric `{metric}`; {}", valid()), span));
-    };
-    let dimension = *dimension;
+    let dimension = input.dimension(&metric).map_err(|why| (why, span.clone()))?;
     let value = |scalar: Scalar| dimension.read(&scalar.text()).map_err(|why| (why, span.clone()));
     let goal = match (expect.expected, expect.at_most, expect.at_least) {
         (Some(expected), None, None) => {

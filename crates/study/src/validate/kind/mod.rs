@@ -4,6 +4,7 @@ pub mod air;
 pub mod codel;
 pub mod formula;
 pub mod phy;
+pub mod scenario;
 pub mod signal;
 
 use super::file::deserialize;
@@ -32,6 +33,8 @@ pub enum Kind {
     Codel,
     /// Stations and an access point on the simulated air.
     Air,
+    /// A whole scenario, simulated.
+    Scenario,
 }
 
 /// What a case runs.
@@ -53,6 +56,8 @@ pub enum Input {
     Codel(codel::Codel),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
+    /// See [`Kind::Scenario`].
+    Scenario(Box<scenario::ScenarioInput>),
 }
 
 /// Metrics of a case by name, and what they are measured in.
@@ -70,10 +75,11 @@ impl Input {
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
+            Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
     }
 
-    /// What can be asked of it.
+    /// What can be asked of it by name; of a scenario there is no list.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         match self {
@@ -85,13 +91,37 @@ impl Input {
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
             Input::Air(air) => air.metrics(),
+            Input::Scenario(_) => Vec::new(),
         }
+    }
+
+    /// What a metric is measured in.
+    ///
+    /// # Errors
+    /// There is no such metric: which there are.
+    pub(super) fn dimension(&self, metric: &str) -> Result<Dimension, String> {
+        if let Input::Scenario(scenario) = self {
+            return scenario.dimension(metric);
+        }
+        let metrics = self.metrics();
+        let found = metrics.iter().find(|(name, _)| name == metric);
+        found.map(|(_, dimension)| *dimension).ok_or_else(|| {
+            let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
+            format!("there is no metric `{metric}`; metrics of this case are {}", names.join(", "))
+        })
+    }
+
+    /// Whether it takes so long that a quick look leaves it out.
+    #[must_use]
+    pub fn is_slow(&self) -> bool {
+        matches!(self, Input::Scenario(scenario) if scenario.is_slow())
     }
 
     /// About how much work it is, to run the longest first.
     pub(super) fn effort(&self) -> u64 {
         match self {
             Input::Air(air) => air.effort(),
+            Input::Scenario(scenario) => scenario.effort(),
             _ => 0,
         }
     }
@@ -109,6 +139,7 @@ impl Input {
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
             Input::Air(air) => air.run(wanted),
+            Input::Scenario(scenario) => scenario.run(wanted),
         }
     }
 }
