@@ -1,0 +1,47 @@
+//! What comes of a scenario under several seeds and signals: `outcomes SCENARIO [KEY=VALUE]… [--against KEY=VALUE]… [--seeds N] [--shifts -3,0,3] [--] FORMULA…`.
+//!
+//! A formula is what `validate`'s cases of the kind `scenario` have as their metric; after `--` all the rest is one each.
+
+use netburn_study::experiment::{Formula, Grid};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut grid = Grid::of(&arguments.next().expect("a scenario"));
+    let (mut formulas, mut against) = (Vec::new(), Vec::new());
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().expect("a value");
+        match argument.as_str() {
+            "--seeds" => grid.seeds.1 = value().parse().expect("a number"),
+            "--shifts" => {
+                let hundredths = |decibels: &str| (decibels.parse::<f64>().expect("decibels") * 100.0) as i32;
+                grid.shifts = value().split(',').map(hundredths).collect();
+            }
+            "--against" => against.push(pair(&value())),
+            "--" => formulas.extend(arguments.by_ref()),
+            _ if argument.contains('=') => grid.set.push(pair(&argument)),
+            _ => formulas.push(argument),
+        }
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let runs = grid.run(threads).unwrap_or_else(|why| panic!("{why}"));
+    let mut other = grid.clone();
+    other.set.extend(against.iter().cloned());
+    let others = match against.is_empty() {
+        true => Vec::new(),
+        false => other.run(threads).unwrap_or_else(|why| panic!("{why}")),
+    };
+    println!("{} runs", runs.len());
+    for text in formulas {
+        let formula = Formula::parse(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.of(&runs, &others));
+        match (of("min "), of("max ")) {
+            (Ok(least), Ok(most)) => println!("{:10.3}  {least:.3} to {most:.3}  {text}", formula.of(&runs, &others)),
+            _ => println!("{:10.3}  {text}", formula.of(&runs, &others)),
+        }
+    }
+}
+
+fn pair(argument: &str) -> (String, String) {
+    let (key, value) = argument.split_once('=').expect("KEY=VALUE");
+    (key.to_owned(), value.to_owned())
+}
