@@ -196,6 +196,8 @@ pub struct Station {
     pub tsq: Option<Tsq>,
     /// Whether its network device takes bursts of segments, where TCP is modelled. Default: yes.
     pub gso: bool,
+    /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled. Default: 0.
+    pub completion_delay: Duration,
     /// Its place on the air.
     pub air: StationAir,
     /// The fleet agent meant for it.
@@ -384,6 +386,7 @@ impl Station {
             cc: None,
             tsq: None,
             gso: true,
+            completion_delay: Duration::ZERO,
             air: StationAir::default(),
             agent: None,
             label: None,

@@ -209,6 +209,8 @@ section! {
         tsq: Tsq;
         /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
         gso: Flag = "true";
+        /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled: an adapter that gathers interrupts, the way back over USB. What ends meanwhile is told with it.
+        completion_delay: Span = "0 s";
         /// Its own transmit queue.
         queue: QueueKind = "fq-codel";
         /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.

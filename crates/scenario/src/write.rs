@@ -206,6 +206,7 @@ fn station(station: &Station) -> Value {
     keys.some_text("cc", station.cc.as_ref());
     keys.some("tsq", station.tsq.map(tsq));
     keys.put("gso", station.gso);
+    keys.text("completion_delay", station.completion_delay);
     keys.some("agent", station.agent.as_deref());
     keys.some("label", station.label.as_deref());
     keys.done()

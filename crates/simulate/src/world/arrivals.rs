@@ -17,6 +17,12 @@ impl World {
             match output {
                 Output::Delivered { packet, .. } => self.arrive(packet),
                 Output::Dropped { by, packet, .. } => self.dropped(by, packet),
+                Output::Sent {
+                    from: Place::Station(station),
+                    flow,
+                    packets,
+                    ..
+                } if self.completions.hold(self.now, station, flow, packets) => {}
                 Output::Sent { flow, packets, .. } => self.left(flow, packets),
             }
         }
@@ -136,7 +142,7 @@ impl World {
     }
 
     /// Packets of a flow have left their sender's host.
-    fn left(&mut self, flow: u32, packets: u32) {
+    pub(super) fn left(&mut self, flow: u32, packets: u32) {
         let Some(slot) = self.slot_of(flow >> 1) else { return };
         let end = End::BOTH[(flow & 1) as usize];
         let Some(of) = &mut self.connections[slot] else { return };

@@ -6,6 +6,7 @@
 //! and endpoints send. [`observe`] makes rows of what can be seen from outside.
 
 mod arrivals;
+mod completions;
 mod connection;
 mod exchange;
 mod gro;
@@ -16,6 +17,7 @@ mod traffic;
 mod users;
 
 use crate::error::SimulateError;
+use completions::Completions;
 use connection::Connection;
 use gro::Joined;
 use load::End;
@@ -50,6 +52,7 @@ pub(crate) struct World {
     restless: Vec<(usize, End)>,
     is_restless: Vec<[bool; 2]>,
     joined: Option<Joined>,
+    completions: Completions,
     /// By station: how its endpoints and the server's behave.
     stations: Vec<EndpointConfig>,
     server: EndpointConfig,
@@ -94,6 +97,7 @@ impl World {
             restless: Vec::new(),
             is_restless: Vec::new(),
             joined: None,
+            completions: Completions::new(plan),
             stations,
             server: users::server_endpoint(plan),
             tls: plan.server.tls,
@@ -116,7 +120,8 @@ impl World {
     /// Lets everything happen until `until`.
     pub(crate) fn run_until(&mut self, until: Instant) {
         loop {
-            let due = earlier(self.users_due.next(), self.endpoints_due.next()).filter(|due| *due <= until);
+            let hosts = earlier(self.endpoints_due.next(), self.completions.next());
+            let due = earlier(self.users_due.next(), hosts).filter(|due| *due <= until);
             let limit = due.unwrap_or(until).max(self.now);
             match self.network.handle_until(limit) {
                 Some(at) => {
@@ -127,6 +132,9 @@ impl World {
                 None => self.now = limit,
             }
             let now = self.now;
+            while let Some(held) = self.completions.pop(now) {
+                held.into_iter().for_each(|(flow, packets)| self.left(flow, packets));
+            }
             while let Some((_, place)) = self.endpoints_due.pop(now) {
                 self.wake_endpoint(place);
             }

@@ -1,0 +1,70 @@
+//! When a station's TCP learns that packets have left: adapters that gather interrupts tell it late, and of several at once.
+
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use netburn_workload::Deadlines;
+
+/// What has left and hasn't been told.
+#[derive(Debug)]
+pub(super) struct Completions {
+    /// By station: the delay, and flow and packets of each transmission since the first that isn't told.
+    stations: Vec<(Duration, Vec<(u32, u32)>)>,
+    due: Deadlines,
+}
+
+impl Completions {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let of = |station: &netburn_scenario::Station| (station.completion_delay, Vec::new());
+        Completions {
+            stations: plan.stations.iter().map(of).collect(),
+            due: Deadlines::new(plan.stations.len()),
+        }
+    }
+
+    /// Packets of a flow have left a station. Whether that is to be told later.
+    pub(super) fn hold(&mut self, now: Instant, station: u16, flow: u32, packets: u32) -> bool {
+        let index = usize::from(station);
+        let (delay, held) = &mut self.stations[index];
+        if delay.is_zero() {
+            return false;
+        }
+        if held.is_empty() {
+            self.due.set(index, Some(now + *delay));
+        }
+        held.push((flow, packets));
+        true
+    }
+
+    /// When there is something to be told.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.due.next()
+    }
+
+    /// What is to be told by `now`: flow and packets of each transmission of one station.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Vec<(u32, u32)>> {
+        let (_, station) = self.due.pop(now)?;
+        Some(std::mem::take(&mut self.stations[station].1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::{Document, Ground};
+
+    /// The first at 1 ms is told 300 µs later, and with it what ended at 1.2 ms.
+    #[test]
+    fn several_at_once() {
+        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ncompletion_delay = \"300 us\"\n";
+        let document = Document::from_toml("test", text).unwrap();
+        let (plan, _) = document.resolve_for(Ground::Simulate).unwrap();
+        let mut completions = Completions::new(&plan);
+        let at = |micros: i64| Instant::from_nanos(micros * 1_000);
+        assert!(completions.hold(at(1_000), 0, 4, 2));
+        assert!(completions.hold(at(1_200), 0, 4, 3));
+        assert_eq!(completions.next(), Some(at(1_300)));
+        assert_eq!(completions.pop(at(1_299)), None);
+        assert_eq!(completions.pop(at(1_300)), Some(vec![(4, 2), (4, 3)]));
+        assert_eq!(completions.next(), None);
+    }
+}
