@@ -23,6 +23,9 @@ pub const FILES: &[(&str, &str)] = shipped![
     "anomaly.toml",
     "queues.toml",
     "rate-choice.toml",
+    "questions.toml",
+    "questions-small-queues.toml",
+    "questions-anomaly.toml",
 ];
 
 /// All of them.
