@@ -250,7 +250,9 @@ fn path(ap: &Ap) -> PathConfig {
 fn forwarding(ap: &Ap) -> HopConfig {
     HopConfig {
         rate: ap.forwarding,
-        queue: ap.forwarding_queue.unwrap_or_else(|| HopConfig::usual_queue(ap.forwarding)),
+        queue: ap
+            .forwarding_queue
+            .unwrap_or_else(|| HopConfig::usual_queue(ap.forwarding)),
         framing: 0,
         ..HopConfig::default()
     }

@@ -302,7 +302,10 @@ mod tests {
     fn what_it_comes_out_in() {
         let unit = |text: &str| Formula::parse(text).unwrap().unit();
         assert_eq!(unit("totals.throughput_mbps"), Unit::Mbps);
-        assert_eq!(unit("totals.throughput_mbps / against:totals.throughput_mbps"), Unit::Share);
+        assert_eq!(
+            unit("totals.throughput_mbps / against:totals.throughput_mbps"),
+            Unit::Share
+        );
         assert_eq!(unit("max station.b.probe.max_ms - 3"), Unit::Ms);
         assert_eq!(unit("share verdict = fail"), Unit::Share);
         assert!(Formula::parse("share verdict = against:verdict").unwrap().compares());

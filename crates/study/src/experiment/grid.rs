@@ -211,7 +211,13 @@ mod tests {
 
     #[test]
     fn bad_input() {
-        assert!(Grid::of("anomalous").runs().unwrap_err().to_string().contains("anomaly"));
+        assert!(
+            Grid::of("anomalous")
+                .runs()
+                .unwrap_err()
+                .to_string()
+                .contains("anomaly")
+        );
         let grid = Grid {
             set: vec![("ap.home.queu".to_owned(), "fifo".to_owned())],
             ..Grid::of("anomaly")

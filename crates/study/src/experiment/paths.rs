@@ -62,12 +62,7 @@ const OF_WORKLOAD: [&str; 17] = [
 ];
 
 /// The verdicts by name, and the numbers that stand for them.
-pub(super) const VERDICTS: [(&str, f64); 4] = [
-    ("fail", 0.0),
-    ("inconclusive", 1.0),
-    ("marginal", 2.0),
-    ("pass", 3.0),
-];
+pub(super) const VERDICTS: [(&str, f64); 4] = [("fail", 0.0), ("inconclusive", 1.0), ("marginal", 2.0), ("pass", 3.0)];
 
 impl Figure {
     /// Reads a path.
@@ -188,8 +183,16 @@ mod tests {
         let p95 = Figure::parse("station.fast-1.voip.p95_ms").unwrap();
         assert_eq!(p95.unit(), Unit::Ms);
         assert_eq!(p95.about(), (Some("fast-1"), Some("voip")));
-        assert!(Figure::parse("station.tv.p95_ms").unwrap_err().contains("airtime_share"));
+        assert!(
+            Figure::parse("station.tv.p95_ms")
+                .unwrap_err()
+                .contains("airtime_share")
+        );
         assert!(Figure::parse("station.tv.film.p96_ms").unwrap_err().contains("p95_ms"));
-        assert!(Figure::parse("throughput").unwrap_err().contains("totals.throughput_mbps"));
+        assert!(
+            Figure::parse("throughput")
+                .unwrap_err()
+                .contains("totals.throughput_mbps")
+        );
     }
 }

@@ -107,7 +107,10 @@ impl Input {
         let found = metrics.iter().find(|(name, _)| name == metric);
         found.map(|(_, dimension)| *dimension).ok_or_else(|| {
             let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
-            format!("there is no metric `{metric}`; metrics of this case are {}", names.join(", "))
+            format!(
+                "there is no metric `{metric}`; metrics of this case are {}",
+                names.join(", ")
+            )
         })
     }
 

@@ -139,7 +139,11 @@ fn grid(fields: Fields) -> Result<(Grid, u64), String> {
     };
     let grid = Grid {
         scenario: fields.scenario,
-        set: fields.set.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
+        set: fields
+            .set
+            .iter()
+            .map(|(key, value)| (key.clone(), text(value)))
+            .collect(),
         seeds: (1, u64::from(seeds)),
         shifts,
     };
@@ -150,10 +154,15 @@ fn grid(fields: Fields) -> Result<(Grid, u64), String> {
 
 /// Decibels, in hundredths.
 fn hundredths(text: &str) -> Result<i32, String> {
-    let number = text.trim().strip_suffix("dB").map(|number| number.trim().parse::<f64>());
+    let number = text
+        .trim()
+        .strip_suffix("dB")
+        .map(|number| number.trim().parse::<f64>());
     match number {
         Some(Ok(decibels)) if decibels.abs() <= 30.0 => Ok(libm::round(decibels * 100.0) as i32),
-        _ => Err(format!("`{text}`: decibels such as \"-3 dB\", up to 30, would be right")),
+        _ => Err(format!(
+            "`{text}`: decibels such as \"-3 dB\", up to 30, would be right"
+        )),
     }
 }
 
