@@ -28,6 +28,15 @@ pub const FILES: &[(&str, &str)] = shipped![
     "questions-anomaly.toml",
 ];
 
+/// Those about single models: all but the questions, which run whole scenarios and have pages of their own in `docs/questions`.
+///
+/// # Errors
+/// When one of them is wrong, which a test keeps from happening.
+pub fn models() -> Result<Vec<CaseFile>, Wrong> {
+    let models = FILES.iter().filter(|(name, _)| !name.starts_with("questions"));
+    models.map(|(name, text)| CaseFile::parse(name, text)).collect()
+}
+
 /// All of them.
 ///
 /// # Errors
