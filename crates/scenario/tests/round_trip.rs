@@ -181,6 +181,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             hardware_queue,
             aql,
             forwarding,
+            forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
         }
     })
@@ -389,6 +390,7 @@ fn air_and_times() -> impl Strategy<Value = Station> {
             let mut station = Station::new("x");
             station.air = air;
             (station.start, station.stop, station.cc, station.tsq) = (start, stop, cc, tsq);
+            (station.gso, station.completion_delay) = (as_label, station.start);
             if as_label {
                 station.label = agent;
             } else {
