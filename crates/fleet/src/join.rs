@@ -3,6 +3,7 @@
 use crate::local::FleetError;
 use crate::{agent, participant, server};
 use netburn_record::Role;
+use std::net::IpAddr;
 
 /// The environment variable that tells a started process where to join, as what, and with which token. A token among
 /// the arguments would be there for every user of the machine to read.
@@ -11,7 +12,7 @@ pub const VARIABLE: &str = "NETBURN_JOIN";
 /// Where and as what to join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {
-    /// The controller, such as `ws://127.0.0.1:40123/`.
+    /// The controller, such as `ws://127.0.0.1:40123/`; [`INHERITED`] where standard input is a socket to it.
     pub url: String,
     /// What it lets in.
     pub token: String,
@@ -21,7 +22,13 @@ pub struct Join {
     pub name: String,
     /// The process that started this one, on whose end this one ends too; `None` when nobody did.
     pub parent: Option<u32>,
+    /// Where a server listens.
+    pub listen: IpAddr,
 }
+
+/// The address of a controller that standard input is connected to: for those who can't reach it over a network, or shouldn't over
+/// the one that they measure.
+pub const INHERITED: &str = "stdin:";
 
 /// The whole life of an agent's process: joins, measures, brings home the results. Blocks.
 ///
@@ -76,14 +83,18 @@ impl Join {
         Join::from_text(&text).ok_or_else(|| FleetError::Join(format!("{VARIABLE} can't be understood")))
     }
 
-    /// It as one line: role, name, parent, token and address, separated by spaces.
-    pub(crate) fn to_text(&self) -> String {
+    /// It as one line for [`VARIABLE`]: role, name, parent, token, address and where to listen, separated by spaces.
+    #[must_use]
+    pub fn to_text(&self) -> String {
         let role = match self.role {
             Role::Agent => "agent",
             Role::Server => "server",
         };
         let parent = self.parent.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        format!("{role} {} {parent} {} {}", self.name, self.token, self.url)
+        format!(
+            "{role} {} {parent} {} {} {}",
+            self.name, self.token, self.url, self.listen
+        )
     }
 
     fn from_text(text: &str) -> Option<Join> {
@@ -100,12 +111,14 @@ impl Join {
         };
         let token = parts.next()?.to_owned();
         let url = parts.next()?.to_owned();
+        let listen = parts.next()?.parse().ok()?;
         let join = Join {
             url,
             token,
             role,
             name,
             parent,
+            listen,
         };
         parts.next().is_none().then_some(join)
     }
@@ -124,6 +137,7 @@ mod tests {
                 role,
                 name: "living-room".to_owned(),
                 parent,
+                listen: "198.18.0.1".parse().unwrap(),
             };
             assert_eq!(Join::from_text(&join.to_text()), Some(join));
         }
@@ -132,8 +146,10 @@ mod tests {
             "agent",
             "agent a - t",
             "agent a x t u",
-            "boss a - t u",
+            "agent a - t u",
             "agent a - t u v",
+            "boss a - t u 127.0.0.1",
+            "agent a - t u 127.0.0.1 w",
         ] {
             assert_eq!(Join::from_text(wrong), None, "{wrong}");
         }

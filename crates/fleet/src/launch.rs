@@ -3,6 +3,7 @@
 use crate::join::{Join, VARIABLE};
 use netburn_record::Role;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{self, Command, ExitStatus, Stdio};
 
@@ -13,6 +14,12 @@ pub trait Launcher {
     /// # Errors
     /// When it can't be started.
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>>;
+
+    /// Where the server that it starts is reached, when that is over a network of its own, whose rates are that network's. `None`: on
+    /// loopback, capped as the plan says.
+    fn server(&self) -> Option<IpAddr> {
+        None
+    }
 }
 
 /// A participant that was started. It ends by itself when it loses its controller; one that is dropped is ended by
@@ -26,6 +33,12 @@ pub trait Child: Send {
 
     /// Ends it by force, and waits until it has.
     fn kill(&mut self);
+
+    /// The socket over which it will speak, where it was started with one. There is one only once.
+    #[cfg(unix)]
+    fn control(&mut self) -> Option<std::os::unix::net::UnixStream> {
+        None
+    }
 }
 
 /// Processes on this machine, of one program: with the argument `agent`, or `serve --join`, and where to join in the

@@ -7,13 +7,16 @@ use crate::own_clock::std;
 use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Ground, Plan};
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
 /// How long participants have to end by themselves after the round.
 const LEAVE: Duration = Duration::from_secs(2);
+
+/// What a server may send whose network sets its own limits.
+const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
 
 /// What a round needs besides its plan.
 pub struct Options<'a> {
@@ -122,10 +125,14 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         watch,
         stop,
     } = options;
-    let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let mut controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
     let token = Token::random().map_err(FleetError::Listen)?;
-    let setup = setup(plan, token.clone())?;
+    let own = launcher.server();
+    let mut setup = setup(plan, token.clone())?;
+    if own.is_some() {
+        setup.rate = UNCAPPED;
+    }
     let mut children = Vec::new();
     for expected in &setup.expected {
         let join = Join {
@@ -134,11 +141,16 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
             role: expected.role,
             name: expected.name.clone(),
             parent: None,
+            listen: own.unwrap_or(Ipv4Addr::LOCALHOST.into()),
         };
-        let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
+        let mut child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
             name: join.name,
             source,
         })?;
+        #[cfg(unix)]
+        if let Some(stream) = child.control() {
+            controller.adopt(stream).map_err(FleetError::Listen)?;
+        }
         children.push(Some(child));
     }
     let around = Around {
@@ -199,7 +211,6 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_units::BitRate;
 
     #[test]
     fn the_server_is_capped_as_the_plan_says_and_at_a_gigabit_where_it_does_not() {

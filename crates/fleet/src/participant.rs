@@ -1,7 +1,7 @@
 //! What agents and servers have in common: the conversation with the controller.
 
 use crate::clock::Stamp;
-use crate::join::Join;
+use crate::join::{INHERITED, Join};
 use crate::local::FleetError;
 use crate::own_clock::{OwnClock, std};
 use crate::protocol::{
@@ -28,9 +28,31 @@ const INCOMING: usize = 16;
 
 /// Opens the channel to the controller that `join` names.
 pub(crate) async fn connect(join: &Join) -> Result<Channel, FleetError> {
+    if join.url == INHERITED {
+        let channel = inherited().map_err(|error| FleetError::Join(error.to_string()))?;
+        return Ok(channel);
+    }
     let opened = timeout(std(WELCOME), Channel::connect(&join.url, MAX_TO_PARTICIPANT)).await;
     let opened = opened.map_err(|_| FleetError::Join(format!("no answer for {WELCOME}")))?;
     opened.map_err(|error| FleetError::Join(error.to_string()))
+}
+
+/// The channel over the socket that standard input is.
+#[cfg(unix)]
+fn inherited() -> std::io::Result<Channel> {
+    use std::os::fd::AsFd;
+    let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let stream = std::os::unix::net::UnixStream::from(socket);
+    stream.set_nonblocking(true)?;
+    Ok(Channel::over(
+        tokio::net::UnixStream::from_std(stream)?,
+        MAX_TO_PARTICIPANT,
+    ))
+}
+
+#[cfg(not(unix))]
+fn inherited() -> std::io::Result<Channel> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// A message and when it came, or why there will be no more.

@@ -11,14 +11,14 @@ use netburn_traffic::clock::RunClock;
 use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Its connections are looked at this often, as the stations look at theirs.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The server's whole part, over a channel to the controller: serves on this machine only, at a free port, capped as
+/// The server's whole part, over a channel to the controller: serves where `join` says, at a free port, capped as
 /// the assignment says, until it is told to stop.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
             _ => {}
         }
     };
-    let serving = match Serving::begin(&serve, &join.name).await {
+    let serving = match Serving::begin(&serve, join).await {
         Ok(serving) => serving,
         Err(error) => return conversation.part(Some(error)).await,
     };
@@ -62,16 +62,16 @@ struct Serving {
 }
 
 impl Serving {
-    async fn begin(serve: &Serve, name: &str) -> Result<Serving, String> {
+    async fn begin(serve: &Serve, join: &Join) -> Result<Serving, String> {
         let plan = crate::document::read(&serve.plan)?;
-        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let here = SocketAddr::from((join.listen, 0));
         let identity = match plan.server.tls {
             true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
             false => None,
         };
         let fingerprint = identity.as_ref().map(Identity::fingerprint);
         let config = ServerConfig {
-            name: name.to_owned(),
+            name: join.name.clone(),
             listen: vec![here],
             listen_tls: if plan.server.tls { vec![here] } else { Vec::new() },
             tls: identity,

@@ -13,6 +13,8 @@ use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -47,7 +49,20 @@ pub(crate) struct Controller {
     outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToParticipant>>,
     connections: JoinSet<()>,
     next: u64,
+    adopted: JoinSet<Option<Given>>,
 }
+
+/// A connection that nobody has said anything on yet.
+enum Opened {
+    Tcp(TcpStream),
+    Given(Given),
+}
+
+/// A connection that a participant was started with. Where there are no such, there is none.
+#[cfg(unix)]
+type Given = UnixStream;
+#[cfg(not(unix))]
+type Given = TcpStream;
 
 /// What happened on a connection.
 enum Event {
@@ -59,6 +74,7 @@ enum Event {
 enum Happened {
     Event(Option<(ConnectionId, Event)>),
     Connection(io::Result<(TcpStream, SocketAddr)>),
+    Adopted(Option<Given>),
     Stop(bool),
     Nothing,
 }
@@ -85,7 +101,18 @@ impl Controller {
             outgoing: BTreeMap::new(),
             connections: JoinSet::new(),
             next: 0,
+            adopted: JoinSet::new(),
         })
+    }
+
+    /// Takes a connection that one of the participants was given. It counts as one from its first word on.
+    #[cfg(unix)]
+    pub(crate) fn adopt(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
+        stream.set_nonblocking(true)?;
+        let stream = UnixStream::from_std(stream)?;
+        self.adopted
+            .spawn(async move { stream.readable().await.is_ok().then_some(stream) });
+        Ok(())
     }
 
     /// Where it listens.
@@ -143,6 +170,7 @@ impl Controller {
             let happened = tokio::select! {
                 event = self.events.recv() => Happened::Event(event),
                 stream = self.listener.accept() => Happened::Connection(stream),
+                stream = first_word(&mut self.adopted) => Happened::Adopted(stream),
                 told = around.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
                 () = sleep_until(wake.into()) => Happened::Nothing,
             };
@@ -155,10 +183,16 @@ impl Controller {
                     }
                 }
                 Happened::Connection(Ok((stream, from))) => {
-                    let id = self.open(stream);
+                    let id = self.open(Opened::Tcp(stream));
                     tracing::debug!(%from, connection = id.0, "a connection");
                     round.handle_connected(self.clock.now(), id);
                 }
+                Happened::Adopted(Some(stream)) => {
+                    let id = self.open(Opened::Given(stream));
+                    tracing::debug!(connection = id.0, "a connection that a participant was given");
+                    round.handle_connected(self.clock.now(), id);
+                }
+                Happened::Adopted(None) => {}
                 // Out of descriptors, or a connection that was gone again: the others matter more.
                 Happened::Connection(Err(error)) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -249,7 +283,7 @@ impl Controller {
     }
 
     /// Listens to a new connection.
-    fn open(&mut self, stream: TcpStream) -> ConnectionId {
+    fn open(&mut self, stream: Opened) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next += 1;
         let (outgoing, queue) = mpsc::channel(OUTGOING);
@@ -265,9 +299,17 @@ impl Controller {
     }
 }
 
+/// The next of those that were given to participants that has something to say.
+async fn first_word(adopted: &mut JoinSet<Option<Given>>) -> Option<Given> {
+    match adopted.join_next().await {
+        Some(stream) => stream.ok().flatten(),
+        None => std::future::pending().await,
+    }
+}
+
 /// Listens and talks until either side ends it, and says how that came.
 async fn converse(
-    stream: TcpStream,
+    stream: Opened,
     id: ConnectionId,
     mut queue: mpsc::Receiver<ToParticipant>,
     tell: &mpsc::Sender<(ConnectionId, Event)>,
@@ -275,6 +317,10 @@ async fn converse(
 ) -> String {
     // The round drops the queue of a connection that takes too long to say hello.
     let accepted = async {
+        let stream = match stream {
+            Opened::Tcp(stream) => stream,
+            Opened::Given(stream) => return Ok(Channel::over(stream, MAX_TO_CONTROLLER)),
+        };
         let opening = Channel::accept(stream, MAX_TO_CONTROLLER);
         tokio::pin!(opening);
         tokio::select! {
