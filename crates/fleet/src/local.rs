@@ -54,7 +54,7 @@ pub trait Watch {
         let _ = (phase, left);
     }
 
-    /// About ten times a second from the baseline on: the run's time.
+    /// At the beginning of each phase from the baseline on, and about ten times a second: the run's time.
     fn tick(&mut self, now: Instant) {
         let _ = now;
     }

@@ -153,7 +153,12 @@ impl Lab {
     /// # Errors
     /// When the plan's network can't be.
     pub fn begin(&self, zero: Monotonic) -> Result<(), LabError> {
-        let switch = Switch::new(&self.plan)?;
+        let before = zero.saturating_since(Monotonic::now());
+        let plan = Plan {
+            baseline: before,
+            ..self.plan.clone()
+        };
+        let switch = Switch::new(&plan)?;
         self.engine.order(Order::Begin(Box::new(switch), zero));
         Ok(())
     }
@@ -161,6 +166,12 @@ impl Lab {
     /// Changes a setting by hand, now.
     pub fn set(&self, setting: Setting) {
         self.engine.order(Order::Set(setting));
+    }
+
+    /// The stations' names, in the plan's order.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.plan.stations.iter().map(|station| station.name.as_str()).collect()
     }
 
     /// The end of that name: `server`, or a station's.

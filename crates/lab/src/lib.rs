@@ -17,6 +17,8 @@ pub mod address;
 pub mod credit;
 mod engine;
 mod error;
+#[doc(hidden)]
+pub mod fuzz;
 mod helper;
 pub mod init;
 mod lab;

@@ -2,6 +2,7 @@
 
 mod decode;
 mod fetch;
+mod lab;
 mod run;
 mod serve;
 mod sweep;
@@ -9,6 +10,7 @@ mod validate;
 
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
+pub(crate) use lab::{DoctorArgs, LabArgs};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
@@ -48,7 +50,12 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     Validate(ValidateArgs),
     Sweep(SweepArgs),
+    Lab(LabArgs),
+    Doctor(DoctorArgs),
     Schema(SchemaArgs),
+    /// Make a lab's namespaces, and be the ancestor of what runs in them
+    #[command(hide = true)]
+    LabInit,
     /// Drive one station for a controller
     #[command(hide = true)]
     Agent,

@@ -4,9 +4,11 @@
 
 mod args;
 mod decode;
+mod doctor;
 mod exit;
 mod fetch;
 mod join;
+mod lab;
 mod plan;
 mod record;
 mod run;
@@ -55,6 +57,9 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Decode(args) => decode::decode(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Lab(args) => lab::lab(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::LabInit => std::process::exit(lab::helper()),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),
     }

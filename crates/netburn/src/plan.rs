@@ -84,8 +84,10 @@ fn ground(on: GroundArg) -> Result<Ground, Stop> {
     match on {
         GroundArg::Simulate => Ok(Ground::Simulate),
         GroundArg::Local => Ok(Ground::Local),
+        GroundArg::Lab => Ok(Ground::Lab),
         other => Err(Stop::Wrong(format!(
-            "--on {}: this build has `simulate`, which models everything, and `local`, real traffic on this machine",
+            "--on {}: this build has `simulate`, which models everything, `lab`, kernel TCP through a modelled access point, and `local`, real \
+             traffic on this machine",
             other.name()
         ))),
     }

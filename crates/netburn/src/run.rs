@@ -1,5 +1,6 @@
 //! `netburn run`: a scenario becomes a plan, the plan one or several rounds, the rounds a report.
 
+mod inside;
 mod round;
 mod screen;
 mod simulated;
@@ -18,7 +19,9 @@ use std::path::PathBuf;
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let (plan, ground, notes) = plan::resolved(&args.changes, args.on)?;
     match (args.on, ground) {
-        (None, Ground::Simulate) => say("no --on: simulating it; this build has no lab"),
+        (None, Ground::Simulate) => {
+            say("no --on: simulating it; with --on lab, this machine's own TCP takes the place of the modelled one");
+        }
         (None, _) => {
             say("no --on, and the scenario describes no access point that could be modelled: running on local")
         }
@@ -39,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
                 plan.name,
                 most(&plan)
             ));
-            round::all(&plan, &folder)?
+            round::all(&plan, ground, &folder)?
         }
     };
     say(&format!("kept in {}", done.folder.display()));

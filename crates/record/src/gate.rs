@@ -39,6 +39,8 @@ pub struct Evidence<'a> {
     pub health: &'a [Health],
     /// Their clocks.
     pub clocks: &'a [Clock],
+    /// Why no figure can be believed, as whoever carried the packets says.
+    pub doubts: &'a [String],
     /// Whether the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
@@ -95,6 +97,9 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         .max_by(f64::total_cmp);
     if let Some(share) = busiest.filter(|share| one_machine && at_least(*share, MACHINE_BUSY)) {
         doubt(&all, busy("this machine", share));
+    }
+    for reason in evidence.doubts {
+        doubt(&all, reason.clone());
     }
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
@@ -247,6 +252,7 @@ mod tests {
 
     fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
         gate(&Evidence {
+            doubts: &[],
             ground,
             stations: &["laptop", "tv"],
             health,

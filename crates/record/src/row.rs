@@ -169,6 +169,8 @@ pub enum EventKind {
     Clock,
     /// A player began to play; `length` is how long that took from when it was switched on.
     Startup,
+    /// Why no figure of the run can be believed: `text` is a sentence.
+    Doubt,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -219,7 +221,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds. Their places are their codes in the spool: append, never reorder.
-    pub(crate) const ALL: [EventKind; 8] = [
+    pub(crate) const ALL: [EventKind; 9] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -228,6 +230,7 @@ impl EventKind {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
+        EventKind::Doubt,
     ];
 
     /// Its name in columns and exports.
@@ -242,6 +245,7 @@ impl EventKind {
             EventKind::Health => "health",
             EventKind::Clock => "clock",
             EventKind::Startup => "startup",
+            EventKind::Doubt => "doubt",
         }
     }
 }

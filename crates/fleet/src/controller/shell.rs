@@ -249,6 +249,10 @@ impl Controller {
                 Output::Phase(phase, length) => {
                     tracing::info!(?phase, %length, "a phase begins");
                     around.watch.phase(phase, length);
+                    // With the baseline the run's time becomes known, and whoever carries the packets needs it before the first.
+                    if let Some(time) = round.run_time(self.clock.now()) {
+                        around.watch.tick(time);
+                    }
                 }
                 Output::Warn(text) => {
                     tracing::warn!("{text}");

@@ -363,7 +363,7 @@ impl EventWire {
             EventKind::Roam => EventWireKind::Roam,
             EventKind::Warning => EventWireKind::Warning,
             EventKind::Startup => EventWireKind::Startup,
-            EventKind::Health | EventKind::Clock => return None,
+            EventKind::Health | EventKind::Clock | EventKind::Doubt => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
         Some(EventWire(

@@ -64,6 +64,8 @@ pub(super) fn make(wanted: &NodeWanted) -> Result<Node, (&'static str, io::Error
     let (_, gid) = namespace::ids();
     set("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
     set("ipv4/tcp_no_metrics_save", "1", &mut notes);
+    // A server at port 80 is nobody's privilege in a network of one's own.
+    set("ipv4/ip_unprivileged_port_start", "0", &mut notes);
     let mut bucket = false;
     if wanted.bucket {
         // Else a modelled round trip of a millisecond counts as one within a data centre, and bursts grow.

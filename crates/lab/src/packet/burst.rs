@@ -55,6 +55,11 @@ impl Burst {
             Gso::Udp if facts.protocol == UDP => Some(facts.transport + 8),
             _ => return Err(Refused::Malformed),
         };
+        let (start, place) = (usize::from(header.checksum_start), usize::from(header.checksum_offset));
+        let outside = start < facts.transport || start + place + 2 > bytes.len();
+        if header.flags & NEEDS_CHECKSUM != 0 && outside {
+            return Err(Refused::Malformed);
+        }
         let whole = Burst {
             bytes: bytes.into(),
             header,
@@ -71,7 +76,10 @@ impl Burst {
             };
         };
         let size = usize::from(header.gso_size);
-        let partial = header.flags & NEEDS_CHECKSUM != 0 && usize::from(header.checksum_start) == facts.transport;
+        let offset = if facts.protocol == TCP { 16 } else { 6 };
+        let partial = header.flags & NEEDS_CHECKSUM != 0
+            && usize::from(header.checksum_start) == facts.transport
+            && header.checksum_offset == offset;
         if headers >= bytes.len() || size == 0 || facts.fragment || !partial {
             return Err(Refused::Malformed);
         }

@@ -166,7 +166,8 @@ impl<'a> Tcp<'a> {
         let v4 = burst.facts.source.is_ipv4();
         let plain = burst.facts.transport == if v4 { 20 } else { 40 };
         let partial = burst.header.flags & NEEDS_CHECKSUM != 0
-            && usize::from(burst.header.checksum_start) == burst.facts.transport;
+            && usize::from(burst.header.checksum_start) == burst.facts.transport
+            && burst.header.checksum_offset == 16;
         if !plain || !partial || burst.facts.fragment || (v4 && burst.bytes[6] & 0x40 == 0) {
             return None;
         }

@@ -18,9 +18,65 @@ fn a_download_crosses_the_modelled_air() {
     );
     assert_eq!(client.text().0, Ended::Status(0));
     assert_eq!(server.text().0, Ended::Status(0));
+    // Counts are shown ten times a second.
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while lab.counted().delivered < 2_897 && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let counted = lab.counted();
     // 4 MiB are 2 897 segments of 1 448 bytes; the radio's aggregates arrive joined, so there are far fewer writes.
     assert!(counted.delivered >= 2_897, "{counted:?}");
     assert!(counted.written < counted.delivered / 2, "{counted:?}");
     assert_eq!(lab.failed(), None);
+}
+
+#[test]
+fn stations_reach_each_other_by_name_and_nobody_else() {
+    let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
+    let lab = open(&plan);
+    let (one, other) = (plan.stations[0].name.as_str(), plan.stations[1].name.as_str());
+    let serve = "import socket\ns = socket.create_server(('0.0.0.0', 9))\nprint('up', flush=True)\nc, a = s.accept()\nc.sendall(a[0].encode())";
+    let mut server = start(&lab, other, &["python3", "-c", serve]);
+    assert_eq!(server.line(), "up");
+    let ask = format!("import socket\nprint(socket.create_connection(('{other}', 9)).recv(99).decode())");
+    let (ended, text) = start(&lab, one, &["python3", "-c", &ask]).text();
+    assert_eq!((ended, text.trim()), (Ended::Status(0), "198.18.1.0"));
+    for outside in ["192.0.2.1", "127.0.0.1", "198.18.200.1"] {
+        let ask = format!(
+            "import socket\ntry:\n socket.create_connection(('{outside}', 22), 0.3); print('reached')\nexcept OSError: print('no')"
+        );
+        assert_eq!(
+            start(&lab, one, &["python3", "-c", &ask]).text().1.trim(),
+            "no",
+            "{outside}"
+        );
+    }
+    assert!(lab.counted().refused.values().sum::<u64>() > 0);
+}
+
+#[test]
+fn daemons_end_with_the_lab() {
+    let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
+    let lab = open(&plan);
+    // It has left its parent, its session and its group.
+    let mark = format!("netburn-daemon-{}", std::process::id());
+    let script =
+        format!("setsid python3 -c 'import time; print(\"up\", flush=True); time.sleep(600)' {mark} & sleep 600");
+    let mut shell = start(&lab, &plan.stations[0].name, &["sh", "-c", &script]);
+    assert_eq!(shell.line(), "up");
+    let daemons = || {
+        let ours = |pid: &str| {
+            std::fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.ends_with(format!("\0{mark}\0").as_bytes()))
+        };
+        let all = std::fs::read_dir("/proc")
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        all.filter(|name| ours(&name.to_string_lossy())).count()
+    };
+    assert_eq!(daemons(), 1);
+    drop(lab);
+    drop(shell);
+    // The helper is waited for, and it ends only after all that it started.
+    assert_eq!(daemons(), 0);
 }

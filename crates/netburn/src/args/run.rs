@@ -69,7 +69,7 @@ pub(crate) struct Changes {
 pub(crate) enum GroundArg {
     /// Everything modelled, in virtual time
     Simulate,
-    /// Kernel TCP through a modelled access point (not in this build)
+    /// Kernel TCP through a modelled access point, in real time (Linux)
     Lab,
     /// Real traffic between processes of this machine
     Local,

@@ -1,11 +1,14 @@
 //! The rounds of a run: each a round of the fleet into a folder of its own.
 
 use super::Done;
+use super::inside::{Beginning, InLab, Keeping};
 use super::screen::Screen;
 use crate::exit::Stop;
+use crate::lab;
 use crate::signals::Signals;
 use crate::terminal::{say, stderr_colour};
-use netburn_fleet::{FleetError, Options, Outcome, ThisMachine, run_local};
+use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, run_local};
+use netburn_lab::Lab;
 use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
@@ -13,23 +16,23 @@ use std::path::Path;
 use tokio::sync::watch;
 
 /// Runs all rounds of `plan` into `folder`.
-pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+pub(super) fn all(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
-    let done = runtime.block_on(rounds(plan, folder));
+    let done = runtime.block_on(rounds(plan, ground, folder));
     // What is still being written after an abort must not keep it from ending.
     runtime.shutdown_background();
     done
 }
 
-async fn rounds(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop> {
     let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
-        let (run, ending) = one(plan, folder, &program, &mut signals).await?;
+        let (run, ending) = one(plan, ground, folder, &program, &mut signals).await?;
         return Ok(done(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
@@ -40,7 +43,7 @@ async fn rounds(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
             ..plan.clone()
         };
         say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
-        let (run, ending) = one(&plan, &repeats.next_path(), &program, &mut signals).await?;
+        let (run, ending) = one(&plan, ground, &repeats.next_path(), &program, &mut signals).await?;
         repeats.add(run);
         last = ending;
         if last != Ending::Complete {
@@ -61,10 +64,21 @@ fn done(run: &Run, ending: &Ending) -> Done {
 }
 
 /// One round into `folder`.
-async fn one(plan: &Plan, folder: &Path, program: &Path, signals: &mut Signals) -> Result<(Run, Ending), Stop> {
+async fn one(
+    plan: &Plan,
+    ground: Ground,
+    folder: &Path,
+    program: &Path,
+    signals: &mut Signals,
+) -> Result<(Run, Ending), Stop> {
+    // Before there is a folder: without a lab there is nothing to keep.
+    let lab = match ground {
+        Ground::Lab => Some(lab::open(plan)?),
+        _ => None,
+    };
     let header = Header {
         plan: plan.clone(),
-        ground: Ground::Local,
+        ground,
         seed: plan.seed,
         host: Host::here(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -73,9 +87,15 @@ async fn one(plan: &Plan, folder: &Path, program: &Path, signals: &mut Signals) 
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
-    let outcome = measured(plan, &mut recorder, program, &screen, signals)
+    let mut keeping = Keeping::new(&mut recorder, lab.as_ref());
+    let outcome = measured(plan, &mut keeping, lab.as_ref(), program, &screen, signals)
         .await
         .map_err(|Aborted| aborted(&folder))?;
+    if let Err(error) = keeping.finish() {
+        screen.finish();
+        return Err(unkept(&folder, &error));
+    }
+    drop(lab);
     let ending = match outcome {
         Ok(outcome) if outcome.interrupted => Ending::Interrupted,
         Ok(_) => Ending::Complete,
@@ -104,7 +124,8 @@ struct Aborted;
 
 async fn measured(
     plan: &Plan,
-    recorder: &mut Recorder,
+    recorder: &mut Keeping<'_>,
+    lab: Option<&Lab>,
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,
@@ -113,9 +134,14 @@ async fn measured(
     let mut launcher = ThisMachine {
         program: program.to_owned(),
     };
-    let (mut rows, mut watching) = (screen.clone(), screen.clone());
+    let mut inside = lab.map(|lab| InLab::new(lab, program));
+    let launcher: &mut dyn Launcher = match &mut inside {
+        Some(inside) => inside,
+        None => &mut launcher,
+    };
+    let (mut rows, mut watching) = (screen.clone(), Beginning::new(screen.clone(), lab));
     let options = Options {
-        launcher: &mut launcher,
+        launcher,
         sinks: vec![recorder, &mut rows],
         watch: &mut watching,
         stop: stopped,

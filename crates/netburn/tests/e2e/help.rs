@@ -57,6 +57,16 @@ fn help_of_validate() {
 }
 
 #[test]
+fn help_of_lab() {
+    insta::assert_snapshot!(page(&["lab", "--help"]));
+}
+
+#[test]
+fn help_of_doctor() {
+    insta::assert_snapshot!(page(&["doctor", "--help"]));
+}
+
+#[test]
 fn help_of_schema() {
     insta::assert_snapshot!(page(&["schema", "--help"]));
 }

@@ -10,6 +10,7 @@ mod decode;
 mod fetching;
 mod help;
 mod input;
+mod lab;
 mod output;
 mod serving;
 mod simulating;

@@ -19,6 +19,7 @@ pub(crate) struct Counter {
     one_clock: bool,
     health: Vec<Health>,
     clocks: Vec<Clock>,
+    doubts: Vec<String>,
     reached: Instant,
 }
 
@@ -70,6 +71,7 @@ impl Counter {
             one_clock: ground != Ground::Fleet,
             health: Vec::new(),
             clocks: Vec::new(),
+            doubts: Vec::new(),
             reached: Instant::ZERO,
         }
     }
@@ -142,6 +144,7 @@ impl Counter {
                     self.health.push(health);
                 }
             }
+            EventKind::Doubt => self.doubts.push(row.text.clone()),
             EventKind::Clock => {
                 if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
                     // Name alone won't do: a station may be called `server`, and the server drives none.
@@ -194,6 +197,7 @@ impl Counter {
             judged: end.checked_since(self.warmup).unwrap_or_default(),
             health: self.health,
             clocks: self.clocks,
+            doubts: self.doubts,
             reached: reached.as_nanos(),
         }
     }

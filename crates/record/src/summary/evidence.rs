@@ -12,6 +12,8 @@ pub(crate) struct RunEvidence {
     pub(crate) judged: Duration,
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
+    /// Why no figure can be believed.
+    pub(crate) doubts: Vec<String>,
     /// How far the rows reach, in nanoseconds since the run began.
     pub(crate) reached: i64,
 }
@@ -101,6 +103,7 @@ impl RunEvidence {
         self.reached = self.reached.max(other.reached);
         self.health.extend(other.health);
         self.clocks.extend(other.clocks);
+        self.doubts.extend(other.doubts);
         for (station, other) in self.stations.iter_mut().zip(other.stations) {
             station.add(other);
         }

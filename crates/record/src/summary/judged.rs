@@ -28,6 +28,7 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         stations: &stations,
         health: &evidence.health,
         clocks: &evidence.clocks,
+        doubts: &evidence.doubts,
         complete: *ending == Ending::Complete,
     })
 }

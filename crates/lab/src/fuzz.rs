@@ -1,0 +1,213 @@
+//! What holds for any bytes: parsers end, nothing panics, and what is split and joined is the same stream.
+
+use crate::address;
+use crate::init::message::{Answer, Request};
+use crate::packet::header::{Gso, NEEDS_CHECKSUM};
+use crate::packet::ip::TCP;
+use crate::packet::{Burst, Facts, Joiner, VnetHeader, checksum};
+use crate::switch::Switch;
+use netburn_medium::packet::Ecn;
+use netburn_network::Endpoint;
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::sync::Arc;
+
+/// Frames as a station may send them: any bytes. What is carried is split and joined without harm.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_frame(data: &[u8]) {
+    let Ok(burst) = Burst::read(data) else { return };
+    let protocol = burst.facts.protocol;
+    let partial = data[0] & NEEDS_CHECKSUM != 0;
+    let split = VnetHeader::read(data).is_some_and(|(header, _)| header.gso != Gso::None);
+    let segments: Vec<_> = Arc::new(burst).segments().collect();
+    let mut stream = Vec::new();
+    for segment in &segments {
+        let packet = segment.packet();
+        assert_eq!(packet.len(), segment.length());
+        assert!(packet.len() <= crate::packet::burst::LONGEST);
+        let facts = Facts::of(&packet).expect("what was split is whole");
+        if split && partial && protocol == TCP {
+            let body = &packet[facts.transport..];
+            let pseudo = checksum::pseudo(facts.source, facts.destination, protocol, body.len() as u32);
+            assert_eq!(
+                checksum::add(pseudo, checksum::sum(body)),
+                0xffff,
+                "a checksum is wrong"
+            );
+        }
+        stream.push(packet);
+    }
+    let mut joiner = Joiner::default();
+    let mut again = Vec::new();
+    for (segment, index) in segments.into_iter().zip(0..) {
+        let ecn = if data.len() % 7 == 3 && index % 5 == 4 {
+            Ecn::Ce
+        } else {
+            Ecn::NotEct
+        };
+        if !joiner.takes(&segment, ecn) {
+            again.extend(packets_of(joiner.frame().expect("it took one before")));
+        }
+        joiner.push(segment, ecn);
+    }
+    again.extend(packets_of(joiner.frame().expect("it took one before")));
+    assert_eq!(again.len(), stream.len(), "as many packets go in as come out");
+    if data.len() % 7 != 3 {
+        assert!(again == stream, "joined and split again they are the same packets");
+    }
+}
+
+/// The packets that a frame stands for, when the next kernel takes it apart.
+fn packets_of(frame: &[u8]) -> Vec<Vec<u8>> {
+    let burst = Arc::new(Burst::read(frame).expect("what we make is well formed"));
+    burst.segments().map(|segment| segment.packet()).collect()
+}
+
+/// What the lab and its helper say to each other.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_message(data: &[u8]) {
+    if let Some(request) = Request::read(data) {
+        assert_eq!(request.write(), data);
+    }
+    if let Some(answer) = Answer::read(data) {
+        assert_eq!(answer.write(), data);
+    }
+}
+
+/// A switch under operations decoded from bytes: each is a byte for what, one for how much.
+///
+/// # Panics
+/// When a law is broken.
+pub fn check_switch(data: &[u8]) {
+    let mut switch = Switch::new(&plan()).expect("the plan is good");
+    let mut now = Instant::ZERO;
+    for step in data.chunks_exact(2) {
+        let (what, much) = (step[0], step[1]);
+        let end = match what >> 6 {
+            0 => Endpoint::Server,
+            1 => Endpoint::Station(0),
+            _ => Endpoint::Station(1),
+        };
+        match what & 7 {
+            0..=2 => now = now + Duration::from_micros(u64::from(much) * 20),
+            3 => now = switch.poll_timeout().map_or(now, |(at, _)| at.max(now)),
+            4 => switch.handle_nudge(end),
+            5 => switch.handle_frame(now, end, &data[..usize::from(much).min(data.len())]),
+            _ => {
+                let to = if end == Endpoint::Server {
+                    Endpoint::Station(u16::from(much & 1))
+                } else {
+                    Endpoint::Server
+                };
+                switch.handle_frame(now, end, &datagram(end, to, usize::from(much) * 5));
+            }
+        }
+        switch.handle_timeout(now);
+        while let Some(delivery) = switch.poll_delivery() {
+            assert!(delivery.at <= now, "nothing arrives before its time");
+            let (_, packet) = VnetHeader::read(delivery.frame).expect("a header");
+            let facts = Facts::of(packet).expect("what was carried is whole");
+            assert_eq!(address::owner(facts.destination, 2), Some(delivery.to));
+        }
+        while switch.poll_grant().is_some() {}
+        assert!(
+            switch.poll_timeout().is_none_or(|(at, _)| at > now),
+            "what was due is done"
+        );
+    }
+    // Left alone, everything that was handed over leaves.
+    for _ in 0..200_000 {
+        let Some((at, _)) = switch.poll_timeout() else { break };
+        if at > now + Duration::from_secs(20) {
+            break;
+        }
+        switch.handle_timeout(at);
+        while switch.poll_delivery().is_some() {}
+        while switch.poll_grant().is_some() {}
+        if (0..2).all(|station| switch.outstanding(station) == 0) {
+            break;
+        }
+    }
+    assert!(
+        (0..2).all(|station| switch.outstanding(station) == 0),
+        "credits are lost"
+    );
+}
+
+fn plan() -> Plan {
+    let text = "baseline = \"0s\"\n[ap.a.radio.5g]\nstandard = \"802.11n\"\n\
+                [station.one]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n\
+                [station.two]\njoins = \"a.5g\"\nsignal = \"-75 dBm\"\nworkload = \"probe\"\n";
+    let document = netburn_scenario::Document::from_toml("two.toml", text).expect("it parses");
+    document.resolve().expect("it resolves")
+}
+
+/// A frame with a UDP datagram over IPv4.
+#[must_use]
+pub fn datagram(from: Endpoint, to: Endpoint, payload: usize) -> Vec<u8> {
+    let total = 28 + payload;
+    let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0];
+    packet[2..4].copy_from_slice(&(total as u16).to_be_bytes());
+    packet.extend(address::v4(from).octets());
+    packet.extend(address::v4(to).octets());
+    let sum = !checksum::sum(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    packet.extend([0, 7, 0, 7]);
+    packet.extend(((8 + payload) as u16).to_be_bytes());
+    packet.extend([0, 0]);
+    packet.resize(total, 0x5a);
+    let mut frame = VnetHeader::default().bytes().to_vec();
+    frame.extend(packet);
+    frame
+}
+
+/// A frame with TCP data that is still to be segmented.
+#[must_use]
+pub fn stream(from: Endpoint, to: Endpoint, sequence: u32, payload: usize, size: u16, v6: bool) -> Vec<u8> {
+    let (transport, gso) = if v6 { (40, Gso::Tcp6) } else { (20, Gso::Tcp4) };
+    let length = transport + 20 + payload;
+    let mut packet = if v6 {
+        let mut packet = vec![0x60, 0, 0, 0, 0, 0, 6, 64];
+        packet[4..6].copy_from_slice(&((20 + payload) as u16).to_be_bytes());
+        packet.extend(address::v6(from).octets());
+        packet.extend(address::v6(to).octets());
+        packet
+    } else {
+        let mut packet = vec![0x45, 2, 0, 0, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0];
+        packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        packet.extend(address::v4(from).octets());
+        packet.extend(address::v4(to).octets());
+        let sum = !checksum::sum(&packet);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet
+    };
+    packet.extend([0x9c, 0x40, 0, 80]);
+    packet.extend(sequence.to_be_bytes());
+    // Acknowledgement 1, data offset 5, PSH and ACK.
+    packet.extend([0, 0, 0, 1, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0]);
+    let facts = Facts::of(&{
+        let mut whole = packet.clone();
+        whole.resize(length, 0);
+        whole
+    })
+    .expect("it is well formed");
+    let pseudo = checksum::pseudo(facts.source, facts.destination, TCP, (20 + payload) as u32);
+    packet[transport + 16..transport + 18].copy_from_slice(&pseudo.to_be_bytes());
+    packet.extend((0..payload).map(|byte| (byte * 7 % 251) as u8));
+    let header = VnetHeader {
+        flags: NEEDS_CHECKSUM,
+        gso: if payload > usize::from(size) { gso } else { Gso::None },
+        ecn: false,
+        header_length: (transport + 20) as u16,
+        gso_size: if payload > usize::from(size) { size } else { 0 },
+        checksum_start: transport as u16,
+        checksum_offset: 16,
+    };
+    let mut frame = header.bytes().to_vec();
+    frame.extend(packet);
+    frame
+}

@@ -1,0 +1,86 @@
+//! Laws of frames.
+
+use netburn_lab::fuzz::{check_frame, datagram, stream};
+use netburn_lab::packet::{Burst, Facts, Joiner, Refused, VnetHeader, checksum};
+use netburn_medium::packet::Ecn;
+use netburn_network::Endpoint::{Server, Station};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_split_and_joined_is_the_same(sequence in any::<u32>(), payload in 1_usize..62_000, size in 500_u16..2200, v6 in any::<bool>()) {
+        check_frame(&stream(Server, Station(0), sequence, payload, size, v6));
+    }
+
+    #[test]
+    fn single_segments_of_a_stream_are_joined(count in 2_usize..40, last in 1_usize..1449, v6 in any::<bool>()) {
+        let mut joiner = Joiner::default();
+        let mut sequence = u32::MAX - 5_000;
+        for index in 0..count {
+            let length = if index + 1 == count { last } else { 1448 };
+            let mut frame = stream(Station(0), Server, sequence, length, 1448, v6);
+            if index + 1 < count {
+                // Only the last one is pushed.
+                frame[10 + if v6 { 40 } else { 20 } + 13] &= !8;
+            }
+            sequence = sequence.wrapping_add(length as u32);
+            let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
+            prop_assert!(joiner.takes(&segment, Ecn::NotEct), "number {}", index);
+            joiner.push(segment, Ecn::NotEct);
+        }
+        let (header, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
+        let headers = if v6 { 60 } else { 40 };
+        prop_assert_eq!(packet.len(), headers + (count - 1) * 1448 + last);
+        prop_assert_eq!(header.gso_size, 1448);
+        prop_assert!(Facts::of(packet).is_ok());
+        // The stream's end was pushed.
+        prop_assert_eq!(packet[headers - 20 + 13], 0x18);
+    }
+}
+
+#[test]
+fn a_gap_is_not_joined() {
+    let segment = |sequence| {
+        let mut frame = stream(Station(0), Server, sequence, 1448, 1448, false);
+        frame[10 + 20 + 13] &= !8;
+        Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap()
+    };
+    let mut joiner = Joiner::default();
+    joiner.push(segment(1), Ecn::Ect0);
+    assert!(joiner.takes(&segment(1449), Ecn::Ect0));
+    assert!(!joiner.takes(&segment(1450), Ecn::Ect0));
+    assert!(!joiner.takes(&segment(1), Ecn::Ect0));
+    assert!(!joiner.takes(&segment(1449), Ecn::Ce), "a mark is kept apart");
+}
+
+#[test]
+fn a_mark_is_written_and_the_checksum_holds() {
+    // Its ECN field says ECT(0): the TOS byte is 2.
+    let frame = stream(Server, Station(0), 1, 1000, 1448, false);
+    let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
+    assert_eq!(segment.facts().ecn, Ecn::Ect0);
+    let mut joiner = Joiner::default();
+    joiner.push(segment, Ecn::Ce);
+    let (_, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
+    assert_eq!(packet[1], 3);
+    assert_eq!(checksum::sum(&packet[..20]), 0xffff);
+    let frame = stream(Server, Station(0), 1, 1000, 1448, true);
+    let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
+    let mut joiner = Joiner::default();
+    joiner.push(segment, Ecn::Ce);
+    let (_, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
+    assert_eq!(Facts::of(packet).unwrap().ecn, Ecn::Ce);
+}
+
+#[test]
+fn a_packet_longer_than_the_air_carries_is_refused() {
+    // 2304 bytes of IP are the most.
+    assert!(Burst::read(&datagram(Station(0), Server, 2304 - 28)).is_ok());
+    assert_eq!(
+        Burst::read(&datagram(Station(0), Server, 2305 - 28)),
+        Err(Refused::TooLong)
+    );
+}

@@ -1,0 +1,4 @@
+//! Bytes in, bytes out: split, joined, marked, refused.
+
+mod corpus;
+mod frames;

@@ -1,0 +1,189 @@
+//! A round of the fleet inside a lab: its participants at the stations and at the server, the lab's rows beside theirs.
+
+use super::screen::Screen;
+use netburn_fleet::join::{INHERITED, VARIABLE};
+use netburn_fleet::{Child, Join, Launcher, Phase, Watch};
+use netburn_lab::{Ended, Guest, Lab, Program, address};
+use netburn_linux::Monotonic;
+use netburn_network::Endpoint;
+use netburn_record::{EventKind, EventRow, Recorder, Role, Row, Sink};
+use netburn_units::{Duration, Instant};
+use std::fs::OpenOptions;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// Starts participants inside a lab: the server at its server, each agent at the station of its name.
+pub(super) struct InLab<'a> {
+    lab: &'a Lab,
+    program: PathBuf,
+}
+
+impl<'a> InLab<'a> {
+    pub(super) fn new(lab: &'a Lab, program: &Path) -> Self {
+        InLab {
+            lab,
+            program: program.to_owned(),
+        }
+    }
+}
+
+impl Launcher for InLab<'_> {
+    fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
+        let (end, arguments) = match join.role {
+            Role::Agent => (self.lab.end(&join.name).map_err(io::Error::other)?, &["agent"][..]),
+            Role::Server => (Endpoint::Server, &["serve", "--join"][..]),
+        };
+        let (ours, theirs) = UnixStream::pair()?;
+        let join = Join {
+            url: INHERITED.to_owned(),
+            ..join.clone()
+        };
+        let words = arguments.iter().map(Into::into);
+        let program = Program {
+            arguments: std::iter::once(self.program.clone().into_os_string())
+                .chain(words)
+                .collect(),
+            environment: vec![(VARIABLE.into(), join.to_text().into())],
+            files: [
+                OwnedFd::from(theirs),
+                OwnedFd::from(OpenOptions::new().write(true).open("/dev/null")?),
+                io::stderr().as_fd().try_clone_to_owned()?,
+            ],
+            own_group: true,
+        };
+        let guest = self.lab.spawn(end, program).map_err(io::Error::other)?;
+        Ok(Box::new(Inside {
+            guest,
+            control: Some(ours),
+        }))
+    }
+
+    fn server(&self) -> Option<IpAddr> {
+        Some(IpAddr::V4(address::v4(Endpoint::Server)))
+    }
+}
+
+/// A participant inside a lab.
+struct Inside {
+    guest: Guest,
+    control: Option<UnixStream>,
+}
+
+impl Child for Inside {
+    fn id(&self) -> Option<u32> {
+        None
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        self.guest.ended().map(|ended| match ended {
+            Ended::Status(status) => format!("exit status {status}"),
+            Ended::Signal(signal) => format!("killed by signal {signal}"),
+            Ended::WithLab => "the lab has ended".to_owned(),
+        })
+    }
+
+    fn kill(&mut self) {
+        self.guest.signal(9);
+        self.guest.wait();
+    }
+
+    fn control(&mut self) -> Option<UnixStream> {
+        self.control.take()
+    }
+}
+
+/// Lets the lab's network begin with the baseline, as soon as the round says when that is.
+pub(super) struct Beginning<'a> {
+    screen: Screen,
+    lab: Option<&'a Lab>,
+    baseline: bool,
+}
+
+impl<'a> Beginning<'a> {
+    pub(super) fn new(screen: Screen, lab: Option<&'a Lab>) -> Self {
+        Beginning {
+            screen,
+            lab,
+            baseline: false,
+        }
+    }
+}
+
+impl Watch for Beginning<'_> {
+    fn phase(&mut self, phase: Phase, left: Duration) {
+        self.baseline |= phase == Phase::Baseline;
+        self.screen.phase(phase, left);
+    }
+
+    fn tick(&mut self, now: Instant) {
+        // The first comes with the word to start, 300 ms before the first packet.
+        if self.baseline
+            && let Some(lab) = self.lab.take()
+        {
+            let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
+            if let Err(error) = lab.begin(zero) {
+                self.screen.warn(&error.to_string());
+            }
+        }
+        self.screen.tick(now);
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.screen.warn(text);
+    }
+}
+
+/// The recorder, and with each sync what the lab has seen.
+pub(super) struct Keeping<'a> {
+    recorder: &'a mut Recorder,
+    lab: Option<&'a Lab>,
+}
+
+impl<'a> Keeping<'a> {
+    pub(super) fn new(recorder: &'a mut Recorder, lab: Option<&'a Lab>) -> Self {
+        Keeping { recorder, lab }
+    }
+
+    /// The rest of what the lab has seen, and what it says of its own work.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.sync()?;
+        let Some(lab) = self.lab else { return Ok(()) };
+        let mut say = |kind, text| {
+            self.recorder.put(&Row::Event(EventRow {
+                station: None,
+                workload: None,
+                at: lab.looks().0.unwrap_or(Instant::ZERO),
+                length: 0,
+                kind,
+                text,
+            }))
+        };
+        for note in lab.notes() {
+            say(EventKind::Warning, note.clone())?;
+        }
+        let doubts = lab.health().reasons().into_iter();
+        for doubt in doubts.chain(
+            lab.failed()
+                .map(|why| format!("the lab stopped carrying packets: {why}")),
+        ) {
+            say(EventKind::Doubt, doubt)?;
+        }
+        self.recorder.sync()
+    }
+}
+
+impl Sink for Keeping<'_> {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        self.recorder.put(row)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        for row in self.lab.map(Lab::take_rows).unwrap_or_default() {
+            self.recorder.put(&row)?;
+        }
+        self.recorder.sync()
+    }
+}
