@@ -53,6 +53,7 @@ fn a_commands_output_and_status_come_through() {
         "caller",
         "--",
         "curl",
+        "-4",
         "-sS",
         "-o",
         "/dev/null",
