@@ -4,14 +4,16 @@
 //! what is due at an instant happens at that instant there, however late this thread looks, so lateness shifts single deliveries and
 //! never accumulates.
 
+use crate::capture::Captures;
 use crate::error::LabError;
 use crate::lateness::LabHealth;
 use crate::observe::Observer;
-use crate::switch::{Counted, Switch};
+use crate::switch::{Counted, Switch, Tapped};
 use netburn_linux::cpu::{self, MachineTimes, ThreadId};
 use netburn_linux::route::Route;
 use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
+use netburn_medium::air::Transmission;
 use netburn_network::Endpoint;
 use netburn_record::Row;
 use netburn_scenario::Plan;
@@ -53,12 +55,15 @@ pub(crate) struct Port {
 #[derive(Debug)]
 pub(crate) enum Order {
     /// The network begins; its time 0 is then.
-    Begin(Box<Switch>, Monotonic),
+    Begin(Box<Switch>, Monotonic, Option<Sender<Seen>>),
     /// A setting changes, by hand.
     Set(Setting),
     /// Nothing more.
     Stop,
 }
+
+/// What was seen since the last time, for a capture.
+pub(crate) type Seen = (Vec<Tapped>, Vec<Transmission>);
 
 /// What the thread shows.
 #[derive(Debug, Default)]
@@ -78,6 +83,7 @@ pub(crate) struct Engine {
     wake: UnixStream,
     shown: Arc<Mutex<Shown>>,
     thread: Option<JoinHandle<()>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Rows that nobody fetched are kept up to so many; then the oldest go.
@@ -102,7 +108,26 @@ impl Engine {
             wake,
             shown,
             thread: Some(thread.map_err(LabError::Carry)?),
+            writer: Mutex::new(None),
         })
+    }
+
+    /// Writes captures on a thread of its own; what goes into them is sent to where this says.
+    pub(crate) fn write(&self, mut captures: Captures) -> io::Result<Sender<Seen>> {
+        let (tell, seen) = channel::<Seen>();
+        let writer = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
+            for (taps, air) in seen {
+                if let Err(error) = captures.put(&taps, &air) {
+                    tracing::warn!(%error, "the captures can't be written; they end here");
+                    return;
+                }
+            }
+            if let Err(error) = captures.flush() {
+                tracing::warn!(%error, "the captures can't be written");
+            }
+        })?;
+        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
+        Ok(tell)
     }
 
     pub(crate) fn order(&self, order: Order) {
@@ -121,6 +146,10 @@ impl Drop for Engine {
         self.order(Order::Stop);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = writer.take() {
+            let _ = writer.join();
         }
     }
 }
@@ -145,9 +174,23 @@ struct Running {
     since: Monotonic,
     cpu: Duration,
     machine: MachineTimes,
+    captures: Option<Sender<Seen>>,
 }
 
 impl Running {
+    /// Sends off what was seen for the captures.
+    fn send_seen(&mut self) {
+        let Some(captures) = &self.captures else { return };
+        let network = self.switch.network_mut();
+        let air = std::iter::from_fn(|| network.poll_transmission())
+            .map(|(_, transmission)| transmission)
+            .collect();
+        // Who wrote them has given up, and said so.
+        if captures.send((self.switch.take_taps(), air)).is_err() {
+            self.captures = None;
+        }
+    }
+
     /// The network's time now.
     fn now(&self) -> Instant {
         Instant::from_nanos(Monotonic::now().as_nanos() - self.zero.as_nanos())
@@ -241,20 +284,25 @@ impl Carrier {
         while (&self.woken).read(&mut bytes).is_ok_and(|read| read == bytes.len()) {}
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Stop => return false,
+                Order::Stop => {
+                    if let Some(running) = &mut self.running {
+                        running.send_seen();
+                    }
+                    return false;
+                }
                 Order::Set(setting) => {
                     if let Some(running) = &mut self.running {
                         let now = running.now();
                         running.switch.network_mut().set(now, &setting);
                     }
                 }
-                Order::Begin(switch, zero) => self.begin(*switch, zero),
+                Order::Begin(switch, zero, captures) => self.begin(*switch, zero, captures),
             }
         }
         true
     }
 
-    fn begin(&mut self, switch: Switch, zero: Monotonic) {
+    fn begin(&mut self, switch: Switch, zero: Monotonic, captures: Option<Sender<Seen>>) {
         let mut running = Running {
             switch,
             zero,
@@ -263,7 +311,12 @@ impl Carrier {
             since: Monotonic::now(),
             cpu: ThreadId::current().time().unwrap_or_default(),
             machine: cpu::machine().unwrap_or_default(),
+            captures,
         };
+        if running.captures.is_some() {
+            running.switch.tap();
+            running.switch.network_mut().trace();
+        }
         let now = running.now();
         running.switch.handle_timeout(now);
         // Ticks lie on whole tenths of seconds of the network's time.
@@ -338,6 +391,7 @@ impl Carrier {
                 running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
             }
             running.switch.follow_rates();
+            running.send_seen();
             self.show(now);
         }
         Ok(())

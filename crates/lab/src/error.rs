@@ -29,6 +29,9 @@ pub enum LabError {
     /// There is no such node.
     #[error("there is no station `{0}`; there are: {1}")]
     NoNode(String, String),
+    /// Captures can't be written.
+    #[error("captures can't be written: {0}")]
+    Capture(#[source] io::Error),
     /// The thread that carries packets can't run.
     #[error("packets can't be carried: {0}")]
     Carry(#[source] io::Error),

@@ -1,7 +1,8 @@
 //! A lab: nodes, the network between them, and programs at them.
 
 use crate::address;
-use crate::engine::{Engine, Order, Port};
+use crate::capture::Captures;
+use crate::engine::{Engine, Order, Port, Seen};
 use crate::error::LabError;
 use crate::helper::{Ended, Ends, Helper};
 use crate::init::message::{Answer, NodeWanted, Request, RunWanted};
@@ -19,9 +20,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A lab: nodes, the network between them, and programs at them. All of it ends when it is dropped, or this process does, however
 /// that comes.
@@ -153,13 +157,30 @@ impl Lab {
     /// # Errors
     /// When the plan's network can't be.
     pub fn begin(&self, zero: Monotonic) -> Result<(), LabError> {
+        self.begin_and(zero, None)
+    }
+
+    /// The same, keeping what every end sends and receives, and the air, in `folder`: `server.pcapng`, `station-NAME.pcapng`,
+    /// `air.pcapng`. They are whole once this lab is dropped.
+    ///
+    /// # Errors
+    /// As for [`begin`](Self::begin), and when the files can't be made.
+    pub fn begin_capturing(&self, zero: Monotonic, folder: &Path) -> Result<(), LabError> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let offset = since.as_nanos() as i64 - Monotonic::now().as_nanos() + zero.as_nanos();
+        let captures = Captures::create(folder, &self.names(), offset).map_err(LabError::Capture)?;
+        let seen = self.engine.write(captures).map_err(LabError::Capture)?;
+        self.begin_and(zero, Some(seen))
+    }
+
+    fn begin_and(&self, zero: Monotonic, seen: Option<Sender<Seen>>) -> Result<(), LabError> {
         let before = zero.saturating_since(Monotonic::now());
         let plan = Plan {
             baseline: before,
             ..self.plan.clone()
         };
         let switch = Switch::new(&plan)?;
-        self.engine.order(Order::Begin(Box::new(switch), zero));
+        self.engine.order(Order::Begin(Box::new(switch), zero, seen));
         Ok(())
     }
 

@@ -9,11 +9,13 @@
 //! - [`packet`]: bytes: bursts split into packets of the air, packets joined again, marks and checksums.
 //! - [`credit`]: how much a kernel may hand over ahead of the air, so that TCP Small Queues keep working.
 //! - [`address`]: who has which address.
+//! - [`capture`]: what was seen, as pcapng.
 //! - [`Switch`]: frames in, frames out, without a clock or a file.
 //! - [`Lab`]: the nodes, the thread that carries packets between them, and programs at them.
 //! - [`init`]: the helper process that makes the namespaces and is the ancestor of what runs in them.
 
 pub mod address;
+pub mod capture;
 pub mod credit;
 mod engine;
 mod error;

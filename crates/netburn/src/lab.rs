@@ -84,8 +84,11 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
             Ok((end, name, at.command))
         })
         .collect::<Result<_, Stop>>()?;
-    lab.begin(Monotonic::now())
-        .map_err(|error| Stop::Wrong(error.to_string()))?;
+    let began = match &args.pcap {
+        Some(folder) => lab.begin_capturing(Monotonic::now(), folder),
+        None => lab.begin(Monotonic::now()),
+    };
+    began.map_err(|error| Stop::Wrong(error.to_string()))?;
     let _servers = servers(&lab, &ends)?;
     say(&format!("from another terminal: {} -- sh", lab.entry(ends[0].0)));
     let runtime = tokio::runtime::Builder::new_multi_thread()

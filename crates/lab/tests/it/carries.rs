@@ -80,3 +80,60 @@ fn daemons_end_with_the_lab() {
     // The helper is waited for, and it ends only after all that it started.
     assert_eq!(daemons(), 0);
 }
+
+#[test]
+fn tshark_reads_the_captures() {
+    let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
+    let folder = tempfile::tempdir().unwrap();
+    let lab = netburn_lab::Lab::open(&plan, crate::common::helper()).unwrap();
+    lab.begin_capturing(netburn_linux::Monotonic::now(), folder.path())
+        .unwrap();
+    let station = plan.stations[0].name.as_str();
+    let mut server = start(&lab, "server", &["iperf3", "-s", "-1", "--forceflush"]);
+    server.line();
+    server.line();
+    let client = start(&lab, station, &["iperf3", "-4", "-c", "server", "-R", "-n", "1M"]);
+    assert_eq!(client.text().0, Ended::Status(0));
+    drop((server, lab));
+    let tshark = |file: &str, arguments: &[&str]| {
+        let output = std::process::Command::new("tshark")
+            .arg("-r")
+            .arg(folder.path().join(file))
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let checked = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"];
+    let packets = |filter: &str| {
+        let station = format!("station-{station}.pcapng");
+        tshark(&station, &[&checked[..], &["-Y", filter]].concat())
+            .lines()
+            .count()
+    };
+    // 1 MiB are 725 segments of 1 448 bytes.
+    assert!(packets("tcp.srcport == 5201 && tcp.len > 0") >= 725);
+    assert_eq!(packets("tcp.checksum.status == 0 || ip.checksum.status == 0"), 0);
+    let fields = [
+        "-T",
+        "fields",
+        "-e",
+        "radiotap.mcs.index",
+        "-e",
+        "wlan.fc.type_subtype",
+        "-e",
+        "radiotap.ampdu.reference",
+    ];
+    let air = tshark("air.pcapng", &fields);
+    let aggregates = air
+        .lines()
+        .filter(|line| line.split('\t').nth(2).is_some_and(|field| !field.is_empty()));
+    assert!(aggregates.count() > 3, "{air}");
+    // QoS Data is type 2, subtype 8.
+    assert!(
+        air.lines()
+            .all(|line| matches!(line.split('\t').nth(1), Some("0x0028" | "40"))),
+        "{air}"
+    );
+}

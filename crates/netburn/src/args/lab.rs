@@ -3,6 +3,7 @@
 use super::{Changes, Format};
 use clap::Args;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Run programs at the stations of a modelled network: real ones, with this machine's kernel TCP.
 ///
@@ -21,6 +22,9 @@ pub(crate) struct LabArgs {
     /// Keep it open until it is interrupted, and show the air
     #[arg(long)]
     pub(crate) serve: bool,
+    /// Keep what every station sends and receives, and the air, in this directory, as pcapng
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
     /// The command; more of them after `--and --at NAME --`
     #[arg(last = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
