@@ -221,6 +221,19 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
+    /// Which stations of a radio are slow now, where that matters.
+    fn set_slow(&mut self, radio: usize) {
+        if !self.radios[radio].slow_stations {
+            return;
+        }
+        let slow = layout::slow_stations(radio, &self.places);
+        for place in self.places.iter().filter(|place| place.radio.index() == radio) {
+            let codel = self.queues[radio].codel(slow.contains(&place.node));
+            self.air.set_codel(place.radio, place.node, codel);
+        }
+        self.queues[radio].slow = slow;
+    }
+
     /// The links' signals as they are now.
     fn set_signal(&mut self, station: usize) {
         let place = &self.places[station];
@@ -228,6 +241,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let up = place.link.snr_up(&place.quality, place.signal_up);
         self.air.set_snr(place.radio, place.node, down);
         self.air.set_snr(place.node, place.radio, up);
+        self.set_slow(self.places[station].radio.index());
     }
 
     /// The links' rate choice as it is now.

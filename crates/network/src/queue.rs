@@ -2,7 +2,6 @@
 
 use netburn_medium::config::{Aql, QueueKind, QueueLimit};
 use netburn_medium::packet::NodeId;
-use netburn_medium::queue::TransmitQueue;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
 use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Order};
@@ -12,6 +11,7 @@ use netburn_medium::queue::fq_codel::FqCodel;
 use netburn_medium::queue::fq_mac::FqMac;
 use netburn_medium::queue::pfifo_fast::PfifoFast;
 use netburn_medium::queue::station_rr::StationRr;
+use netburn_medium::queue::{Tin, TransmitQueue};
 
 /// What a transmit queue is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct QueueConfig {
     pub ecn: bool,
     /// Limits on what the hardware is given, where the discipline knows airtime.
     pub aql: Option<Aql>,
+    /// Stations that get more time before CoDel drops, where the discipline has CoDel per station.
+    pub slow: Vec<NodeId>,
     /// The weights of stations that aren't the usual, where the discipline knows airtime.
     pub weights: Vec<(NodeId, u32)>,
 }
@@ -45,19 +47,41 @@ impl QueueConfig {
                 Box::new(Device::new(discipline, ATH9K_DEPTH, Order::RoundRobin))
             }
             QueueKind::StationRr => Box::new(StationRr::new(self.limit)),
-            QueueKind::FqMac => Box::new(FqMac::new(
-                self.bounded(FqParameters::MAC80211),
-                codel(CodelParameters::MAC80211),
-            )),
+            QueueKind::FqMac => {
+                let parameters = self.bounded(FqParameters::MAC80211);
+                let mut queue = FqMac::new(parameters, codel(CodelParameters::MAC80211));
+                for tin in self.slow_tins() {
+                    queue.set_codel(tin, CodelParameters::MAC80211_SLOW);
+                }
+                Box::new(queue)
+            }
             QueueKind::Airtime => {
                 let parameters = self.bounded(FqParameters::MAC80211);
                 let mut queue = Airtime::new(parameters, codel(CodelParameters::MAC80211), self.aql);
                 for (station, weight) in &self.weights {
                     queue.set_weight(*station, *weight);
                 }
+                for tin in self.slow_tins() {
+                    queue.set_codel(tin, CodelParameters::MAC80211_SLOW);
+                }
                 Box::new(queue)
             }
         }
+    }
+
+    /// What a station's CoDel goes by.
+    pub(crate) fn codel(&self, slow: bool) -> CodelParameters {
+        match slow {
+            true => CodelParameters::MAC80211_SLOW,
+            false => CodelParameters {
+                ecn: self.ecn,
+                ..CodelParameters::MAC80211
+            },
+        }
+    }
+
+    fn slow_tins(&self) -> impl Iterator<Item = Tin> + '_ {
+        self.slow.iter().flat_map(|to| (0..8).map(|tid| Tin { to: *to, tid }))
     }
 
     fn bounded(&self, usual: FqParameters) -> FqParameters {

@@ -244,3 +244,39 @@ fn which_channels() {
         [0, 0, 1]
     );
 }
+
+/// Below 6 Mbit/s for each station of its radio: of two, one at 6 Mbit/s (some 5 of goodput) is slow and one at 54 is not. CoDel then waits
+/// 300 ms, not 100, before it drops from a standing queue, so the first drop comes later.
+#[test]
+fn slow_stations_are_dropped_from_later() {
+    let first_drop = |slow: bool, changed: bool| {
+        let mcs = if changed { 7 } else { 0 };
+        let change = "[[at]]\ntime = \"0 s\"\nset = { \"station.b.mcs\" = 0 }\n";
+        let text = HOUSE
+            .replace(
+                "queue = \"fifo\"",
+                &format!("queue = \"fq-mac\"\nslow_stations = {slow}"),
+            )
+            .replace(
+                "wan   = { down = \"10 Mbit/s\", up = \"1 Mbit/s\", delay = \"5 ms\" }\n",
+                "",
+            )
+            .replace("mcs = 0", &format!("mcs = {mcs}"));
+        let mut network = Network::new(&plan(&(text + if changed { change } else { "" }))).unwrap();
+        for number in 0..1_500 {
+            let at = Instant::from_millis(number);
+            network.handle_packet(at, Endpoint::Server, Endpoint::Station(1), packet(1_500, 1));
+        }
+        let all = run(&mut network, Instant::from_secs(10));
+        let dropped = all.iter().find_map(|output| match output {
+            Output::Dropped { at, .. } => Some(at.as_secs_f64()),
+            _ => None,
+        });
+        dropped.expect("12 Mbit/s don't go through 6")
+    };
+    let usual = first_drop(false, false);
+    let later = first_drop(true, false);
+    assert!((0.1..0.25).contains(&usual), "{usual}");
+    assert!((0.3..0.5).contains(&later), "{later}");
+    assert_eq!(first_drop(true, true), later, "also when it becomes slow while it runs");
+}

@@ -127,6 +127,8 @@ pub struct Ap {
     pub queue_limit: QueueLimit,
     /// Whether its queue marks packets of connections that can do ECN (RFC 3168), where the discipline can mark.
     pub ecn: bool,
+    /// Whether slow stations get more time before CoDel drops, where the discipline has CoDel per station.
+    pub slow_stations: bool,
     /// What its hardware takes ahead of time.
     pub hardware_queue: HardwareQueue,
     /// Its airtime queue limits; `None`: none.

@@ -115,6 +115,8 @@ section! {
         queue_limit: QueueLimit;
         /// Whether the queue marks packets of connections that can do ECN (RFC 3168) instead of dropping them, where the discipline can. On in Linux.
         ecn: Flag = "true";
+        /// Whether `fq-mac` and `airtime` give slow stations, below 6 Mbit/s for each station of the radio, more time before packets are dropped (CoDel with 50 ms and 300 ms, no ECN), as Linux did from 2016 to 2025.
+        slow_stations: Flag = "false";
         /// What the hardware takes ahead of time, per access category of a radio: aggregates, frames or time, or `unlimited`. ath9k keeps two aggregates.
         hardware_queue: HardwareQueue = "2 aggregates";
         /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.

@@ -163,14 +163,14 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
     let own = (
         queue(),
         limit,
-        any::<bool>(),
+        any::<(bool, bool)>(),
         hardware_queue(),
         option::of(aql),
         option::of(rate()),
         option::of(wan),
     );
     (radio(Band::Ghz2_4), radio(Band::Ghz5), any::<bool>(), own).prop_map(move |(two, five, rated, own)| {
-        let (queue, queue_limit, ecn, hardware_queue, aql, forwarding, wan) = own;
+        let (queue, queue_limit, (ecn, slow_stations), hardware_queue, aql, forwarding, wan) = own;
         Ap {
             name: name.to_owned(),
             rating: rated.then(|| "AX5400".parse().expect("a rating")),
@@ -178,6 +178,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             queue,
             queue_limit,
             ecn,
+            slow_stations,
             hardware_queue,
             aql,
             forwarding,

@@ -4,7 +4,8 @@ use super::Air;
 use crate::config::Limit;
 use crate::packet::NodeId;
 use crate::phy::{PhyError, TxVector};
-use crate::queue::TransmitQueue;
+use crate::queue::codel::CodelParameters;
+use crate::queue::{Tin, TransmitQueue};
 use crate::rate::RateChoice;
 use netburn_units::Instant;
 
@@ -55,6 +56,15 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         at.tell_of_resends(now);
         self.report_drops(now, node);
         self.fill_all(now, node, None);
+    }
+
+    /// The CoDel parameters of a station at a node's queue from now on, where that has such.
+    pub fn set_codel(&mut self, node: NodeId, station: NodeId, codel: CodelParameters) {
+        for tid in 0..8 {
+            self.nodes[node.index()]
+                .queue
+                .set_codel(Tin { to: station, tid }, codel);
+        }
     }
 
     /// A station's weight in a node's schedule by airtime, where its queue has one.

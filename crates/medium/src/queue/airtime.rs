@@ -116,6 +116,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         Airtime::set_weight(self, station, weight);
     }
 
+    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        Airtime::set_codel(self, tin, codel);
+    }
+
     fn clear(&mut self, drops: &mut Drops<P>) {
         self.queue.clear(drops);
     }

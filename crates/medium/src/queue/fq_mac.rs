@@ -78,6 +78,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.fq.dequeue(now, tin, drops)
     }
 
+    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        FqMac::set_codel(self, tin, codel);
+    }
+
     fn clear(&mut self, drops: &mut Drops<P>) {
         self.fq.clear(drops);
     }

@@ -18,6 +18,7 @@ mod turns;
 
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};
+use crate::queue::codel::CodelParameters;
 use netburn_units::{Duration, Instant};
 
 /// A station and traffic identifier: what one aggregate is for, and one BlockAck agreement.
@@ -73,6 +74,11 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// A station's weight from now on, where the discipline has weights.
     fn set_weight(&mut self, station: NodeId, weight: u32) {
         let _ = (station, weight);
+    }
+
+    /// The CoDel parameters of one station's tin from now on, where the discipline has such.
+    fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
+        let _ = (tin, codel);
     }
 
     /// Drops all that waits: another queue takes its place.

@@ -140,6 +140,20 @@ impl Link {
         }
     }
 
+    /// What the access point may expect to get through to the station by the best rate for its signal, in bit/s.
+    pub(crate) fn expected_bps(&self, quality: &Quality) -> f64 {
+        let (vector, snr_db) = match quality {
+            Quality::Mcs(mcs) => (self.at_mcs(*mcs), None),
+            _ => (self.fastest, self.snr_down(quality)),
+        };
+        let set = RateSet::up_to(&vector, &self.limits, ACCESS);
+        let entry = match quality {
+            Quality::Mcs(_) => set.entries().iter().find(|entry| entry.vector == vector),
+            _ => Some(set.best(snr_db)),
+        };
+        entry.map_or(0.0, |entry| entry.goodput(1.0, set.success(entry, snr_db)))
+    }
+
     /// The transmit power of the access point from now on.
     pub(crate) fn set_power(&mut self, power: Dbm) {
         self.power = power;

@@ -29,6 +29,8 @@ pub(crate) struct PlacedRadio {
     /// Its access point's place in the plan.
     pub(crate) ap: usize,
     pub(crate) config: RadioConfig,
+    /// Whether slow stations get more time before CoDel drops.
+    pub(crate) slow_stations: bool,
 }
 
 /// A station in its place.
@@ -104,6 +106,17 @@ impl Layout {
     }
 }
 
+/// Below this, for each station of its radio, a station is slow (`STA_SLOW_THRESHOLD`).
+const SLOW: f64 = 6e6;
+
+/// The stations of a radio that are slow for their number.
+pub(crate) fn slow_stations(radio: usize, places: &[Place]) -> Vec<NodeId> {
+    let joined = || places.iter().filter(|place| place.radio.index() == radio);
+    let threshold = SLOW * joined().count() as f64;
+    let slow = joined().filter(|place| place.link.expected_bps(&place.quality) < threshold);
+    slow.map(|place| place.node).collect()
+}
+
 /// The node of that number.
 fn node(index: usize) -> NodeId {
     NodeId(u16::try_from(index).expect("a plan has fewer than 65 536 radios and stations"))
@@ -126,6 +139,11 @@ fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<Q
             limit: ap.queue_limit,
             ecn: ap.ecn,
             aql: ap.aql,
+            slow: if ap.slow_stations {
+                slow_stations(index, places)
+            } else {
+                Vec::new()
+            },
             weights: weights(index),
         }
     };
@@ -134,6 +152,7 @@ fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<Q
         limit: station.air.queue.default_limit(),
         ecn: true,
         aql: None,
+        slow: Vec::new(),
         weights: Vec::new(),
     };
     let queues: Vec<QueueConfig> = radios

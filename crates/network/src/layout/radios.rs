@@ -44,6 +44,7 @@ pub(super) fn of(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError
         },
         ap: index,
         config,
+        slow_stations: ap.slow_stations,
     };
     Ok(radios.into_iter().map(place).collect())
 }

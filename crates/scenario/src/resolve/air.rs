@@ -46,6 +46,7 @@ pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -
             .as_ref()
             .map_or(queue.default_limit(), |at| at.value),
         ecn: section.ecn.as_ref().is_none_or(|at| at.0),
+        slow_stations: section.slow_stations.as_ref().is_some_and(|at| at.0),
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
         aql: section.aql.as_ref().and_then(|at| at.0),
         forwarding: section.forwarding.as_ref().map(|at| at.0),
