@@ -2,7 +2,7 @@
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
 use crate::machine::Network;
 use crate::wires::Wire;
 use netburn_medium::config::{Quality, QueueKind};
