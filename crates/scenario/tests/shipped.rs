@@ -40,8 +40,8 @@ fn every_file_in_scenarios_is_shipped() {
 #[test]
 fn what_comments_offer_to_set_can_be_set() {
     for (name, key, value) in [
-        ("slow-neighbour", "ap.home.queue", "station-rr"),
-        ("slow-neighbour", "ap.home.hardware_queue", "8 frames"),
+        ("slow-neighbour", "ap.ap.queue", "station-rr"),
+        ("slow-neighbour", "ap.ap.hardware_queue", "8 frames"),
         ("boost", "workload.film.priority", "best-effort"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
