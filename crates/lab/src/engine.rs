@@ -368,7 +368,8 @@ impl Carrier {
                 .lateness
                 .record(Duration::from_nanos(late.max(0).unsigned_abs()));
             match self.ports[number].device.write(delivery.frame) {
-                Ok(_) => {}
+                // A device takes a frame whole or not at all.
+                Ok(written) => debug_assert_eq!(written, delivery.frame.len()),
                 // The interface is down, or its program took it away: the packet is lost, as on any other such host.
                 Err(error) => {
                     tracing::debug!(%error, to = ?delivery.to, "a frame can't be delivered");
@@ -385,7 +386,7 @@ impl Carrier {
             }
         }
         if now >= running.tick {
-            running.tick = running.tick + TICK;
+            running.tick += TICK;
             if now > running.tick {
                 let tick = TICK.as_nanos() as i64;
                 running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);

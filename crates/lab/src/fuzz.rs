@@ -93,7 +93,7 @@ pub fn check_switch(data: &[u8]) {
             _ => Endpoint::Station(1),
         };
         match what & 7 {
-            0..=2 => now = now + Duration::from_micros(u64::from(much) * 20),
+            0..=2 => now += Duration::from_micros(u64::from(much) * 20),
             3 => now = switch.poll_timeout().map_or(now, |(at, _)| at.max(now)),
             4 => switch.handle_nudge(end),
             5 => switch.handle_frame(now, end, &data[..usize::from(much).min(data.len())]),

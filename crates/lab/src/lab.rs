@@ -88,6 +88,13 @@ impl Lab {
             notes.push(format!("names don't resolve: {error}"));
         }
         let host = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
+        let unsaid = plan.server.cc.is_none() || plan.stations.iter().any(|station| station.cc.is_none());
+        if unsaid && host.trim() != "cubic" {
+            notes.push(format!(
+                "where the scenario names no congestion control, this machine's own is used: {} (the simulator takes cubic)",
+                host.trim()
+            ));
+        }
         let server = plan.server.cc.as_ref().map_or(host.trim(), |control| control.name());
         let mut wanted = vec![(Endpoint::Server, "eth0", server.to_owned(), 0, false)];
         for (station, number) in plan.stations.iter().zip(0..) {

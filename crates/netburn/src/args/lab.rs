@@ -87,7 +87,9 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
 
-    fn commands(line: &[&str]) -> Result<Vec<(Option<String>, Vec<String>)>, String> {
+    type Taken = (Option<String>, Vec<String>);
+
+    fn commands(line: &[&str]) -> Result<Vec<Taken>, String> {
         let cli = Cli::try_parse_from([&["netburn", "lab", "anomaly"], line].concat()).unwrap();
         let Command::Lab(args) = cli.command else {
             unreachable!()
