@@ -19,6 +19,7 @@ pub const FILES: &[(&str, &str)] = shipped![
     "saturation.toml",
     "aggregation.toml",
     "links.toml",
+    "links-tcp.toml",
     "categories.toml",
     "anomaly.toml",
     "queues.toml",
