@@ -9,6 +9,7 @@ use crate::init::message::{Answer, NodeWanted, Request, RunWanted};
 use crate::lateness::LabHealth;
 use crate::observe::StationLook;
 use crate::switch::{Counted, Switch};
+use crate::wishes;
 use netburn_linux::Monotonic;
 use netburn_linux::route::Route;
 use netburn_network::Endpoint;
@@ -87,18 +88,18 @@ impl Lab {
         if let Err(error) = helper.ask(&Request::Names(names(plan)), &[]) {
             notes.push(format!("names don't resolve: {error}"));
         }
-        let host = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
-        let unsaid = plan.server.cc.is_none() || plan.stations.iter().any(|station| station.cc.is_none());
-        if unsaid && host.trim() != "cubic" {
-            notes.push(format!(
-                "where the scenario names no congestion control, this machine's own is used: {} (the simulator takes cubic)",
-                host.trim()
-            ));
-        }
-        let server = plan.server.cc.as_ref().map_or(host.trim(), |control| control.name());
-        let mut wanted = vec![(Endpoint::Server, "eth0", server.to_owned(), 0, false)];
+        let usual = wishes::usual_control();
+        notes.extend(usual.note.clone());
+        notes.extend(wishes::unmet(plan));
+        let control = |named: Option<&str>| named.unwrap_or(&usual.name).to_owned();
+        let mut wanted = vec![(
+            Endpoint::Server,
+            "eth0",
+            control(plan.server.cc.as_ref().map(|cc| cc.name())),
+            0,
+            false,
+        )];
         for (station, number) in plan.stations.iter().zip(0..) {
-            let control = station.cc.as_ref().map_or(host.trim(), |control| control.name());
             let cap = station
                 .tsq
                 .and_then(|tsq| tsq.settings())
@@ -106,7 +107,13 @@ impl Lab {
             let cap = cap.map_or(0, |cap| u32::try_from(cap.as_bytes()).unwrap_or(u32::MAX));
             // Without small queues a kernel hands over what it likes.
             let bucket = station.tsq.is_none_or(|tsq| tsq.settings().is_some());
-            wanted.push((Endpoint::Station(number), "wlan0", control.to_owned(), cap, bucket));
+            wanted.push((
+                Endpoint::Station(number),
+                "wlan0",
+                control(station.cc.as_ref().map(|cc| cc.name())),
+                cap,
+                bucket,
+            ));
         }
         let (mut ports, mut namespaces) = (Vec::new(), Vec::new());
         for (end, interface, control, output_limit, bucket) in wanted {

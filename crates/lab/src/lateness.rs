@@ -6,6 +6,13 @@ use netburn_units::Duration;
 /// The 99th percentile of lateness that is still believed: a round trip has two deliveries in it, and a lightly loaded air's is a
 /// millisecond.
 pub const LIMIT: Duration = Duration::from_micros(500);
+/// The share of the machine's time that the hypervisor may take: what it takes comes in pieces of milliseconds, in which nothing
+/// here moves.
+pub const STEAL: f64 = 0.02;
+/// The machine's busy share that is still believed. Above it, the programs inside wait for processors, and for each other.
+pub const BUSY: f64 = 0.98;
+/// Processor time of the thread that carries packets, as a share of one core. Above it, that thread is the bottleneck.
+pub const CPU: f64 = 0.95;
 
 /// How late each delivery was.
 #[derive(Debug, Clone)]
@@ -93,8 +100,23 @@ impl LabHealth {
                 self.write_errors
             ));
         }
+        let shares = [
+            ("the hypervisor took {} of the machine's time", self.steal, STEAL),
+            ("the machine was {} busy while the lab ran", self.machine_busy, BUSY),
+            ("carrying packets took {} of a core", self.cpu, CPU),
+        ];
+        for (text, share, limit) in shares {
+            if share.is_nan() || share > limit {
+                let text = text.replace("{}", &percent(share));
+                reasons.push(format!("{text}; the limit is {}", percent(limit)));
+            }
+        }
         reasons
     }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 #[cfg(test)]
@@ -115,5 +137,39 @@ mod tests {
         health.ring_drops = 1;
         health.write_errors = 1;
         assert_eq!(health.reasons().len(), 3);
+    }
+
+    #[test]
+    fn the_gate_judges_the_machine() {
+        type Change = fn(&mut LabHealth, f64);
+        let table: [(Change, f64, f64, &str); 3] = [
+            (
+                |health, share| health.steal = share,
+                0.02,
+                0.03,
+                "the hypervisor took 3 % of the machine's time; the limit is 2 %",
+            ),
+            (
+                |health, share| health.machine_busy = share,
+                0.98,
+                0.991,
+                "the machine was 99 % busy while the lab ran; the limit is 98 %",
+            ),
+            (
+                |health, share| health.cpu = share,
+                0.95,
+                0.97,
+                "carrying packets took 97 % of a core; the limit is 95 %",
+            ),
+        ];
+        for (change, believed, doubted, sentence) in table {
+            let mut health = LabHealth::default();
+            change(&mut health, believed);
+            assert_eq!(health.reasons(), [""; 0]);
+            change(&mut health, doubted);
+            assert_eq!(health.reasons(), [sentence]);
+            change(&mut health, f64::NAN);
+            assert_eq!(health.reasons().len(), 1, "what couldn't be measured is no pass");
+        }
     }
 }

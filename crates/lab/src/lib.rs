@@ -28,6 +28,7 @@ mod lateness;
 mod observe;
 pub mod packet;
 mod switch;
+mod wishes;
 
 pub use error::LabError;
 pub use helper::Ended;

@@ -1,0 +1,147 @@
+//! What a plan asks of kernels, and what this machine's can't do of it.
+
+use netburn_scenario::Plan;
+use netburn_scenario::plan::Station;
+use std::fs;
+
+/// Where nobody says otherwise, on every ground that models the air.
+const USUAL: &str = "cubic";
+
+/// The shift that a kernel's sockets begin with (`sock_init_data`); only a Wi-Fi driver can ask for another (`sk_pacing_shift_update`).
+const SHIFT: u8 = 10;
+
+/// The congestion control of connections for which the plan names none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Usual {
+    /// Its name; empty: the network namespace's.
+    pub(crate) name: String,
+    /// What is to be said about it.
+    pub(crate) note: Option<String>,
+}
+
+/// The same as the simulator takes, if this kernel has it.
+pub(crate) fn usual_control() -> Usual {
+    let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
+    usual(
+        &read("tcp_available_congestion_control"),
+        &read("tcp_congestion_control"),
+    )
+}
+
+fn usual(available: &str, own: &str) -> Usual {
+    if available.split_whitespace().any(|name| name == USUAL) {
+        return Usual {
+            name: USUAL.to_owned(),
+            note: None,
+        };
+    }
+    let own = own.trim();
+    Usual {
+        name: own.to_owned(),
+        note: Some(format!(
+            "where the scenario names no congestion control, this machine's own is used ({own}) and not {USUAL}, which the simulator \
+             takes: this kernel has not loaded it; `sudo modprobe tcp_{USUAL}` may"
+        )),
+    }
+}
+
+/// What of a plan's wishes about kernels isn't done here, a sentence each.
+pub(crate) fn unmet(plan: &Plan) -> Vec<String> {
+    plan.stations.iter().flat_map(of_station).collect()
+}
+
+fn of_station(station: &Station) -> Vec<String> {
+    let name = &station.name;
+    let mut notes = Vec::new();
+    if let Some(settings) = station.tsq.and_then(|tsq| tsq.settings()) {
+        let mut not = Vec::new();
+        if settings.shift != Some(SHIFT) {
+            let wanted = settings.shift.map_or_else(
+                || "a limit that doesn't follow the rate".to_owned(),
+                |shift| format!("shift {shift}"),
+            );
+            not.push(format!("{wanted} (a kernel's is {SHIFT} unless a Wi-Fi driver asks)"));
+        }
+        if settings.minimum.as_bytes() > 0 {
+            not.push(format!("the minimum of {}", settings.minimum));
+        }
+        if settings.cap.is_some() && !settings.caps_paced {
+            not.push("leaving paced connections without the cap".to_owned());
+        }
+        if !not.is_empty() {
+            let done = settings
+                .cap
+                .map_or_else(String::new, |cap| format!("; the cap of {cap} is set"));
+            notes.push(format!(
+                "station.{name}.tsq: the lab can't do {}{done}",
+                not.join(", nor ")
+            ));
+        }
+    }
+    if !station.completion_delay.is_zero() {
+        notes.push(format!(
+            "station.{name}.completion_delay: the lab tells a kernel at once what has left"
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+
+    #[test]
+    fn the_simulators_control_is_used_where_there_is_one() {
+        let here = usual("reno cubic bbr\n", "bbr\n");
+        assert_eq!((here.name.as_str(), here.note), ("cubic", None));
+        let here = usual("reno bbr\n", "bbr\n");
+        assert_eq!(here.name, "bbr");
+        let note = here.note.unwrap();
+        assert!(note.contains("(bbr)") && note.contains("modprobe tcp_cubic"), "{note}");
+        // A name that only begins so is another.
+        assert_eq!(usual("cubictcp", "reno").name, "reno");
+        assert_eq!(usual("", "").name, "");
+    }
+
+    #[test]
+    fn what_small_queues_cannot_be_is_told() {
+        let notes = |line: &str| {
+            let text = format!(
+                "[ap.a.radio.5g]\n[station.s]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"upload\"\n{line}\n"
+            );
+            unmet(&Document::from_toml("s.toml", &text).unwrap().resolve().unwrap())
+        };
+        let none: [&str; 0] = [];
+        for met in [
+            "",
+            "tsq = \"2013\"",
+            "tsq = \"2015\"",
+            "tsq = \"off\"",
+            "tsq = { shift = 10, cap = \"64 KiB\" }",
+        ] {
+            assert_eq!(notes(met), none, "{met}");
+        }
+        assert_eq!(
+            notes("tsq = \"2025\""),
+            [
+                "station.s.tsq: the lab can't do shift 7 (a kernel's is 10 unless a Wi-Fi driver asks); the cap of 4 MiB is set"
+            ]
+        );
+        assert_eq!(
+            notes("tsq = \"2013-min\""),
+            ["station.s.tsq: the lab can't do the minimum of 128 KiB"]
+        );
+        let all =
+            notes("tsq = { shift = \"none\", minimum = \"10 kB\", cap = \"1 MiB\" }\ncompletion_delay = \"1 ms\"");
+        assert_eq!(
+            all,
+            [
+                "station.s.tsq: the lab can't do a limit that doesn't follow the rate (a kernel's is 10 unless a Wi-Fi driver \
+                 asks), nor the minimum of 10 kB; the cap of 1 MiB is set",
+                "station.s.completion_delay: the lab tells a kernel at once what has left"
+            ]
+        );
+        assert_eq!(notes("tsq = \"2019\"").len(), 1);
+    }
+}
