@@ -6,6 +6,9 @@ use std::io;
 /// Why there is no lab, or something can't be done in it.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
+    /// This system isn't Linux.
+    #[error("it stands on network namespaces and TUN devices as Linux has them, and this system is another")]
+    Elsewhere,
     /// The plan's network can't be.
     #[error(transparent)]
     Network(#[from] NetworkError),

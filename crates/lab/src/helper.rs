@@ -2,6 +2,7 @@
 
 use crate::error::LabError;
 use crate::init::message::{Answer, Request};
+use crate::program::Ended;
 use netburn_linux::pass;
 use std::collections::BTreeMap;
 use std::io;
@@ -38,17 +39,6 @@ pub(crate) struct Ends {
 struct EndsState {
     ended: BTreeMap<u32, Ended>,
     over: bool,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// With this exit status.
-    Status(u32),
-    /// Killed by this signal.
-    Signal(u32),
-    /// With the lab.
-    WithLab,
 }
 
 impl Ends {

@@ -4,10 +4,11 @@ use crate::address;
 use crate::capture::Captures;
 use crate::engine::{Engine, Order, Port, Seen};
 use crate::error::LabError;
-use crate::helper::{Ended, Ends, Helper};
+use crate::helper::{Ends, Helper};
 use crate::init::message::{Answer, NodeWanted, Request, RunWanted};
 use crate::lateness::LabHealth;
 use crate::observe::StationLook;
+use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
 use crate::wishes;
 use netburn_linux::Monotonic;
@@ -51,19 +52,6 @@ impl Shared {
     fn helper(&self) -> MutexGuard<'_, Helper> {
         self.helper.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A program to be run at a node.
-#[derive(Debug)]
-pub struct Program {
-    /// It and its arguments.
-    pub arguments: Vec<OsString>,
-    /// Variables beyond this process's own.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Standard input, output and error.
-    pub files: [OwnedFd; 3],
-    /// Whether it gets a process group of its own, so that an interrupt from the terminal doesn't reach it.
-    pub own_group: bool,
 }
 
 /// A program that runs at a node. Dropped, it is killed.

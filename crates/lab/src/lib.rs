@@ -14,25 +14,41 @@
 //! - [`Lab`]: the nodes, the thread that carries packets between them, and programs at them.
 //! - [`init`]: the helper process that makes the namespaces and is the ancestor of what runs in them.
 
+//!
+//! On other systems than Linux all but the last two is there, and [`Lab::open`] says that there is no lab.
+
 pub mod address;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is captured is a lab's"))]
 pub mod capture;
 pub mod credit;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 mod engine;
 mod error;
+#[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod fuzz;
+#[cfg(target_os = "linux")]
 mod helper;
+#[cfg(target_os = "linux")]
 pub mod init;
+#[cfg(target_os = "linux")]
 mod lab;
 mod lateness;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is seen is a lab's"))]
 mod observe;
 pub mod packet;
+mod program;
 mod switch;
 mod wishes;
 
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Guest, Lab, init};
 pub use error::LabError;
-pub use helper::Ended;
-pub use lab::{Guest, Lab, Program};
+#[cfg(target_os = "linux")]
+pub use lab::{Guest, Lab};
 pub use lateness::{LIMIT, LabHealth, Lateness};
 pub use observe::StationLook;
+pub use program::{Ended, Program};
 pub use switch::{Counted, Delivery, Switch, Tapped};

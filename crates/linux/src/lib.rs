@@ -44,5 +44,5 @@ pub use memory::{SealedMemory, sendfile};
 pub use process::{die_with_parent, raise_open_files};
 pub use sampler::{Sampler, Watch, Window};
 pub use socket::{bind_to_device, set_dscp};
-pub use tcp::{TcpInfo, discard, send_more, set_congestion_control, tcp_info};
+pub use tcp::{TcpInfo, discard, send_more, set_congestion_control, set_unsent_limit, tcp_info};
 pub use timer::{Timer, set_timer_slack};

@@ -71,6 +71,14 @@ pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
     imp::set_congestion_control(socket.as_fd(), name)
 }
 
+/// Limits what waits in the kernel without having been sent (TCP_NOTSENT_LOWAT, tcp(7)), in bytes.
+///
+/// # Errors
+/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn set_unsent_limit(socket: impl AsFd, limit: u32) -> io::Result<()> {
+    imp::set_unsent_limit(socket.as_fd(), limit)
+}
+
 #[cfg(target_os = "linux")]
 mod imp {
     use super::*;
@@ -138,6 +146,10 @@ mod imp {
     pub(super) fn set_congestion_control(socket: BorrowedFd<'_>, name: &str) -> io::Result<()> {
         SockRef::from(&socket).set_tcp_congestion(name.as_bytes())
     }
+
+    pub(super) fn set_unsent_limit(socket: BorrowedFd<'_>, limit: u32) -> io::Result<()> {
+        SockRef::from(&socket).set_tcp_notsent_lowat(limit)
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -162,6 +174,10 @@ mod imp {
     }
 
     pub(super) fn set_congestion_control(_socket: BorrowedFd<'_>, _name: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn set_unsent_limit(_: BorrowedFd<'_>, _: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

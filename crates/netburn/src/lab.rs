@@ -53,6 +53,7 @@ pub(crate) fn explained(error: &LabError) -> String {
         LabError::Refused { what, .. } if what.contains("congestion") => {
             "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it"
         }
+        LabError::Elsewhere => return format!("no lab: {error}. `--on simulate` models the same without it"),
         _ => return format!("no lab: {error}"),
     };
     format!("no lab: {error}. {hint}. `--on simulate` models the same without it")

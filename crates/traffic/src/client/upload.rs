@@ -3,8 +3,7 @@
 use super::exchange::{Broken, Watch};
 use super::{Socket, Stream};
 use crate::content::Content;
-use netburn_linux::tcp_info;
-use socket2::SockRef;
+use netburn_linux::{set_unsent_limit, tcp_info};
 use std::io;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -24,7 +23,7 @@ const UNSENT: u32 = 256 * 1024;
 /// Keeps what waits unsent in the kernel small.
 pub(crate) fn limit_unsent(socket: &Socket) {
     // Where it can't be set, intervals of uploads are a buffer's length early; nothing else.
-    let _ = SockRef::from(socket.tcp()).set_tcp_notsent_lowat(UNSENT);
+    let _ = set_unsent_limit(socket.tcp(), UNSENT);
 }
 
 /// Sends `length` bytes after a head of `head` bytes that is on its way already, and tells how many have arrived:

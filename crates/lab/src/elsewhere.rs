@@ -1,0 +1,110 @@
+//! The stand-in on systems other than Linux: no lab can be opened, so there is none whose methods could be called.
+
+use crate::error::LabError;
+use crate::lateness::LabHealth;
+use crate::observe::StationLook;
+use crate::program::{Ended, Program};
+use crate::switch::Counted;
+use netburn_linux::Monotonic;
+use netburn_network::Endpoint;
+use netburn_record::Row;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::Setting;
+use netburn_units::Instant;
+use std::path::Path;
+use std::process::Command;
+
+/// A lab, which this system doesn't have.
+#[derive(Debug)]
+pub enum Lab {}
+
+/// A program in a lab, which this system doesn't have.
+#[derive(Debug)]
+pub enum Guest {}
+
+#[expect(missing_docs, reason = "they are the other ones' names, and can't be called")]
+impl Lab {
+    /// Opens no lab.
+    ///
+    /// # Errors
+    /// [`LabError::Elsewhere`], always.
+    pub fn open(_: &Plan, _: Command) -> Result<Lab, LabError> {
+        Err(LabError::Elsewhere)
+    }
+
+    pub fn notes(&self) -> &[String] {
+        match *self {}
+    }
+
+    pub fn begin(&self, _: Monotonic) -> Result<(), LabError> {
+        match *self {}
+    }
+
+    pub fn begin_capturing(&self, _: Monotonic, _: &Path) -> Result<(), LabError> {
+        match *self {}
+    }
+
+    pub fn set(&self, _: Setting) {
+        match *self {}
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        match *self {}
+    }
+
+    pub fn end(&self, _: &str) -> Result<Endpoint, LabError> {
+        match *self {}
+    }
+
+    pub fn spawn(&self, _: Endpoint, _: Program) -> Result<Guest, LabError> {
+        match *self {}
+    }
+
+    pub fn entry(&self, _: Endpoint) -> String {
+        match *self {}
+    }
+
+    pub fn take_rows(&self) -> Vec<Row> {
+        match *self {}
+    }
+
+    pub fn looks(&self) -> (Option<Instant>, Vec<StationLook>) {
+        match *self {}
+    }
+
+    pub fn counted(&self) -> Counted {
+        match *self {}
+    }
+
+    pub fn health(&self) -> LabHealth {
+        match *self {}
+    }
+
+    pub fn failed(&self) -> Option<String> {
+        match *self {}
+    }
+}
+
+#[expect(missing_docs, reason = "they are the other one's names, and can't be called")]
+impl Guest {
+    pub fn ended(&self) -> Option<Ended> {
+        match *self {}
+    }
+
+    pub fn wait(&self) -> Ended {
+        match *self {}
+    }
+
+    pub fn signal(&self, _: i32) {
+        match *self {}
+    }
+}
+
+/// The helper process, which nobody starts here.
+pub mod init {
+    /// The status it ends with.
+    #[must_use]
+    pub fn main() -> i32 {
+        2
+    }
+}
