@@ -10,7 +10,7 @@ use crate::exit::{self, Ended, Stop};
 use crate::plan;
 use crate::record::written;
 use crate::terminal::{data, say};
-use netburn_record::{Summary, UnixTime};
+use netburn_record::{Ending, Run, Summary, UnixTime};
 use netburn_report::plain::sanitise;
 use netburn_scenario::{Ground, Plan, decimal};
 use std::path::PathBuf;
@@ -69,6 +69,16 @@ struct Done {
     summary: Summary,
     /// Whether somebody stopped it.
     interrupted: bool,
+}
+
+impl Done {
+    fn of(run: &Run, ending: &Ending) -> Done {
+        Done {
+            folder: run.path().to_owned(),
+            summary: run.summary().clone(),
+            interrupted: *ending == Ending::Interrupted,
+        }
+    }
 }
 
 fn default_folder(plan: &Plan) -> PathBuf {

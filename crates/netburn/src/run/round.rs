@@ -33,7 +33,7 @@ async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
         let (run, ending) = one(plan, ground, folder, &program, &mut signals).await?;
-        return Ok(done(&run, &ending));
+        return Ok(Done::of(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
     let mut last = Ending::Complete;
@@ -52,15 +52,7 @@ async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop
     }
     let folder = repeats.path().to_owned();
     let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-    Ok(done(&pooled, &last))
-}
-
-fn done(run: &Run, ending: &Ending) -> Done {
-    Done {
-        folder: run.path().to_owned(),
-        summary: run.summary().clone(),
-        interrupted: *ending == Ending::Interrupted,
-    }
+    Ok(Done::of(&pooled, &last))
 }
 
 /// One round into `folder`.

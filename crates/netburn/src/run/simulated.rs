@@ -27,7 +27,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     if plan.repeat == 1 {
         let (run, ending) = one(plan, folder, stop, &progress)?;
         progress.end();
-        return Ok(done(&run, &ending));
+        return Ok(Done::of(&run, &ending));
     }
     let repeats = Repeats::create(folder).map_err(unmade)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -72,15 +72,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     }
     let folder = repeats.path().to_owned();
     let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-    Ok(done(&pooled, &last))
-}
-
-fn done(run: &Run, ending: &Ending) -> Done {
-    Done {
-        folder: run.path().to_owned(),
-        summary: run.summary().clone(),
-        interrupted: *ending == Ending::Interrupted,
-    }
+    Ok(Done::of(&pooled, &last))
 }
 
 /// One round into `folder`.
