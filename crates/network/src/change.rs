@@ -2,7 +2,7 @@
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Seat};
 use crate::machine::Network;
 use crate::wires::Wire;
 use netburn_medium::config::{Quality, QueueKind};
@@ -51,7 +51,10 @@ impl Changes {
             if let Setting::Station(name, StationSetting::Quality(Quality::Mcs(mcs))) = setting
                 && let Some(station) = changes.stations.iter().position(|station| station == name)
             {
-                let link = &layout.places[station].link;
+                let Seat::Air(place) = layout.seats[station] else {
+                    continue;
+                };
+                let link = &layout.places[place].link;
                 link.check_mcs(*mcs).map_err(|why| NetworkError::Phy {
                     whose: format!("[[at]] station.{name}.mcs with {}", link.standard.name()),
                     why,
@@ -102,11 +105,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             Setting::Station(name, setting) => {
                 if let Some(station) = self.changes.stations.iter().position(|station| station == name) {
-                    self.set_station(now, station, *setting);
+                    match self.seats[station] {
+                        Seat::Air(place) => self.set_station(now, place, *setting),
+                        Seat::Wire(host) => self.wired.set(now, host, *setting),
+                    }
                 }
             }
         }
         self.drain_air();
+        self.drain_wires(now);
+        self.due = None;
     }
 
     fn set_hop(&mut self, wire: Wire, change: impl FnOnce(&mut HopConfig)) {
@@ -211,6 +219,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 let node = place.node.index();
                 self.set_queue(now, node, kind);
             }
+            StationSetting::LinkRate(_)
+            | StationSetting::LinkDown(_)
+            | StationSetting::LinkUp(_)
+            | StationSetting::LinkDelay(_)
+            | StationSetting::LinkLoss(_) => {}
             StationSetting::Weight(weight) => {
                 let (radio, node, weight) = (place.radio, place.node, u32::from(weight));
                 let weights = &mut self.queues[radio.index()].weights;

@@ -115,6 +115,16 @@ pub enum NetworkError {
         /// Whose queue.
         whose: String,
     },
+    /// A station on a wire whose queue serves stations on the air.
+    #[error(
+        "station.{station}: `{queue}` serves stations on the air; on a wire a host has `fifo`, `pfifo-fast` or `fq-codel`"
+    )]
+    WiredQueue {
+        /// The station.
+        station: String,
+        /// Its queue.
+        queue: &'static str,
+    },
     /// A change of something that isn't there.
     #[error("{what} can't change: it isn't there")]
     NoSuchSetting {

@@ -9,7 +9,8 @@ use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
 use std::collections::BTreeMap;
 
-/// Two access points, one by its rating, with a line; three stations, one of them with an adapter.
+/// Two access points, one by its rating, with a line; three stations on the air, one of them with an adapter; two on wires, one of them
+/// behind a modem.
 const HOUSE: &str = r#"
 [server]
 link = { rate = "200 Mbit/s", delay = "1 ms", loss = "1 %" }
@@ -33,6 +34,11 @@ hidden_from = ["c"]
 joins = "two.5g"
 distance = "20 m"
 limit = "30 Mbit/s"
+[station.d]
+link = { rate = "100 Mbit/s", delay = "1 ms", bql = "3000 B" }
+queue = "fifo"
+[station.e]
+link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s", ring = 4, queue = "20 kB" }
 "#;
 
 /// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still under way; a flow's packets come in
@@ -102,10 +108,10 @@ impl World {
     }
 
     fn setting(&self, bytes: &mut Bytes) -> Setting {
-        let station = self.plan.stations[bytes.below(3)].name.clone();
+        let station = self.plan.stations[bytes.below(5)].name.clone();
         let ap = self.plan.aps[bytes.below(2)].name.clone();
         let rate = BitRate::from_mbps(bytes.one_of(&[1, 20, 500]));
-        match bytes.below(12) {
+        match bytes.below(14) {
             0 => Setting::Link(LinkSetting::Rate(rate)),
             1 => Setting::Link(LinkSetting::Delay(Duration::from_millis(bytes.below(20) as u64))),
             2 => Setting::Ap(ap, ApSetting::Queue(bytes.one_of(&QueueKind::ALL))),
@@ -145,6 +151,11 @@ impl World {
                 }),
             ),
             10 => Setting::Station(station, StationSetting::Queue(bytes.one_of(&QueueKind::ALL))),
+            11 => Setting::Station(station, StationSetting::LinkRate(rate)),
+            12 => {
+                let delay = Duration::from_millis(bytes.below(20) as u64);
+                Setting::Station(station, StationSetting::LinkDelay(delay))
+            }
             _ => Setting::Station(station, StationSetting::Weight(1 + u16::from(bytes.byte()))),
         }
     }
@@ -154,7 +165,7 @@ impl World {
         self.offered += 1;
         self.under_way.insert(number, (from, to));
         // One flow from each end to each other.
-        let flow = flow(from) * 4 + flow(to);
+        let flow = flow(from) * 6 + flow(to);
         let packet = Packet {
             length,
             flow,
@@ -201,7 +212,7 @@ impl World {
                 Output::Sent { .. } => {}
             }
         }
-        for station in 0..3 {
+        for station in 0..5 {
             let end = Endpoint::Station(station);
             let seen = self.network.station_seen(station);
             let waits =
@@ -228,7 +239,7 @@ impl World {
 }
 
 fn end(bytes: &mut Bytes) -> Endpoint {
-    match bytes.below(5) {
+    match bytes.below(7) {
         0 | 1 => Endpoint::Server,
         station => Endpoint::Station(station as u16 - 2),
     }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! server ── link ── wan ── forwarding ── transmit queue ── air ── station      (and back)
+//!              └── a station's own wire
 //! ```
 //!
 //! A [`Network`] takes packets from one [`Endpoint`] for another ([`Network::handle_packet`]), with the time as an argument, and gives
@@ -29,6 +30,7 @@ mod machine;
 mod observe;
 mod output;
 pub mod queue;
+mod wired;
 mod wires;
 
 pub use error::NetworkError;

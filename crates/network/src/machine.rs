@@ -3,10 +3,11 @@
 use crate::change::Changes;
 use crate::error::NetworkError;
 use crate::hop::Left;
-use crate::layout::{Layout, Place, PlacedRadio};
+use crate::layout::{Layout, Place, PlacedRadio, Seat};
 use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
 use crate::output::{Dropper, Endpoint, Moving, Output, Parcel, unwrap, wrap};
 use crate::queue::QueueConfig;
+use crate::wired::{Happened, Wired};
 use crate::wires::{Wire, Wires};
 use netburn_medium::air::{Air, Output as AirOutput, Transmission, Wake as AirWake};
 use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
@@ -23,7 +24,11 @@ pub struct Network<P> {
     pub(crate) air: Air<Parcel<P>>,
     pub(crate) wires: Wires<P>,
     pub(crate) radios: Vec<PlacedRadio>,
+    /// The stations on the air.
     pub(crate) places: Vec<Place>,
+    pub(crate) wired: Wired<P>,
+    /// By station.
+    pub(crate) seats: Vec<Seat>,
     /// By node.
     pub(crate) queues: Vec<QueueConfig>,
     /// By node.
@@ -35,7 +40,7 @@ pub struct Network<P> {
     up: Vec<Traffic>,
     outputs: VecDeque<Output<P>>,
     /// What is due next, since it was last reckoned: nothing has happened since then.
-    due: Option<Option<(Instant, Wake)>>,
+    pub(crate) due: Option<Option<(Instant, Wake)>>,
 }
 
 /// Why the network wants to be woken.
@@ -61,7 +66,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let queues = layout.queues.iter().map(QueueConfig::build).collect();
         let whose = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
-            None => format!("station.{}", plan.stations[node - layout.radios.len()].name),
+            None => {
+                let station = layout.places[node - layout.radios.len()].station;
+                format!("station.{}", plan.stations[station].name)
+            }
         };
         let air = Air::beginning(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|why| {
             let links =
@@ -79,8 +87,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             queues: layout.queues,
             changes,
             at_server: VecDeque::new(),
-            down: vec![Traffic::default(); layout.places.len()],
-            up: vec![Traffic::default(); layout.places.len()],
+            down: vec![Traffic::default(); layout.seats.len()],
+            up: vec![Traffic::default(); layout.seats.len()],
+            wired: Wired::new(plan)?,
+            seats: layout.seats,
             radios: layout.radios,
             places: layout.places,
             outputs: VecDeque::new(),
@@ -108,8 +118,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
-                let place = &self.places[usize::from(station)];
-                self.air.handle_packet(now, place.node, place.radio, packet);
+                match self.seats[usize::from(station)] {
+                    Seat::Air(place) => {
+                        let place = &self.places[place];
+                        self.air.handle_packet(now, place.node, place.radio, packet);
+                    }
+                    Seat::Wire(host) => self.wired.send(now, host, packet),
+                }
             }
         }
         self.drain_air();
@@ -159,6 +174,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         // Of one instant the change comes first, then the wire.
         let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
         for (at, wake) in [
+            (self.wired.poll_timeout(), Wake::Wire),
             (self.wires.poll_timeout(), Wake::Wire),
             (self.changes.next(), Wake::Change),
         ] {
@@ -183,43 +199,60 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let station = self
             .station(transmission.to)
             .or_else(|| self.station(transmission.from));
-        Some((station.expect("one end of a link is a station"), transmission))
+        Some((
+            station.expect("one end of a link on the air is a station"),
+            transmission,
+        ))
     }
 
     /// How many stations there are.
     #[must_use]
     pub fn stations(&self) -> usize {
-        self.places.len()
+        self.seats.len()
     }
 
-    /// The name of the radio that a station joined, `home.5g`.
+    /// The name of the radio that a station joined, `home.5g`; `None` for one on a wire.
     #[must_use]
-    pub fn joined(&self, station: u16) -> String {
-        let place = &self.places[usize::from(station)];
-        self.radios[place.radio.index()].name.to_string()
+    pub fn joined(&self, station: u16) -> Option<String> {
+        let place = self.place(station)?;
+        Some(self.radios[place.radio.index()].name.to_string())
     }
 
     /// A station, as it is seen.
     #[must_use]
     pub fn station_seen(&self, station: u16) -> StationSeen {
         let index = usize::from(station);
-        let place = &self.places[index];
         StationSeen {
             down: self.down[index],
             up: self.up[index],
-            air: self.air.account(place.node),
+            air: self
+                .place(station)
+                .map(|place| self.air.account(place.node))
+                .unwrap_or_default(),
         }
     }
 
     /// A station's link, as it is seen.
     #[must_use]
     pub fn link_seen(&self, station: u16) -> LinkSeen {
-        let place = &self.places[usize::from(station)];
-        let rate = |from, to| self.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
-        LinkSeen {
-            signal: place.link.signal(&place.quality),
-            rate_down: rate(place.radio, place.node),
-            rate_up: rate(place.node, place.radio),
+        match self.seats[usize::from(station)] {
+            Seat::Air(place) => {
+                let place = &self.places[place];
+                let rate = |from, to| self.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
+                LinkSeen {
+                    signal: place.link.signal(&place.quality),
+                    rate_down: rate(place.radio, place.node),
+                    rate_up: rate(place.node, place.radio),
+                }
+            }
+            Seat::Wire(host) => {
+                let link = self.wired.link(host);
+                LinkSeen {
+                    signal: None,
+                    rate_down: link.down,
+                    rate_up: link.most_up(),
+                }
+            }
         }
     }
 
@@ -242,7 +275,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// The station behind a node, if it isn't a radio of an access point.
     fn station(&self, node: NodeId) -> Option<u16> {
         let index = node.index().checked_sub(self.radios.len())?;
-        Some(index as u16)
+        Some(self.places[index].station as u16)
+    }
+
+    /// A station's place on the air, if it is there.
+    fn place(&self, station: u16) -> Option<&Place> {
+        match self.seats[usize::from(station)] {
+            Seat::Air(place) => Some(&self.places[place]),
+            Seat::Wire(_) => None,
+        }
     }
 
     /// Takes what the air gave out.
@@ -292,46 +333,93 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Moves what has come out of the wires by `now` on to where it goes next.
-    fn drain_wires(&mut self, now: Instant) {
-        while let Some((wire, at, left)) = self.wires.poll(now) {
-            match left {
-                Left::Sent => {
-                    if let Some((flow, bytes)) = self.at_server.pop_front() {
-                        self.outputs.push_back(Output::Sent {
-                            at,
-                            from: Endpoint::Server,
-                            flow,
-                            packets: 1,
-                            bytes,
-                        });
-                    }
-                }
-                Left::Lost(packet) => self.drop_packet(at, Dropper::Lost, packet),
-                Left::Arrived(packet) => {
-                    self.arrived(at, wire, packet);
-                    self.drain_air();
-                }
+    pub(crate) fn drain_wires(&mut self, now: Instant) {
+        loop {
+            if let Some((wire, at, left)) = self.wires.poll(now) {
+                self.left_wire(wire, at, left);
+            } else if let Some((host, happened)) = self.wired.poll(now) {
+                self.happened(now, host, happened);
+            } else {
+                break;
             }
         }
     }
 
-    /// A packet has come out of a wire.
-    fn arrived(&mut self, now: Instant, wire: Wire, packet: Moving<P>) {
-        match wire {
-            Wire::LinkUp => self.deliver(now, packet),
-            Wire::LinkDown => {
-                let ap = self.ap_of(packet.payload.to);
-                self.put(now, Wire::WanDown(ap), packet);
+    fn left_wire(&mut self, wire: Wire, at: Instant, left: Left<Moving<P>>) {
+        match left {
+            Left::Sent => {
+                if let Some((flow, bytes)) = self.at_server.pop_front() {
+                    self.sent(at, Endpoint::Server, flow, bytes);
+                }
             }
-            Wire::WanDown(ap) => self.put(now, Wire::Forwarding(ap), packet),
-            Wire::WanUp(_) => self.put(now, Wire::LinkUp, packet),
-            Wire::Forwarding(ap) => match packet.payload.to {
-                Endpoint::Server => self.put(now, Wire::WanUp(ap), packet),
+            Left::Lost(packet) => self.drop_packet(at, Dropper::Lost, packet),
+            Left::Arrived(packet) => {
+                self.arrived(at, wire, packet);
+                self.drain_air();
+            }
+        }
+    }
+
+    /// Something happened at a station on a wire: at `now`, since the network goes from instant to instant.
+    fn happened(&mut self, now: Instant, host: usize, happened: Happened<P>) {
+        match happened {
+            Happened::Sent { flow, bytes } => {
+                let from = Endpoint::Station(self.wired.station(host));
+                self.sent(now, from, flow, bytes);
+            }
+            Happened::Gone(by, packet) => self.drop_packet(now, by, packet),
+            Happened::Down(packet) => self.deliver(now, packet),
+            Happened::Up(packet) => match packet.payload.to {
+                Endpoint::Server => self.put(now, Wire::LinkUp, packet),
                 Endpoint::Station(station) => {
-                    let place = &self.places[usize::from(station)];
-                    self.air.handle_packet(now, place.radio, place.node, packet);
+                    // To another station it goes no further than the house.
+                    match self.place(station) {
+                        Some(place) => self.forward(now, place.ap, packet),
+                        None => self.down_to(now, station, packet),
+                    }
+                    self.drain_air();
                 }
             },
+        }
+    }
+
+    fn sent(&mut self, at: Instant, from: Endpoint, flow: u32, bytes: u32) {
+        self.outputs.push_back(Output::Sent {
+            at,
+            from,
+            flow,
+            packets: 1,
+            bytes,
+        });
+    }
+
+    /// A packet has come out of a wire.
+    fn arrived(&mut self, now: Instant, wire: Wire, packet: Moving<P>) {
+        match (wire, packet.payload.to) {
+            (Wire::LinkUp, _) => self.deliver(now, packet),
+            (Wire::LinkDown, Endpoint::Station(station)) => match self.place(station) {
+                Some(place) => {
+                    let ap = place.ap as u16;
+                    self.put(now, Wire::WanDown(ap), packet);
+                }
+                None => self.down_to(now, station, packet),
+            },
+            (Wire::LinkDown, Endpoint::Server) => self.deliver(now, packet),
+            (Wire::WanDown(ap), _) => self.put(now, Wire::Forwarding(ap), packet),
+            (Wire::WanUp(_), _) => self.put(now, Wire::LinkUp, packet),
+            (Wire::Forwarding(ap), Endpoint::Server) => self.put(now, Wire::WanUp(ap), packet),
+            (Wire::Forwarding(_), Endpoint::Station(station)) => self.down_to(now, station, packet),
+        }
+    }
+
+    /// The last step to a station: over the air or down its wire.
+    fn down_to(&mut self, now: Instant, station: u16, packet: Moving<P>) {
+        match self.seats[usize::from(station)] {
+            Seat::Air(place) => {
+                let place = &self.places[place];
+                self.air.handle_packet(now, place.radio, place.node, packet);
+            }
+            Seat::Wire(host) => self.wired.deliver(now, host, packet),
         }
     }
 
@@ -346,13 +434,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.arrived(now, wire, packet);
         } else if let Err(packet) = self.wires.handle_packet(now, wire, packet) {
             self.drop_packet(now, Dropper::Wire, packet);
-        }
-    }
-
-    fn ap_of(&self, end: Endpoint) -> u16 {
-        match end {
-            Endpoint::Station(station) => self.places[usize::from(station)].ap as u16,
-            Endpoint::Server => 0,
         }
     }
 

@@ -4,7 +4,7 @@ use netburn_medium::config::{Aql, QueueKind, QueueLimit};
 use netburn_medium::packet::NodeId;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
-use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Order};
+use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Discipline, Order};
 use netburn_medium::queue::fifo::Fifo;
 use netburn_medium::queue::fq::FqParameters;
 use netburn_medium::queue::fq_codel::FqCodel;
@@ -34,6 +34,35 @@ pub struct QueueConfig {
 const FULL: u64 = 1_514;
 
 impl QueueConfig {
+    /// The queue of a station: of the usual length, with marks.
+    #[must_use]
+    pub const fn of_station(kind: QueueKind) -> Self {
+        QueueConfig {
+            kind,
+            limit: kind.default_limit(),
+            ecn: true,
+            aql: None,
+            slow: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// The queueing discipline by itself, as above an Ethernet device; `None` for those that know stations.
+    pub(crate) fn discipline<P: std::fmt::Debug + Send + 'static>(&self) -> Option<Box<dyn Discipline<P>>> {
+        Some(match self.kind {
+            QueueKind::Fifo => Box::new(Fifo::new(self.limit)),
+            QueueKind::PfifoFast => Box::new(PfifoFast::new(self.limit)),
+            QueueKind::FqCodel => {
+                let codel = CodelParameters {
+                    ecn: self.ecn,
+                    ..CodelParameters::QDISC
+                };
+                Box::new(FqCodel::new(self.bounded(FqParameters::QDISC), codel))
+            }
+            QueueKind::StationRr | QueueKind::FqMac | QueueKind::Airtime => return None,
+        })
+    }
+
     /// The queue.
     #[must_use]
     pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {

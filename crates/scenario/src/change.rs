@@ -73,6 +73,11 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
     "station.*.limit", Rates, |names, value| station(names, StationSetting::Limit(value.0));
     "station.*.queue", QueueKind, |names, value| station(names, StationSetting::Queue(value));
+    "station.*.link.rate", Rate, |names, value| station(names, StationSetting::LinkRate(value.0));
+    "station.*.link.down", Rate, |names, value| station(names, StationSetting::LinkDown(value.0));
+    "station.*.link.up", Rate, |names, value| station(names, StationSetting::LinkUp(value.0));
+    "station.*.link.delay", Delay, |names, value| station(names, StationSetting::LinkDelay(value.0));
+    "station.*.link.loss", Share, |names, value| station(names, StationSetting::LinkLoss(value.0));
     "station.*.weight", Whole<1, 65_535>, |names, value| station(names, StationSetting::Weight(u16::try_from(value.0).unwrap_or(u16::MAX)));
 };
 

@@ -1,7 +1,7 @@
 //! A plan in words, for people.
 
 use crate::ground::Ground;
-use crate::plan::{Ap, Joins, Plan, Station};
+use crate::plan::{Ap, Joins, Plan, Station, StationLink};
 use crate::schema::goal;
 use netburn_medium::config::Quality;
 use netburn_units::{ByteSize, Duration};
@@ -131,6 +131,9 @@ fn ap(ap: &Ap) -> Vec<String> {
 fn station(station: &Station, ground: Ground) -> Vec<String> {
     let mut line = format!("station {}", station.name);
     if ground.models_air() {
+        if let Some(wire) = &station.link {
+            line.push_str(&on_wire(wire));
+        }
         match &station.air.joins {
             Some(Joins::Network(name)) => line.push_str(&format!(" on {name}")),
             Some(Joins::Radio(radio)) => line.push_str(&format!(" on {radio}")),
@@ -157,6 +160,27 @@ fn station(station: &Station, ground: Ground) -> Vec<String> {
         lines.push("  does nothing".to_owned());
     }
     lines
+}
+
+fn on_wire(link: &StationLink) -> String {
+    let mut text = match link.down == link.up {
+        true => format!(" on a wire of {}", link.up),
+        false => format!(" on a wire of {} down, {} up", link.down, link.up),
+    };
+    if !link.delay.is_zero() {
+        text.push_str(&format!(", {} away", link.delay));
+    }
+    if link.loss.as_ppb() > 0 {
+        text.push_str(&format!(", {} lost", link.loss));
+    }
+    if let Some(rate) = link.device {
+        text.push_str(&format!(", behind a device of {rate}"));
+    }
+    match link.bql {
+        Some(bytes) => text.push_str(&format!(", BQL {bytes}")),
+        None => text.push_str(&format!(", a ring of {} packets", link.ring)),
+    }
+    text
 }
 
 fn uses(config: &Config) -> String {

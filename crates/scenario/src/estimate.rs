@@ -15,11 +15,37 @@ pub struct Bytes {
     pub most: Option<ByteSize>,
 }
 
-/// What the schedules and the unthrottled workloads want in one direction.
-#[derive(Default)]
+/// Bytes wanted in one direction.
 struct Wanted {
     scheduled: u128,
-    unthrottled: bool,
+    /// `None`: nothing bounds it.
+    most: Option<u128>,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted {
+            scheduled: 0,
+            most: Some(0),
+        }
+    }
+}
+
+impl Wanted {
+    fn add(&mut self, scheduled: u128) {
+        self.scheduled += scheduled;
+        self.most = self.most.map(|most| most + scheduled);
+    }
+
+    fn join(&mut self, other: &Wanted) {
+        self.scheduled += other.scheduled;
+        self.most = self.most.zip(other.most).map(|(one, other)| one + other);
+    }
+
+    fn bound(&mut self, bytes: u128) {
+        self.scheduled = self.scheduled.min(bytes);
+        self.most = Some(self.most.map_or(bytes, |most| most.min(bytes)));
+    }
 }
 
 impl Plan {
@@ -32,44 +58,44 @@ impl Plan {
     }
 
     /// How many bytes of content it will move. On `local` the server's rate bounds them, 1 Gbit/s if it isn't said;
-    /// elsewhere only a rate that the plan states. The probes that measure idle latency are not counted.
+    /// elsewhere only rates that the plan states, the server's and those of stations' own wires. The probes that measure idle latency are not counted.
     #[must_use]
     pub fn bytes_expected(&self, ground: Ground) -> Bytes {
         let (mut down, mut up) = (Wanted::default(), Wanted::default());
         for station in &self.stations {
             let end = station.end(self.duration);
             let span = end.saturating_sub(station.start);
+            let (mut to, mut from) = (Wanted::default(), Wanted::default());
             for workload in &station.workloads {
                 let config = &workload.config;
                 match config.kind {
-                    Kind::Download => down.unthrottled = true,
-                    Kind::Upload => up.unthrottled = true,
+                    Kind::Download => to.most = None,
+                    Kind::Upload => from.most = None,
                     Kind::Probe => {
                         let scheduled = scheduled(config, span);
-                        down.scheduled += scheduled;
-                        up.scheduled += scheduled;
+                        to.add(scheduled);
+                        from.add(scheduled);
                     }
-                    Kind::Pages | Kind::Stream | Kind::Calls => down.scheduled += scheduled(config, span),
+                    Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, span)),
                 }
             }
+            // A wire of its own bounds a station where wires are modelled.
+            if let Some(link) = station.link.filter(|_| ground.models_air()) {
+                let span = span + self.drain;
+                to.bound(carried(link.down, span));
+                from.bound(carried(link.most_up(), span));
+            }
+            down.join(&to);
+            up.join(&from);
         }
-        let bound = self
-            .server_rate(ground)
-            .map(|rate| u128::from(rate.as_bps()) * u128::from(self.settled().as_nanos()) / 8_000_000_000);
+        if let Some(rate) = self.server_rate(ground) {
+            let bytes = carried(rate, self.settled());
+            down.bound(bytes);
+            up.bound(bytes);
+        }
         let repeat = u128::from(self.repeat);
-        let ways = [&down, &up];
-        let scheduled: u128 = ways
-            .iter()
-            .map(|way| bound.map_or(way.scheduled, |b| way.scheduled.min(b)))
-            .sum();
-        let most: Option<u128> = ways
-            .iter()
-            .map(|way| match (way.unthrottled, bound) {
-                (true, bound) => bound,
-                (false, Some(bound)) => Some(way.scheduled.min(bound)),
-                (false, None) => Some(way.scheduled),
-            })
-            .sum();
+        let scheduled = down.scheduled + up.scheduled;
+        let most = down.most.zip(up.most).map(|(down, up)| down + up);
         Bytes {
             scheduled: size(scheduled * repeat),
             most: most.map(|most| size(most * repeat)),
@@ -85,6 +111,11 @@ fn scheduled(config: &Config, span: Duration) -> u128 {
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
 }
 
+/// What a rate carries in a time.
+fn carried(rate: BitRate, span: Duration) -> u128 {
+    u128::from(rate.as_bps()) * u128::from(span.as_nanos()) / 8_000_000_000
+}
+
 fn size(bytes: u128) -> ByteSize {
     ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
@@ -92,7 +123,7 @@ fn size(bytes: u128) -> ByteSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Station, StationWorkload};
+    use crate::plan::{Station, StationLink, StationWorkload};
 
     fn plan(uses: &[(&str, Config)]) -> Plan {
         let mut station = Station::new("all");
@@ -133,6 +164,21 @@ mod tests {
         assert_eq!(plan.bytes_expected(Ground::Fleet).scheduled, ByteSize::ZERO);
         let thrice = Plan { repeat: 3, ..plan };
         assert_eq!(thrice.bytes_expected(Ground::Local).most, bound.checked_mul(3));
+    }
+
+    /// 65 s of drain included: 8 Mbit/s down are 65 MB, and of 4 up the device lets 2 through, 16.25 MB.
+    #[test]
+    fn a_wire_of_its_own_bounds_a_station_where_wires_are_modelled() {
+        let mut plan = plan(&[("download", Config::download()), ("upload", Config::upload())]);
+        plan.stations[0].link = Some(StationLink {
+            down: BitRate::from_mbps(8),
+            up: BitRate::from_mbps(4),
+            device: Some(BitRate::from_mbps(2)),
+            ..StationLink::default()
+        });
+        let most = plan.bytes_expected(Ground::Simulate).most;
+        assert_eq!(most, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
+        assert_eq!(plan.bytes_expected(Ground::Fleet).most, None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where a scenario runs, and what it must say there.
 
 use crate::node::Place;
-use crate::plan::{Joins, Plan};
+use crate::plan::{Joins, Plan, Station};
 use crate::problem::{Problem, ScenarioError};
 use netburn_tcp::config::CongestionControl;
 use serde::{Deserialize, Serialize};
@@ -110,6 +110,10 @@ impl Plan {
         let mut missing = |path: String, message: String, help: String| {
             problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
         };
+        let on_air = |station: &&Station| station.link.is_none();
+        if self.stations.iter().filter(on_air).count() == 0 {
+            return;
+        }
         if self.aps.is_empty() {
             let help =
                 format!("begin one with `[ap.home.radio.5g]`, or run it with `--on local`; {ground} models the air");
@@ -126,7 +130,7 @@ impl Plan {
                     .find_map(|ap| Some(format!("{}.{}", ap.name, ap.radios.first()?.name)))
             })
             .unwrap_or_else(|| format!("{}.5g", self.aps[0].name));
-        for station in &self.stations {
+        for station in self.stations.iter().filter(on_air) {
             let path = format!("station.{}", station.name);
             if station.air.joins.is_none() {
                 let message = format!("{ground} needs to know what it joins");
@@ -151,7 +155,7 @@ impl Plan {
         let air = self
             .stations
             .iter()
-            .any(|s| s.air != crate::plan::StationAir::default());
+            .any(|s| s.link.is_some() || s.air != crate::plan::StationAir::default());
         if !self.aps.is_empty() || !self.networks.is_empty() || air {
             notes.push(match ground {
                 Ground::Local => {

@@ -10,8 +10,10 @@ use netburn_workload::Config;
 use std::fmt;
 
 mod change;
+mod wire;
 
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
+pub use wire::StationLink;
 
 /// The resolved scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,6 +202,8 @@ pub struct Station {
     pub gso: bool,
     /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled. Default: 0.
     pub completion_delay: Duration,
+    /// Its own wire; then it has no place on the air, and of `air` only the queue counts.
+    pub link: Option<StationLink>,
     /// Its place on the air.
     pub air: StationAir,
     /// The fleet agent meant for it.
@@ -389,6 +393,7 @@ impl Station {
             tsq: None,
             gso: true,
             completion_delay: Duration::ZERO,
+            link: None,
             air: StationAir::default(),
             agent: None,
             label: None,

@@ -3,6 +3,7 @@
 mod air;
 mod change;
 mod station;
+mod wire;
 mod workload;
 
 pub use workload::built_in;

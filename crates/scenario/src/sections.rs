@@ -177,8 +177,10 @@ section! {
 section! {
     /// A station and what it does.
     StationSection {
-        /// What it joins: a network, or one radio as `c7.5g`. Needed on simulate and lab.
+        /// What it joins: a network, or one radio as `c7.5g`. Simulate and lab need `joins` or `link`.
         joins: JoinsText;
+        /// Its own wire to the server's hop, in place of the air: an Ethernet, or a modem's line. What is said of the air (`signal`, `limit`, `weight`, `hardware_queue` and so on) has no place beside it.
+        link: StationLinkSection;
         /// How it picks among a network's radios: `highest-band`, `strongest`, or a band: `2g`, `5g`, `6g`.
         selects: Selects = "highest-band";
         /// What it speaks. Without it, what the radio it joins does.
@@ -207,13 +209,13 @@ section! {
         stop: SomeTime;
         /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it the system's; cubic where TCP is modelled.
         cc: CongestionControl;
-        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it the system's; 2025 where TCP is modelled.
+        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it the system's; 2025 where TCP is modelled. With `link` those of a year keep the 1 ms (shift 10) that only Wi-Fi drivers ask to change.
         tsq: Tsq;
         /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
         gso: Flag = "true";
         /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled: an adapter that gathers interrupts, the way back over USB. What ends meanwhile is told with it.
         completion_delay: Span = "0 s";
-        /// Its own transmit queue.
+        /// Its own transmit queue. With `link`, `fifo`, `pfifo-fast` or `fq-codel`.
         queue: QueueKind = "fq-codel";
         /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.
         hardware_queue: HardwareQueue = "2 aggregates";
@@ -223,6 +225,30 @@ section! {
         agent: Text;
         /// On the fleet: the label of the agents that will do.
         label: Text;
+    }
+}
+
+section! {
+    /// A station's own wire, in place of the air. Away from the station a packet waits in its `queue`, then in the device's ring, and is sent from there.
+    StationLinkSection {
+        /// Its rate, both ways. Without it 1 Gbit/s.
+        rate: Rate;
+        /// Its rate towards the station. Without it `rate`.
+        down: Rate;
+        /// Its rate away from the station. Without it `rate`.
+        up: Rate;
+        /// One-way delay.
+        delay: Delay = "0 s";
+        /// Share of packets lost, each way.
+        loss: Share = "0 %";
+        /// Bytes that can wait for the line, each way; away from the station only with `device`, else they wait in the host. Without it, 100 ms at its rate, at least 64 KiB.
+        queue: QueueBytes;
+        /// The rate at which the host's device hands packets to the line, where that isn't the end of the line: a modem behind USB or Ethernet. What waits for the line has then left the host, and TCP Small Queues don't see it.
+        device: Rate;
+        /// Packets that the device's ring holds. Many Ethernet drivers have 256.
+        ring: Whole<1, 65_535> = "256";
+        /// Byte queue limits (BQL): the ring takes no more packets while it holds more bytes than this; `off`: the ring is the only bound. Linux finds the limit while it runs; this one is fixed.
+        bql: SizeOrOff = "off";
     }
 }
 
@@ -356,6 +382,7 @@ pub(crate) fn all() -> Vec<Placed> {
         placed::<crate::words::AqlSection>("[ap.NAME.aql]"),
         placed::<RadioSection>("[ap.NAME.radio.RADIO]"),
         placed::<StationSection>("[station.NAME]"),
+        placed::<StationLinkSection>("[station.NAME.link]"),
         placed::<crate::goals::LimitSection>("[station.NAME.limit]"),
         placed::<crate::words::TsqSection>("[station.NAME.tsq]"),
         placed::<WorkloadSection>("[workload.NAME]"),

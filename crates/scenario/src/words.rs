@@ -59,6 +59,8 @@ words!(QueueKind, QUEUES, [
     QueueKind::StationRr.name() => QueueKind::StationRr, QueueKind::FqCodel.name() => QueueKind::FqCodel,
     QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
 ]);
+/// The queues that a host on a wire can have: those that know no stations.
+pub(crate) const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
 ]);

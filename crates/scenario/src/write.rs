@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::plan::{
     Ap, ApSetting, Change, LinkSetting, Network, Plan, Radio, RadioSetting, Server, Setting, Station, StationAir,
-    StationSetting, Wan,
+    StationLink, StationSetting, Wan,
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
@@ -166,7 +166,6 @@ fn wan(wan: &Wan) -> Value {
 }
 
 fn radio(radio: &Radio) -> Value {
-    let off = |size: Option<ByteSize>| size.map_or_else(|| "off".to_owned(), |size| size.to_string());
     let mut keys = Keys::default();
     keys.some("standard", radio.standard.map(|standard| standard.name()));
     keys.put("channel", radio.channel);
@@ -193,7 +192,13 @@ fn hardware_queue(queue: HardwareQueue) -> String {
 
 fn station(station: &Station) -> Value {
     let mut keys = Keys::default();
-    air(&station.air, &mut keys);
+    match &station.link {
+        None => air(&station.air, &mut keys),
+        Some(link) => {
+            keys.put("link", self::link(link));
+            keys.put("queue", station.air.queue.name());
+        }
+    }
     if !station.workloads.is_empty() {
         let names: Vec<&str> = station
             .workloads
@@ -235,6 +240,24 @@ fn air(air: &StationAir, keys: &mut Keys) {
     keys.put("queue", air.queue.name());
     keys.put("hardware_queue", hardware_queue(air.hardware_queue));
     keys.put("weight", air.weight);
+}
+
+fn link(link: &StationLink) -> Value {
+    let mut keys = Keys::default();
+    keys.text("down", link.down);
+    keys.text("up", link.up);
+    keys.text("delay", link.delay);
+    keys.text("loss", link.loss);
+    keys.some_text("queue", link.queue);
+    keys.some_text("device", link.device);
+    keys.put("ring", link.ring);
+    keys.put("bql", off(link.bql));
+    keys.done()
+}
+
+/// A size, or `off`.
+fn off(size: Option<ByteSize>) -> String {
+    size.map_or_else(|| "off".to_owned(), |size| size.to_string())
 }
 
 fn limit(limit: Limit) -> Value {
@@ -349,6 +372,11 @@ pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
                 StationSetting::RateControl(control) => ("rate_control", word_of(RATE_CONTROLS, control).into()),
                 StationSetting::Limit(limit) => ("limit", self::limit(*limit)),
                 StationSetting::Queue(queue) => ("queue", queue.name().into()),
+                StationSetting::LinkRate(rate) => ("link.rate", rate.to_string().into()),
+                StationSetting::LinkDown(rate) => ("link.down", rate.to_string().into()),
+                StationSetting::LinkUp(rate) => ("link.up", rate.to_string().into()),
+                StationSetting::LinkDelay(delay) => ("link.delay", delay.to_string().into()),
+                StationSetting::LinkLoss(loss) => ("link.loss", loss.to_string().into()),
                 StationSetting::Weight(weight) => ("weight", (*weight).into()),
             };
             (format!("station.{name}.{key}"), value)

@@ -38,7 +38,7 @@ fn unknown_keys_suggest_the_nearest() {
         &[
             "1:1: unknown key `durration`; did you mean `duration`?",
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
-            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `selects`, `standard`, `streams`, `signal`, \
+            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `selects`, `standard`, `streams`, `signal`, \
              `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, \
              `tsq`, `gso`, `completion_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
         ],
@@ -50,6 +50,49 @@ fn unknown_keys_suggest_the_nearest() {
     wrong(
         "[sever]\nhttp = \"2\"\n[station.tv]\n",
         &["1:2: unknown key `sever`; did you mean `server`?"],
+    );
+}
+
+#[test]
+fn on_the_air_or_on_a_wire_and_not_both() {
+    wrong(
+        "[ap.home.radio.5g]\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nlink = { rate = \"1 Gbit/s\" }\n",
+        &[
+            "3:9: station.tv.joins: the station has a `link` already; a station joins a network or has a link of its own: leave one of the two out",
+            "4:10: station.tv.signal: `signal` is of the air, and the station has a `link`; leave it out, or give `joins` in place of `link`",
+        ],
+    );
+    station(
+        "link = { rate = \"1 Gbit/s\" }\nqueue = \"airtime\"",
+        "3:9: station.tv.queue: `airtime` serves stations on the air, and this one has a `link`; on a wire it is one of `fifo`, `pfifo-fast`, `fq-codel`",
+    );
+    station(
+        "link = { rat = \"1 Gbit/s\" }",
+        "2:10: station.tv.link: unknown key `rat`; did you mean `rate`?",
+    );
+    station(
+        "link = { ring = 0 }",
+        "2:17: station.tv.link.ring: `0` is out of range; this is a whole number, 1 to 65535",
+    );
+    wrong(
+        "[station.tv]\nlink = {}\n[station.pc]\n[[at]]\ntime = \"1 s\"\nset = { \"station.tv.signal\" = \"-50 dBm\", \"station.pc.link.up\" = \"1 Mbit/s\", \"station.tv.queue\" = \"fq-mac\" }\n",
+        &[
+            "6:9: at.set.station.tv.signal: `tv` has a `link`: it is not on the air; of a station on a wire `queue` and what is below `link` can change",
+            "6:42: at.set.station.pc.link.up: `pc` has no `link`; give it one in place of `joins`: `[station.pc.link]`",
+            "6:77: at.set.station.tv.queue: `fq-mac` serves stations on the air, and `tv` has a `link`; on a wire it is one of `fifo`, `pfifo-fast`, `fq-codel`",
+        ],
+    );
+    let wired = Document::from_toml("x.toml", "[station.tv]\nlink = {}\n").unwrap();
+    assert!(
+        wired.resolve_for(Ground::Simulate).is_ok(),
+        "there need be no access point"
+    );
+    let (_, notes) = wired.resolve_for(Ground::Local).unwrap();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("links are not modelled on local")),
+        "{notes:?}"
     );
 }
 
@@ -504,7 +547,7 @@ fn timed_changes() {
     at(
         "time = \"5 s\"\nset = { \"station.tv.streams\" = 1 }",
         &[
-            "5:9: at.set: `station.tv.streams` can't change while it runs; these can: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.limit`, `station.*.queue`, `station.*.weight`",
+            "5:9: at.set: `station.tv.streams` can't change while it runs; these can: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.limit`, `station.*.queue`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`, `station.*.weight`",
         ],
     );
     at(

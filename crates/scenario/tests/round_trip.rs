@@ -6,7 +6,7 @@ use netburn_medium::config::{
 };
 use netburn_scenario::plan::{
     Ap, ApSetting, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server,
-    Setting, StationAir, StationSetting, Wan,
+    Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -239,6 +239,30 @@ fn air() -> impl Strategy<Value = StationAir> {
     })
 }
 
+/// A station on a wire: of its place on the air nothing but the queue.
+fn link() -> impl Strategy<Value = (StationLink, StationAir)> {
+    let line = (rate(), rate(), span(0, MINUTE), share(), option::of(size(1, 64 << 30)));
+    let device = (option::of(rate()), 1..=65_535_u32, option::of(size(1, 16 << 30)));
+    let queue = select(vec![QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel]);
+    (line, device, queue).prop_map(|((down, up, delay, loss, queue), (device, ring, bql), qdisc)| {
+        let link = StationLink {
+            down,
+            up,
+            delay,
+            loss,
+            queue,
+            device,
+            ring,
+            bql,
+        };
+        let air = StationAir {
+            queue: qdisc,
+            ..StationAir::default()
+        };
+        (link, air)
+    })
+}
+
 fn config() -> impl Strategy<Value = Config> {
     let kinds = select(vec!["browsing", "4kstream", "voip", "download", "upload", "probe"]);
     let numbers = (
@@ -317,6 +341,8 @@ fn change() -> impl Strategy<Value = Setting> {
         (rate(), option::of(rate())).prop_map(|(up, down)| {
             Setting::Station("c".to_owned(), StationSetting::Limit(Limit { up: Some(up), down }))
         }),
+        rate().prop_map(|rate| Setting::Station("w".to_owned(), StationSetting::LinkUp(rate))),
+        share().prop_map(|share| Setting::Station("w".to_owned(), StationSetting::LinkLoss(share))),
     ]
 }
 
@@ -339,7 +365,8 @@ fn plan() -> impl Strategy<Value = Plan> {
     // Names out of alphabetical order: order must survive.
     let stations = (station(), station(), station());
     let changes = proptest::collection::vec((span(0, MINUTE), change()), 0..4);
-    (texts, times, air, stations, changes).prop_map(|(texts, times, (server, c7, d8), stations, changes)| {
+    (texts, times, (air, link()), stations, changes).prop_map(|(texts, times, (air, wire), stations, changes)| {
+        let (server, c7, d8) = air;
         let mut plan = Plan::new("generated");
         (plan.title, plan.question, plan.assumptions) = texts;
         (plan.duration, plan.warmup, plan.baseline, plan.drain) = (times.0, times.1, times.2, times.3);
@@ -370,6 +397,9 @@ fn plan() -> impl Strategy<Value = Plan> {
             }
             plan.stations.push(station);
         }
+        let mut wired = Station::new("w");
+        (wired.link, wired.air) = (Some(wire.0), wire.1);
+        plan.stations.push(wired);
         let mut changes: Vec<Change> = changes
             .into_iter()
             .map(|(time, setting)| Change {

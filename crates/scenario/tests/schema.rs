@@ -118,7 +118,7 @@ fn stating_every_default_changes_nothing() {
     let bare = json!({
         "server": { "link": {} },
         "ap": { "c7": { "wan": {}, "radio": { "5g": {} } } },
-        "station": { "tv": { "tsq": {}, "workload": "mine" } },
+        "station": { "tv": { "tsq": {}, "workload": "mine" }, "desk": { "link": {} } },
         "workload": { "mine": { "kind": "stream", "player": {} } },
     });
     let mut stated = bare.clone();
@@ -131,6 +131,7 @@ fn stating_every_default_changes_nothing() {
         ("/ap/c7/radio/5g", "RadioSection"),
         ("/station/tv", "StationSection"),
         ("/station/tv/tsq", "TsqSection"),
+        ("/station/desk/link", "StationLinkSection"),
         ("/workload/mine", "WorkloadSection"),
         ("/workload/mine/player", "PlayerSection"),
     ] {

@@ -33,9 +33,20 @@ pub(crate) struct PlacedRadio {
     pub(crate) slow_stations: bool,
 }
 
-/// A station in its place.
+/// Where a station is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// On the air: its number among the places.
+    Air(usize),
+    /// On a wire of its own: its number among those.
+    Wire(usize),
+}
+
+/// A station in its place on the air.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
+    /// Its number in the plan.
+    pub(crate) station: usize,
     /// The station's node.
     pub(crate) node: NodeId,
     /// The node of the radio it joined: the radio's place in the list, too.
@@ -66,6 +77,8 @@ pub(crate) struct Layout {
     pub(crate) queues: Vec<QueueConfig>,
     pub(crate) radios: Vec<PlacedRadio>,
     pub(crate) places: Vec<Place>,
+    /// By station.
+    pub(crate) seats: Vec<Seat>,
     pub(crate) link: HopConfig,
     pub(crate) paths: Vec<PathConfig>,
 }
@@ -80,11 +93,18 @@ impl Layout {
             radios.extend(radios::of(ap, config)?);
         }
         let mut places = Vec::new();
+        let mut seats = Vec::with_capacity(plan.stations.len());
         for (index, station) in plan.stations.iter().enumerate() {
+            if station.link.is_some() {
+                seats.push(Seat::Wire(seats.len() - places.len()));
+                continue;
+            }
+            seats.push(Seat::Air(places.len()));
             let (radio, quality) = joins::choose(plan, station, &radios)?;
             let link = Link::between(station, &radios[radio], &quality)?;
             places.push(Place {
-                node: node(radios.len() + index),
+                station: index,
+                node: node(radios.len() + places.len()),
                 radio: node(radio),
                 ap: radios[radio].ap,
                 quality,
@@ -102,6 +122,7 @@ impl Layout {
             paths: plan.aps.iter().map(path).collect(),
             radios,
             places,
+            seats,
         })
     }
 }
@@ -124,12 +145,9 @@ fn node(index: usize) -> NodeId {
 
 fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<QueueConfig>, NetworkError> {
     let weights = |radio: usize| {
-        let joined = places
-            .iter()
-            .zip(&plan.stations)
-            .filter(|(place, _)| place.radio.index() == radio);
+        let joined = places.iter().filter(|place| place.radio.index() == radio);
         joined
-            .map(|(place, station)| (place.node, u32::from(station.air.weight)))
+            .map(|place| (place.node, u32::from(plan.stations[place.station].air.weight)))
             .collect()
     };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| {
@@ -147,24 +165,17 @@ fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<Q
             weights: weights(index),
         }
     };
-    let of_station = |station: &plan::Station| QueueConfig {
-        kind: station.air.queue,
-        limit: station.air.queue.default_limit(),
-        ecn: true,
-        aql: None,
-        slow: Vec::new(),
-        weights: Vec::new(),
-    };
+    let of_station = |place: &Place| QueueConfig::of_station(plan.stations[place.station].air.queue);
     let queues: Vec<QueueConfig> = radios
         .iter()
         .enumerate()
         .map(of_radio)
-        .chain(plan.stations.iter().map(of_station))
+        .chain(places.iter().map(of_station))
         .collect();
     if let Some(empty) = queues.iter().position(QueueConfig::holds_nothing) {
         let whose = match radios.get(empty) {
             Some(radio) => format!("ap.{}", radio.name.ap),
-            None => format!("station.{}", plan.stations[empty - radios.len()].name),
+            None => format!("station.{}", plan.stations[places[empty - radios.len()].station].name),
         };
         return Err(NetworkError::NoQueue { whose });
     }
@@ -184,7 +195,8 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
         limit: Limit::default(),
         links: joined(index).map(|place| place.link.down(place)).collect(),
     };
-    let of_station = |(place, station): (&Place, &plan::Station)| {
+    let of_station = |place: &Place| {
+        let station = &plan.stations[place.station];
         let radio = &radios[place.radio.index()];
         NodeConfig {
             channel: channel_of[place.radio.index()],
@@ -201,13 +213,13 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
         .iter()
         .enumerate()
         .map(of_radio)
-        .chain(places.iter().zip(&plan.stations).map(of_station))
+        .chain(places.iter().map(of_station))
         .collect();
     let mut hidden = Vec::new();
-    for (place, station) in places.iter().zip(&plan.stations) {
-        for other in &station.air.hidden_from {
-            if let Some(index) = plan.stations.iter().position(|station| station.name == *other) {
-                hidden.push((place.node.index(), places[index].node.index()));
+    for place in places {
+        for other in &plan.stations[place.station].air.hidden_from {
+            if let Some(other) = places.iter().find(|place| plan.stations[place.station].name == *other) {
+                hidden.push((place.node.index(), other.node.index()));
             }
         }
     }

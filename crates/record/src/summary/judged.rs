@@ -149,7 +149,7 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
         provisional: provisional(verdict, workloads.iter().map(|w| (w.verdict, w.provisional))),
         reasons,
         throughput_mbps: mbps(moved, evidence.judged),
-        airtime_share: (air > 0).then(|| evidence.airtime as f64 / air as f64),
+        airtime_share: (air > 0 && station.link.is_none()).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
         workloads,
     }

@@ -80,4 +80,14 @@ pub enum StationSetting {
     Queue(QueueKind),
     /// Its weight in a schedule by airtime.
     Weight(u16),
+    /// Its link's rate, both ways.
+    LinkRate(BitRate),
+    /// Its link's rate towards it.
+    LinkDown(BitRate),
+    /// Its link's rate away from it.
+    LinkUp(BitRate),
+    /// Its link's one-way delay.
+    LinkDelay(Duration),
+    /// Its link's share of packets lost.
+    LinkLoss(Probability),
 }

@@ -1,11 +1,13 @@
 //! Timed changes: that what they change is there.
 
 use super::air::check_radio;
+use super::wire::wired_queues;
 use super::{MOST_CHANGES, Names};
-use crate::plan::{Change, Plan, Setting};
+use crate::plan::{Change, Plan, Setting, Station, StationSetting};
 use crate::reading::{At, Context, List};
 use crate::sections::AtSection;
 use crate::suggest::list;
+use crate::words::WIRED_QUEUES;
 
 pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
     if read.0.len() > MOST_CHANGES {
@@ -39,7 +41,45 @@ fn check(setting: &At<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
         Setting::Link(_) => {}
         Setting::Ap(name, _) => known(setting, "access point", name, &names.aps, cx),
         Setting::Radio(radio, _) => check_radio(setting, radio, &plan.aps, names, cx),
-        Setting::Station(name, _) => known(setting, "station", name, &names.stations, cx),
+        Setting::Station(name, station) => {
+            known(setting, "station", name, &names.stations, cx);
+            if let Some(there) = plan.station(name) {
+                has(setting, *station, there, cx);
+            }
+        }
+    }
+}
+
+/// Reports a change of what a station doesn't have: one is on the air or on a wire.
+fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
+    use StationSetting::{LinkDelay, LinkDown, LinkLoss, LinkRate, LinkUp, Queue};
+    let name = &station.name;
+    let of_link = matches!(
+        setting,
+        LinkRate(_) | LinkDown(_) | LinkUp(_) | LinkDelay(_) | LinkLoss(_)
+    );
+    match (setting, station.link.is_some()) {
+        (Queue(kind), true) if !WIRED_QUEUES.contains(&kind) => {
+            let message = format!(
+                "`{}` serves stations on the air, and `{name}` has a `link`",
+                kind.name()
+            );
+            cx.wrong(at, message, format!("on a wire it is one of {}", wired_queues()));
+        }
+        (Queue(_), _) => {}
+        (_, true) if !of_link => {
+            let help = "of a station on a wire `queue` and what is below `link` can change";
+            cx.wrong(
+                at,
+                format!("`{name}` has a `link`: it is not on the air"),
+                help.to_owned(),
+            );
+        }
+        (_, false) if of_link => {
+            let help = format!("give it one in place of `joins`: `[station.{name}.link]`");
+            cx.wrong(at, format!("`{name}` has no `link`"), help);
+        }
+        _ => {}
     }
 }
 

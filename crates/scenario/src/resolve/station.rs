@@ -42,7 +42,13 @@ pub(super) fn station(
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
         cx.wrong(label, "`agent` names one already", "give `agent` or `label`".to_owned());
     }
-    station.air = air(name, section, plan, names, cx);
+    match &section.link {
+        None => station.air = air(name, section, plan, names, cx),
+        Some(link) => {
+            let (link, air) = super::wire::link(section, link, cx);
+            (station.link, station.air) = (Some(link), air);
+        }
+    }
     station
 }
 

@@ -51,12 +51,24 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
 pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
     EndpointConfig {
         congestion: station.cc.clone().unwrap_or_default(),
-        tsq: station.tsq.unwrap_or_default(),
+        tsq: tsq(station),
         gso: match station.gso {
             true => Gso::default(),
             false => Gso::off(),
         },
         ..EndpointConfig::default()
+    }
+}
+
+/// A year's TCP Small Queues where a driver of Wi-Fi asked for more than a millisecond; on a wire no driver does.
+fn tsq(station: &Station) -> Tsq {
+    let tsq = station.tsq.unwrap_or_default();
+    match (tsq, tsq.settings()) {
+        (Tsq::Preset(_), Some(settings)) if station.link.is_some() => Tsq::Custom(TsqSettings {
+            shift: settings.shift.map(|_| 10),
+            ..settings
+        }),
+        _ => tsq,
     }
 }
 
