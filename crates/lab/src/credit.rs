@@ -67,6 +67,12 @@ impl Credit {
         self.target = target.clamp(LEAST, MOST);
     }
 
+    /// Whether another packet may come, where there are no tokens and a packet comes when it is read.
+    #[must_use]
+    pub const fn wants(&self) -> bool {
+        self.outstanding + MTU <= self.target
+    }
+
     /// What to grant now, in place of what was granted before; `None` when that will do.
     pub fn poll_grant(&mut self) -> Option<u32> {
         let room = self.target.saturating_sub(self.outstanding);
@@ -138,6 +144,20 @@ mod tests {
                 // Never stuck: where nothing is on its way, the next packet can come.
                 prop_assert!(credit.outstanding() > 0 || credit.tokens() >= 2 * MTU);
                 prop_assert_eq!(credit.poll_grant(), None);
+            }
+        }
+
+        #[test]
+        fn reading_what_is_wanted_keeps_to_the_target(target in 0_u64..400_000, steps in prop::collection::vec((any::<bool>(), 20..=MTU), 1..300)) {
+            let mut credit = Credit::new(target);
+            for (read, bytes) in steps {
+                if read && credit.wants() {
+                    credit.handle_on_its_way(bytes);
+                } else if !read {
+                    credit.handle_left(bytes);
+                }
+                prop_assert!(credit.outstanding() <= credit.target);
+                prop_assert!(credit.outstanding() > 0 || credit.wants());
             }
         }
     }

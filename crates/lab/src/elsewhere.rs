@@ -1,8 +1,10 @@
 //! The stand-in on systems other than Linux: no lab can be opened, so there is none whose methods could be called.
 
 use crate::error::LabError;
+use crate::hold::Hold;
 use crate::lateness::LabHealth;
 use crate::observe::StationLook;
+use crate::options::{DeviceKind, Options};
 use crate::program::{Ended, Program};
 use crate::switch::Counted;
 use netburn_linux::Monotonic;
@@ -30,6 +32,26 @@ impl Lab {
     /// [`LabError::Elsewhere`], always.
     pub fn open(_: &Plan, _: Command) -> Result<Lab, LabError> {
         Err(LabError::Elsewhere)
+    }
+
+    /// Opens no lab.
+    ///
+    /// # Errors
+    /// [`LabError::Elsewhere`], always.
+    pub fn open_with(_: &Plan, _: Command, _: &Options) -> Result<Lab, LabError> {
+        Err(LabError::Elsewhere)
+    }
+
+    pub const fn device(&self) -> DeviceKind {
+        match *self {}
+    }
+
+    pub const fn hold(&self) -> Hold {
+        match *self {}
+    }
+
+    pub const fn segments_udp(&self) -> bool {
+        match *self {}
     }
 
     pub fn notes(&self) -> &[String] {

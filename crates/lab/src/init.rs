@@ -11,7 +11,6 @@ use message::{Answer, Request, RunWanted};
 use netburn_linux::{namespace, pass};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -77,6 +76,8 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
     if let Err(error) = namespace::mount_processes(Path::new("/proc")) {
         notes.push(format!("/proc shows the host's processes: {error}"));
     }
+    // Before this thread has been anywhere else.
+    let Ok(mut hub) = node::Hub::here() else { return 6 };
     let Ok(ends) = control.try_clone() else { return 6 };
     let reaper = std::thread::Builder::new().spawn(move || reap(&ends));
     if reaper.is_err() || pass::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
@@ -90,7 +91,7 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
             _ => return 0,
         };
         let answered = match Request::read(&bytes) {
-            Some(Request::Node(wanted)) => match node::make(&wanted) {
+            Some(Request::Node(wanted)) => match node::make(&wanted, &mut hub) {
                 Ok(node) => {
                     let files = node.files();
                     let sent = pass::send(control, &Answer::Node(node.made.clone()).write(), &files);
@@ -98,6 +99,10 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
                     sent
                 }
                 Err((what, error)) => fail(control, what, &error),
+            },
+            Some(Request::Probe) => match node::probe() {
+                Ok(probe) => pass::send(control, &Answer::Probed(probe).write(), &[]),
+                Err(error) => fail(control, "probe a TUN device", &error),
             },
             Some(Request::Names(lines)) => answer(control, "names", names(&lines)),
             Some(Request::Run(wanted)) => answer(control, "start", run(&wanted, &nodes, files)),
@@ -239,5 +244,24 @@ impl node::Node {
     }
 }
 
-/// The file that a device is.
-type Device = File;
+/// Whether a kernel's release (`6.18.44-amd64`) is that version or a later one; where it says something else, it is not.
+fn since(release: &str, version: (u32, u32)) -> bool {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    let mut next = || numbers.next()?.parse::<u32>().ok();
+    matches!((next(), next()), (Some(major), Some(minor)) if (major, minor) >= version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::since;
+
+    #[test]
+    fn releases_are_compared_as_numbers() {
+        for new in ["6.2.0", "6.18.44-fc-v669\n", "6.2", "7.0-rc1", "10.1"] {
+            assert!(since(new, (6, 2)), "{new}");
+        }
+        for old in ["6.1.0-49-amd64", "5.15", "4.19.0", "", "six"] {
+            assert!(!since(old, (6, 2)), "{old}");
+        }
+    }
+}

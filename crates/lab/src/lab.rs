@@ -1,25 +1,25 @@
 //! A lab: nodes, the network between them, and programs at them.
 
-use crate::address;
 use crate::capture::Captures;
-use crate::engine::{Engine, Order, Port, Seen};
+use crate::device::Device;
+use crate::engine::{Engine, Order, Seen};
 use crate::error::LabError;
 use crate::helper::{Ends, Helper};
-use crate::init::message::{Answer, NodeWanted, Request, RunWanted};
+use crate::hold::Hold;
+use crate::init::message::{Request, RunWanted};
 use crate::lateness::LabHealth;
+use crate::nodes::Nodes;
 use crate::observe::StationLook;
+use crate::options::{DeviceKind, Options};
 use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
-use crate::wishes;
 use netburn_linux::Monotonic;
-use netburn_linux::route::Route;
 use netburn_network::Endpoint;
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -40,6 +40,9 @@ pub struct Lab {
     namespaces: Vec<OwnedFd>,
     notes: Vec<String>,
     user: bool,
+    device: DeviceKind,
+    hold: Hold,
+    segments_udp: bool,
 }
 
 #[derive(Debug)]
@@ -68,83 +71,28 @@ impl Lab {
     /// # Errors
     /// When the machine doesn't permit it, or the plan's network can't be.
     pub fn open(plan: &Plan, helper: Command) -> Result<Lab, LabError> {
-        if plan.stations.len() > address::MOST_STATIONS {
-            return Err(LabError::TooMany(plan.stations.len()));
-        }
-        Switch::new(plan)?;
-        let (mut helper, user, mut notes) = Helper::start(helper)?;
-        if let Err(error) = helper.ask(&Request::Names(names(plan)), &[]) {
-            notes.push(format!("names don't resolve: {error}"));
-        }
-        let usual = wishes::usual_control();
-        notes.extend(usual.note.clone());
-        notes.extend(wishes::unmet(plan));
-        let control = |named: Option<&str>| named.unwrap_or(&usual.name).to_owned();
-        let mut wanted = vec![(
-            Endpoint::Server,
-            "eth0",
-            control(plan.server.cc.as_ref().map(|cc| cc.name())),
-            0,
-            false,
-        )];
-        for (station, number) in plan.stations.iter().zip(0..) {
-            let cap = station
-                .tsq
-                .and_then(|tsq| tsq.settings())
-                .and_then(|settings| settings.cap);
-            let cap = cap.map_or(0, |cap| u32::try_from(cap.as_bytes()).unwrap_or(u32::MAX));
-            // Without small queues a kernel hands over what it likes.
-            let bucket = station.tsq.is_none_or(|tsq| tsq.settings().is_some());
-            wanted.push((
-                Endpoint::Station(number),
-                "wlan0",
-                control(station.cc.as_ref().map(|cc| cc.name())),
-                cap,
-                bucket,
-            ));
-        }
-        let (mut ports, mut namespaces) = (Vec::new(), Vec::new());
-        for (end, interface, control, output_limit, bucket) in wanted {
-            let request = Request::Node(NodeWanted {
-                interface: interface.to_owned(),
-                v4: address::v4(end),
-                v6: address::v6(end),
-                control,
-                output_limit,
-                bucket,
-                pair: false,
-            });
-            let (Answer::Node(made), files) = helper.ask(&request, &[])? else {
-                return Err(LabError::Gone("it answers something else".to_owned()));
-            };
-            let Ok([device, namespace, route, raw]) = <[OwnedFd; 4]>::try_from(files) else {
-                return Err(LabError::Gone("it does not give what it made".to_owned()));
-            };
-            for note in made.notes {
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-            }
-            namespaces.push(namespace);
-            ports.push(Port {
-                end,
-                device: File::from(device),
-                route: Route::from(route),
-                raw,
-                index: made.index,
-                bucket: made.bucket,
-            });
-        }
+        Self::open_with(plan, helper, &Options::default())
+    }
+
+    /// The same, with nodes made as `options` say.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_with(plan: &Plan, helper: Command, options: &Options) -> Result<Lab, LabError> {
+        let nodes = Nodes::make(plan, helper, options)?;
         Ok(Lab {
-            engine: Engine::start(ports, plan)?,
+            engine: Engine::start(nodes.ports, plan)?,
             shared: Arc::new(Shared {
-                helper: Mutex::new(helper),
+                helper: Mutex::new(nodes.helper),
                 next: AtomicU32::new(0),
             }),
             plan: plan.clone(),
-            namespaces,
-            notes,
-            user,
+            namespaces: nodes.namespaces,
+            notes: nodes.notes,
+            user: nodes.user,
+            device: nodes.device,
+            hold: nodes.hold,
+            segments_udp: nodes.segments_udp,
         })
     }
 
@@ -152,6 +100,24 @@ impl Lab {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// What its nodes' devices are.
+    #[must_use]
+    pub const fn device(&self) -> DeviceKind {
+        self.device
+    }
+
+    /// Whether kernels leave the segmentation of datagrams to the lab (UDP_SEGMENT, USO): else they do it themselves.
+    #[must_use]
+    pub const fn segments_udp(&self) -> bool {
+        self.segments_udp
+    }
+
+    /// How its stations' kernels are kept from handing over all that they have, so that TCP Small Queues work.
+    #[must_use]
+    pub const fn hold(&self) -> Hold {
+        self.hold
     }
 
     /// Begins to carry packets, and the network's time with it: its time 0 is `zero`. Until then nothing is carried.
@@ -181,7 +147,8 @@ impl Lab {
             baseline: before,
             ..self.plan.clone()
         };
-        let switch = Switch::new(&plan)?;
+        let mut switch = Switch::new(&plan)?;
+        switch.set_framing(Device::framing(self.device));
         self.engine.order(Order::Begin(Box::new(switch), zero, seen));
         Ok(())
     }
@@ -340,18 +307,4 @@ fn node(at: Endpoint) -> usize {
         Endpoint::Server => 0,
         Endpoint::Station(station) => usize::from(station) + 1,
     }
-}
-
-/// The lines of /etc/hosts.
-fn names(plan: &Plan) -> String {
-    let mut lines = String::from("127.0.0.1 localhost\n::1 localhost ip6-localhost\n");
-    let stations = plan
-        .stations
-        .iter()
-        .zip(0..)
-        .map(|(station, number)| (station.name.as_str(), Endpoint::Station(number)));
-    for (name, end) in std::iter::once(("server", Endpoint::Server)).chain(stations) {
-        lines.push_str(&format!("{} {name}\n{} {name}\n", address::v4(end), address::v6(end)));
-    }
-    lines
 }

@@ -8,12 +8,12 @@
 //!
 //! - [`packet`]: bytes: bursts split into packets of the air, packets joined again, marks and checksums.
 //! - [`credit`]: how much a kernel may hand over ahead of the air, so that TCP Small Queues keep working.
+//! - [`hold`]: how kernels are kept to that.
 //! - [`address`]: who has which address.
 //! - [`capture`]: what was seen, as pcapng.
 //! - [`Switch`]: frames in, frames out, without a clock or a file.
 //! - [`Lab`]: the nodes, the thread that carries packets between them, and programs at them.
 //! - [`init`]: the helper process that makes the namespaces and is the ancestor of what runs in them.
-
 //!
 //! On other systems than Linux all but the last two is there, and [`Lab::open`] says that there is no lab.
 
@@ -21,6 +21,8 @@ pub mod address;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is captured is a lab's"))]
 pub mod capture;
 pub mod credit;
+#[cfg(target_os = "linux")]
+mod device;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
@@ -31,13 +33,17 @@ mod error;
 pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod helper;
+pub mod hold;
 #[cfg(target_os = "linux")]
 pub mod init;
 #[cfg(target_os = "linux")]
 mod lab;
 mod lateness;
+#[cfg(target_os = "linux")]
+mod nodes;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is seen is a lab's"))]
 mod observe;
+mod options;
 pub mod packet;
 mod program;
 mod switch;
@@ -46,9 +52,11 @@ mod wishes;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Guest, Lab, init};
 pub use error::LabError;
+pub use hold::Hold;
 #[cfg(target_os = "linux")]
 pub use lab::{Guest, Lab};
-pub use lateness::{LIMIT, LabHealth, Lateness};
+pub use lateness::{BUSY, CPU, LIMIT, LabHealth, Lateness, STEAL};
 pub use observe::StationLook;
+pub use options::{DeviceKind, Options};
 pub use program::{Ended, Program};
 pub use switch::{Counted, Delivery, Switch, Tapped};

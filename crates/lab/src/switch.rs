@@ -21,6 +21,8 @@ pub struct Switch {
     stations: usize,
     /// By station.
     credits: Vec<Credit>,
+    /// Bytes before each packet on the link between a kernel and us.
+    framing: u64,
     joiner: Joiner,
     /// The packet after those that were joined.
     next: Option<Arrival>,
@@ -91,6 +93,7 @@ impl Switch {
             network,
             stations,
             credits: vec![Credit::new(0); stations],
+            framing: 0,
             joiner: Joiner::default(),
             next: None,
             counted: Counted::default(),
@@ -99,6 +102,11 @@ impl Switch {
         };
         switch.follow_rates();
         Ok(switch)
+    }
+
+    /// Before each packet there are so many bytes on the link between a kernel and us, which tokens are used up by; 0 unless said.
+    pub fn set_framing(&mut self, bytes: u64) {
+        self.framing = bytes;
     }
 
     /// Keeps every packet for [`take_taps`](Self::take_taps) from now on.
@@ -148,7 +156,7 @@ impl Switch {
             }
         });
         if let Endpoint::Station(station) = from {
-            self.credits[usize::from(station)].handle_taken(length);
+            self.credits[usize::from(station)].handle_taken(length + self.framing);
         }
         let (burst, to) = match burst {
             Ok(both) => both,
@@ -178,10 +186,28 @@ impl Switch {
         }
     }
 
+    /// A kernel sent something that is not carried and that we don't look into, so many bytes of it on the link.
+    pub fn handle_refused(&mut self, from: Endpoint, why: Refused, length: u64) {
+        self.counted.frames += 1;
+        *self.counted.refused.entry(why).or_default() += 1;
+        if let Endpoint::Station(station) = from {
+            self.credits[usize::from(station)].handle_taken(length);
+        }
+    }
+
+    /// Whether another packet of a station's is wanted now, where it has no bucket and is held back by not being read.
+    #[must_use]
+    pub fn wants(&self, from: Endpoint) -> bool {
+        match from {
+            Endpoint::Server => true,
+            Endpoint::Station(station) => self.credits[usize::from(station)].wants(),
+        }
+    }
+
     /// A packet of our own making came through a kernel's queue, and goes nowhere.
     pub fn handle_nudge(&mut self, from: Endpoint) {
         if let Endpoint::Station(station) = from {
-            self.credits[usize::from(station)].handle_taken(20);
+            self.credits[usize::from(station)].handle_taken(20 + self.framing);
         }
     }
 

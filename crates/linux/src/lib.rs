@@ -14,15 +14,20 @@
 //! - [`process`]: children that don't outlive us, and the limit on open files.
 //!
 //! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun` (interfaces
-//! that are files), `route` (interfaces, addresses, routes, queues), `raw` (sockets beneath IP), `pass` (messages with open files),
-//! `wait` (files and an absolute time on a thread of one's own).
+//! that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces, addresses, routes, queues),
+//! `offload` (what an interface takes over from its host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files
+//! and an absolute time on a thread of one's own).
 
 pub mod clock;
 pub mod cpu;
 pub mod datagram;
+#[cfg(target_os = "linux")]
+pub mod ethernet;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod offload;
 #[cfg(target_os = "linux")]
 pub mod pass;
 pub mod process;

@@ -1,4 +1,4 @@
-//! Sockets beneath IP (packet(7)): to make an interface's queue move, and as the other end of an Ethernet pair. Linux only.
+//! Sockets beneath IP (packet(7)), to make an interface's queue move. Linux only.
 
 use crate::process::{check, check_size};
 use std::io;
@@ -15,24 +15,6 @@ pub fn sender(index: u32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A socket that receives and sends whole Ethernet frames of one interface, each preceded by a `virtio_net_hdr`
-/// (PACKET_VNET_HDR), without its own. Never waits.
-///
-/// # Errors
-/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
-pub fn frames(index: u32) -> io::Result<OwnedFd> {
-    let socket = open(libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)?;
-    for (option, value) in [(libc::PACKET_VNET_HDR, 1), (libc::PACKET_IGNORE_OUTGOING, 1)] {
-        set(&socket, libc::SOL_PACKET, option, value)?;
-    }
-    // As much as may be: a burst of segments is hundreds of kilobytes.
-    if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 16 << 20).is_err() {
-        set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 16 << 20)?;
-    }
-    bind(&socket, libc::ETH_P_ALL as u16, index)?;
-    Ok(socket)
-}
-
 /// Sends one packet through the interface that `socket` is bound to, as `protocol` (0x0800 is IPv4).
 ///
 /// # Errors
@@ -46,7 +28,7 @@ pub fn send(socket: impl AsFd, index: u32, protocol: u16, packet: &[u8]) -> io::
     check_size(unsafe { libc::sendto(socket, data, packet.len(), flags, to, length as u32) }).map(drop)
 }
 
-fn open(kind: libc::c_int, protocol: u16) -> io::Result<OwnedFd> {
+pub(crate) fn open(kind: libc::c_int, protocol: u16) -> io::Result<OwnedFd> {
     let kind = kind | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let socket = check(unsafe { libc::socket(libc::AF_PACKET, kind, libc::c_int::from(protocol.to_be())) })?;
@@ -54,7 +36,7 @@ fn open(kind: libc::c_int, protocol: u16) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
-fn bind(socket: &OwnedFd, protocol: u16, index: u32) -> io::Result<()> {
+pub(crate) fn bind(socket: &OwnedFd, protocol: u16, index: u32) -> io::Result<()> {
     let address = address(protocol, index);
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: the kernel reads one address.
@@ -70,7 +52,7 @@ fn address(protocol: u16, index: u32) -> libc::sockaddr_ll {
     address
 }
 
-fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+pub(crate) fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     let value = &raw const value;
     // SAFETY: the kernel reads one int.

@@ -117,7 +117,7 @@ impl Route {
     /// # Errors
     /// What the kernel says, where it has no veth [`Unsupported`](io::ErrorKind::Unsupported).
     pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
-        let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | CREATE | 0x200);
+        let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | MAKE | 0x200);
         message.put(&[0; 16]);
         message.attribute(3, &zero_ended(name));
         let info = message.begin(18);
@@ -166,6 +166,17 @@ impl Route {
             message.attribute(16, &zero_ended(control));
             message.end(metrics);
         }
+        self.ask(message)
+    }
+
+    /// Puts a queue (tc-pfifo(8)) of so many packets before an interface.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn add_fifo(&mut self, index: u32, packets: u32) -> io::Result<()> {
+        let mut message = queue(index, REQUEST | ACK | MAKE);
+        message.attribute(1, b"pfifo\0");
+        message.attribute(2, &packets.to_ne_bytes());
         self.ask(message)
     }
 
@@ -286,13 +297,18 @@ const TRICKLE: u32 = 2_000;
 /// What may wait before the sender is told to stop; its own socket's buffer stops it sooner.
 const WAITING: u32 = 4_000_000;
 
-fn bucket(index: u32, bytes: u32, flags: u16) -> Message {
+fn queue(index: u32, flags: u16) -> Message {
     let mut message = Message::new(RTM_NEWQDISC, flags);
     message.put(&[0, 0, 0, 0]);
     message.put(&index.to_ne_bytes());
     message.put(&HANDLE.to_ne_bytes());
     message.put(&ROOT.to_ne_bytes());
     message.put(&[0; 4]);
+    message
+}
+
+fn bucket(index: u32, bytes: u32, flags: u16) -> Message {
+    let mut message = queue(index, flags);
     message.attribute(1, b"tbf\0");
     let options = message.begin(2);
     let mut parameters = Vec::with_capacity(36);

@@ -39,6 +39,20 @@ pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
     socket.set_tos_v4(byte)
 }
 
+/// Bytes that a socket has sent and that its host still counts as its own: in queues before devices, memory that they take included
+/// (SIOCOUTQ; for TCP what isn't acknowledged).
+///
+/// # Errors
+/// What the kernel says.
+#[cfg(target_os = "linux")]
+pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
+    use std::os::fd::AsRawFd;
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the kernel writes one int.
+    crate::process::check(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ as _, &raw mut bytes) })?;
+    Ok(bytes.unsigned_abs())
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;

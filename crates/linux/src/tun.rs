@@ -34,12 +34,13 @@ const TUN_F_USO4: libc::c_ulong = 0x20;
 const TUN_F_USO6: libc::c_ulong = 0x40;
 
 impl Tun {
-    /// Makes a device called `name`, of at most 15 bytes.
+    /// Makes a device called `name`, of at most 15 bytes. The host may leave the segmentation of TCP to us, and with `udp` that of
+    /// datagrams, where the kernel knows that.
     ///
     /// # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) where this user may not open [`DEVICE`];
     /// [`NotFound`](io::ErrorKind::NotFound) where there is none; what the kernel says.
-    pub fn new(name: &str) -> io::Result<Tun> {
+    pub fn new(name: &str, udp: bool) -> io::Result<Tun> {
         if name.is_empty() || name.len() >= libc::IFNAMSIZ {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -61,7 +62,7 @@ impl Tun {
             check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, flags) }).is_ok()
         };
         let tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
-        let segments_udp = offload(tcp | TUN_F_USO4 | TUN_F_USO6);
+        let segments_udp = udp && offload(tcp | TUN_F_USO4 | TUN_F_USO6);
         if !segments_udp && !offload(tcp) {
             // Everything comes whole and with its checksums then.
             offload(0);

@@ -44,14 +44,39 @@ impl Wait {
         self.put(file, u64::from(number))
     }
 
+    /// Doesn't wait for `file` until it is [resumed](Self::resume).
+    ///
+    /// # Errors
+    /// When it isn't waited for.
+    pub fn pause(&self, file: impl AsFd, number: u32) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, file, 0, u64::from(number))
+    }
+
+    /// Waits for `file` again.
+    ///
+    /// # Errors
+    /// When it was never added.
+    pub fn resume(&self, file: impl AsFd, number: u32) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLIN as u32, u64::from(number))
+    }
+
+    /// Waits for `file` no more.
+    ///
+    /// # Errors
+    /// When it isn't waited for.
+    pub fn remove(&self, file: impl AsFd) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_DEL, file, 0, 0)
+    }
+
     fn put(&self, file: impl AsFd, number: u64) -> io::Result<()> {
-        let mut event = libc::epoll_event {
-            events: libc::EPOLLIN as u32,
-            u64: number,
-        };
+        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLIN as u32, number)
+    }
+
+    fn control(&self, operation: libc::c_int, file: impl AsFd, events: u32, number: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event { events, u64: number };
         let (epoll, file) = (self.epoll.as_raw_fd(), file.as_fd().as_raw_fd());
         // SAFETY: the kernel reads one event.
-        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) }).map(drop)
+        check(unsafe { libc::epoll_ctl(epoll, operation, file, &raw mut event) }).map(drop)
     }
 
     /// Waits until `until` at the latest (for ever without; not at all when it has passed), and puts the numbers of files that can be
@@ -130,5 +155,15 @@ mod tests {
         assert_eq!(ready, [7]);
         wait.wait(Some(Monotonic::from_nanos(1)), &mut ready).unwrap();
         assert_eq!(ready, [7]);
+        let soon = || Some(Monotonic::now() + Duration::from_micros(300));
+        wait.pause(&reader, 7).unwrap();
+        wait.wait(soon(), &mut ready).unwrap();
+        assert_eq!(ready, []);
+        wait.resume(&reader, 7).unwrap();
+        wait.wait(soon(), &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+        wait.remove(&reader).unwrap();
+        wait.wait(soon(), &mut ready).unwrap();
+        assert_eq!(ready, []);
     }
 }

@@ -30,6 +30,7 @@ pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
     let mut command = Command::new(program);
     command.arg("lab-init");
     let lab = Lab::open(plan, command).map_err(|error| Stop::Wrong(explained(&error)))?;
+    say(&format!("stations have {}", lab.device()));
     for note in lab.notes() {
         say(&format!("note: {}", sanitise(note)));
     }

@@ -1,6 +1,7 @@
 //! What the lab and its helper say to each other: a byte for the kind, then numbers (4 bytes, the machine's order) and strings (their
 //! length before them). Each is one message of a socket that keeps their bounds, with the files that belong to it.
 
+use crate::hold::{Hold, Probe};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What the helper is asked to do.
@@ -10,6 +11,8 @@ pub enum Request {
     Node(NodeWanted),
     /// Have these lines be /etc/hosts.
     Names(String),
+    /// Find out whether a full TUN device stops the queue before it.
+    Probe,
     /// Run a program at a node; its standard input, output and error travel along.
     Run(RunWanted),
     /// Send a signal to what runs under this number.
@@ -29,10 +32,12 @@ pub struct NodeWanted {
     pub control: String,
     /// What TCP Small Queues are capped at, in bytes (`tcp_limit_output_bytes`); 0: as it is.
     pub output_limit: u32,
-    /// Whether what it sends is let out by grants.
-    pub bucket: bool,
+    /// How it is kept from handing over all that it has.
+    pub hold: Hold,
     /// Whether it is to be an Ethernet pair in the place of a TUN device.
     pub pair: bool,
+    /// Whether its kernel may leave the segmentation of datagrams to us.
+    pub udp: bool,
 }
 
 /// A program to be run.
@@ -57,6 +62,8 @@ pub enum Answer {
     Hello(bool, Vec<String>),
     /// The node was made. Its device, network namespace, route and raw socket travel along.
     Node(NodeMade),
+    /// What came of the probe.
+    Probed(Probe),
     /// It was done.
     Done,
     /// It can't be done: the error's number (0: none), and what was tried.
@@ -70,10 +77,10 @@ pub enum Answer {
 pub struct NodeMade {
     /// The number of its interface.
     pub index: u32,
-    /// Whether its kernel leaves UDP segmentation to us.
+    /// Whether its kernel leaves the segmentation of datagrams to us.
     pub segments_udp: bool,
-    /// Whether there is a bucket.
-    pub bucket: bool,
+    /// How it is held back.
+    pub hold: Hold,
     /// What could not be done.
     pub notes: Vec<String>,
 }
@@ -91,13 +98,15 @@ impl Request {
                 to.text(&node.v6.octets());
                 to.text(node.control.as_bytes());
                 to.number(node.output_limit);
-                to.byte(u8::from(node.bucket));
+                to.hold(node.hold);
                 to.byte(u8::from(node.pair));
+                to.byte(u8::from(node.udp));
             }
             Request::Names(lines) => {
                 to.byte(2);
                 to.text(lines.as_bytes());
             }
+            Request::Probe => to.byte(5),
             Request::Run(run) => {
                 to.byte(3);
                 to.number(run.id);
@@ -131,8 +140,9 @@ impl Request {
                 v6: Ipv6Addr::from(<[u8; 16]>::try_from(from.text()?).ok()?),
                 control: from.string()?,
                 output_limit: from.number()?,
-                bucket: from.flag()?,
+                hold: from.hold()?,
                 pair: from.flag()?,
+                udp: from.flag()?,
             }),
             2 => Request::Names(from.string()?),
             3 => Request::Run(RunWanted {
@@ -143,6 +153,7 @@ impl Request {
                 environment: from.list(|from| Some((from.text()?.to_vec(), from.text()?.to_vec())))?,
             }),
             4 => Request::Signal(from.number()?, from.number()?),
+            5 => Request::Probe,
             _ => return None,
         };
         from.0.is_empty().then_some(request)
@@ -164,8 +175,13 @@ impl Answer {
                 to.byte(2);
                 to.number(node.index);
                 to.byte(u8::from(node.segments_udp));
-                to.byte(u8::from(node.bucket));
+                to.hold(node.hold);
                 to.texts(&node.notes);
+            }
+            Answer::Probed(probe) => {
+                to.byte(6);
+                to.number(probe.outstanding);
+                to.number(probe.dropped);
             }
             Answer::Done => to.byte(3),
             Answer::Failed(number, what) => {
@@ -193,10 +209,14 @@ impl Answer {
             2 => Answer::Node(NodeMade {
                 index: from.number()?,
                 segments_udp: from.flag()?,
-                bucket: from.flag()?,
+                hold: from.hold()?,
                 notes: from.list(Reader::string)?,
             }),
             3 => Answer::Done,
+            6 => Answer::Probed(Probe {
+                outstanding: from.number()?,
+                dropped: from.number()?,
+            }),
             4 => Answer::Failed(from.number()?, from.string()?),
             5 => {
                 let (id, exited, number) = (from.number()?, from.flag()?, from.number()?);
@@ -224,6 +244,10 @@ impl Writer {
         self.0.extend_from_slice(text);
     }
 
+    fn hold(&mut self, hold: Hold) {
+        self.byte(Hold::ALL.iter().position(|one| *one == hold).unwrap_or(0) as u8);
+    }
+
     fn texts(&mut self, texts: &[String]) {
         self.number(texts.len() as u32);
         texts.iter().for_each(|text| self.text(text.as_bytes()));
@@ -249,6 +273,10 @@ impl<'a> Reader<'a> {
             1 => Some(true),
             _ => None,
         }
+    }
+
+    fn hold(&mut self) -> Option<Hold> {
+        Hold::ALL.get(usize::from(self.byte()?)).copied()
     }
 
     fn number(&mut self) -> Option<u32> {
@@ -283,8 +311,9 @@ mod tests {
                 v6: Ipv6Addr::LOCALHOST,
                 control: "cubic".into(),
                 output_limit: 5,
-                bucket: true,
+                hold: Hold::Ring,
                 pair: false,
+                udp: true,
             }),
             Request::Names("127.0.0.1 localhost\n".into()),
             Request::Run(RunWanted {
@@ -295,6 +324,7 @@ mod tests {
                 environment: vec![(b"A".to_vec(), b"".to_vec())],
             }),
             Request::Signal(7, 15),
+            Request::Probe,
         ];
         for request in requests {
             let bytes = request.write();
@@ -306,10 +336,14 @@ mod tests {
             Answer::Node(NodeMade {
                 index: 2,
                 segments_udp: true,
-                bucket: false,
+                hold: Hold::Nothing,
                 notes: vec![],
             }),
             Answer::Done,
+            Answer::Probed(Probe {
+                outstanding: 38_400,
+                dropped: 0,
+            }),
             Answer::Failed(13, "open".into()),
             Answer::Ended(7, Ok(1)),
             Answer::Ended(7, Err(9)),

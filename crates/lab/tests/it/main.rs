@@ -2,3 +2,4 @@
 
 mod carries;
 mod common;
+mod devices;

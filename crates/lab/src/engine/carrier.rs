@@ -1,0 +1,358 @@
+//! The thread itself.
+
+use super::{Order, Port, Seen, Shown};
+use crate::device::Taken;
+use crate::hold::Hold;
+use crate::lateness::LabHealth;
+use crate::observe::Observer;
+use crate::packet::Refused;
+use crate::switch::Switch;
+use netburn_linux::cpu::{self, MachineTimes, ThreadId};
+use netburn_linux::wait::{Wait, run_first};
+use netburn_linux::{Monotonic, raw, set_timer_slack};
+use netburn_network::Endpoint;
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// From here on it spins: a sleeping thread is back on its processor within some 50 µs.
+const SPIN: Duration = Duration::from_micros(50);
+/// What can be seen from outside is looked at this often.
+const TICK: Duration = Duration::from_millis(100);
+/// Below timers' and interrupts' own threads, above everything that isn't real-time.
+const PRIORITY: i32 = 10;
+/// Frames read from one device before the others have their turn.
+const TURN: usize = 64;
+/// A frame: 64 KiB behind its header.
+const FRAME: usize = 66 * 1024;
+/// Rows that nobody fetched are kept up to so many; then the oldest go.
+const KEPT_ROWS: usize = 200_000;
+
+pub(super) struct Carrier {
+    ports: Vec<Port>,
+    wait: Wait,
+    woken: UnixStream,
+    orders: Receiver<Order>,
+    running: Option<Running>,
+    observer: Observer,
+    shown: Arc<Mutex<Shown>>,
+    buffer: Vec<u8>,
+    health: LabHealth,
+    /// Frames that found no room at our end.
+    overrun: u64,
+}
+
+struct Running {
+    switch: Switch,
+    zero: Monotonic,
+    tick: Instant,
+    drops_before: u64,
+    since: Monotonic,
+    cpu: Duration,
+    machine: MachineTimes,
+    captures: Option<Sender<Seen>>,
+}
+
+impl Running {
+    /// Sends off what was seen for the captures.
+    fn send_seen(&mut self) {
+        let Some(captures) = &self.captures else { return };
+        let network = self.switch.network_mut();
+        let air = std::iter::from_fn(|| network.poll_transmission())
+            .map(|(_, transmission)| transmission)
+            .collect();
+        // Who wrote them has given up, and said so.
+        if captures.send((self.switch.take_taps(), air)).is_err() {
+            self.captures = None;
+        }
+    }
+
+    /// The network's time now.
+    fn now(&self) -> Instant {
+        Instant::from_nanos(Monotonic::now().as_nanos() - self.zero.as_nanos())
+    }
+
+    /// The clock's time at an instant of the network.
+    fn when(&self, at: Instant) -> Monotonic {
+        Monotonic::from_nanos(at.as_nanos().saturating_add(self.zero.as_nanos()))
+    }
+}
+
+/// The number of the file that wakes it, beside those of the ports.
+const WOKEN: u32 = u32::MAX - 1;
+
+/// What is sent after a grant to make a queue move: an IPv4 header of protocol 253, which is for experiments (RFC 3692), to the
+/// sender itself. We throw it away.
+fn nudge(end: Endpoint) -> [u8; 20] {
+    let address = crate::address::v4(end).octets();
+    let mut packet = [0x45, 0, 0, 20, 0, 0, 0x40, 0, 1, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    packet[12..16].copy_from_slice(&address);
+    packet[16..20].copy_from_slice(&address);
+    packet
+}
+
+impl Carrier {
+    pub(super) fn new(
+        ports: Vec<Port>,
+        plan: &Plan,
+        orders: Receiver<Order>,
+        woken: UnixStream,
+        shown: Arc<Mutex<Shown>>,
+    ) -> io::Result<Carrier> {
+        let wait = Wait::new()?;
+        for (port, number) in ports.iter().zip(0..) {
+            wait.add(&port.device, number)?;
+        }
+        wait.add(&woken, WOKEN)?;
+        Ok(Carrier {
+            ports,
+            wait,
+            woken,
+            orders,
+            running: None,
+            observer: Observer::new(plan),
+            shown,
+            buffer: vec![0; FRAME],
+            health: LabHealth::default(),
+            overrun: 0,
+        })
+    }
+
+    pub(super) fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn run(&mut self) -> io::Result<()> {
+        set_timer_slack(1)?;
+        self.health.first = run_first(PRIORITY).is_ok();
+        let mut ready = Vec::new();
+        loop {
+            let until = self.due();
+            self.wait.wait(until, &mut ready)?;
+            for number in &ready {
+                if *number == WOKEN {
+                    if !self.obey() {
+                        return Ok(());
+                    }
+                } else {
+                    self.read(*number as usize)?;
+                }
+            }
+            self.carry()?;
+            self.resume()?;
+        }
+    }
+
+    /// Until when to sleep.
+    fn due(&mut self) -> Option<Monotonic> {
+        let running = self.running.as_mut()?;
+        let tick = running.when(running.tick);
+        let Some((at, exact)) = running.switch.poll_timeout() else {
+            return Some(tick);
+        };
+        let at = running.when(at);
+        // Nobody outside notices when a backoff is looked at.
+        let early = if exact { SPIN.as_nanos() as i64 } else { 0 };
+        Some(Monotonic::from_nanos(at.as_nanos() - early).min(tick))
+    }
+
+    /// Does what was ordered; `false` when that is to end.
+    fn obey(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        while (&self.woken).read(&mut bytes).is_ok_and(|read| read == bytes.len()) {}
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Stop => {
+                    if let Some(running) = &mut self.running {
+                        running.send_seen();
+                    }
+                    return false;
+                }
+                Order::Set(setting) => {
+                    if let Some(running) = &mut self.running {
+                        let now = running.now();
+                        running.switch.network_mut().set(now, &setting);
+                    }
+                }
+                Order::Begin(switch, zero, captures) => self.begin(*switch, zero, captures),
+            }
+        }
+        true
+    }
+
+    fn begin(&mut self, switch: Switch, zero: Monotonic, captures: Option<Sender<Seen>>) {
+        let mut running = Running {
+            switch,
+            zero,
+            tick: Instant::ZERO,
+            drops_before: self.drops(),
+            since: Monotonic::now(),
+            cpu: ThreadId::current().time().unwrap_or_default(),
+            machine: cpu::machine().unwrap_or_default(),
+            captures,
+        };
+        if running.captures.is_some() {
+            running.switch.tap();
+            running.switch.network_mut().trace();
+        }
+        let now = running.now();
+        running.switch.handle_timeout(now);
+        // Ticks lie on whole tenths of seconds of the network's time.
+        let tick = TICK.as_nanos() as i64;
+        running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
+        self.observer.begin(running.switch.network());
+        self.running = Some(running);
+    }
+
+    /// Reads what a node's kernel has sent, as much as is wanted now.
+    fn read(&mut self, number: usize) -> io::Result<()> {
+        let port = &mut self.ports[number];
+        for _ in 0..TURN {
+            if let (Some(running), Hold::Ring) = (&self.running, port.hold)
+                && !running.switch.wants(port.end)
+            {
+                self.wait.pause(&port.device, number as u32)?;
+                port.paused = true;
+                break;
+            }
+            let taken = match port.device.read(&mut self.buffer) {
+                Ok(taken) => taken,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    // A program has taken its own device away: that station is gone, and only that one.
+                    tracing::warn!(%error, end = ?port.end, "a device can't be read any more");
+                    return self.wait.remove(&port.device);
+                }
+            };
+            // Before there is a network nothing is carried.
+            let Some(running) = &mut self.running else { continue };
+            match taken {
+                Taken::Packet(length) => {
+                    let frame = &self.buffer[..length];
+                    if frame.get(19) == Some(&253) && length == 30 {
+                        running.switch.handle_nudge(port.end);
+                        continue;
+                    }
+                    let now = running.now();
+                    running.switch.handle_frame(now, port.end, frame);
+                }
+                Taken::Other(length) => running.switch.handle_refused(port.end, Refused::NotIp, length),
+                Taken::Unreadable => running.switch.handle_refused(port.end, Refused::Malformed, 0),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads from those again whose packets are wanted by now.
+    fn resume(&mut self) -> io::Result<()> {
+        let Some(running) = &self.running else { return Ok(()) };
+        for (port, number) in self.ports.iter_mut().zip(0..) {
+            if port.paused && running.switch.wants(port.end) {
+                port.paused = false;
+                self.wait.resume(&port.device, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time come to now, and delivers, grants, shows.
+    fn carry(&mut self) -> io::Result<()> {
+        let Some(running) = &mut self.running else {
+            return Ok(());
+        };
+        let now = running.now();
+        running.switch.handle_timeout(now);
+        let zero = running.zero.as_nanos();
+        while let Some(delivery) = running.switch.poll_delivery() {
+            let number = match delivery.to {
+                Endpoint::Server => 0,
+                Endpoint::Station(station) => usize::from(station) + 1,
+            };
+            let late = Monotonic::now().as_nanos() - zero - delivery.at.as_nanos();
+            self.health
+                .lateness
+                .record(Duration::from_nanos(late.max(0).unsigned_abs()));
+            match self.ports[number].device.write(delivery.frame) {
+                Ok(()) => {}
+                // The interface is down, or its program took it away: the packet is lost, as on any other such host.
+                Err(error) => {
+                    tracing::debug!(%error, to = ?delivery.to, "a frame can't be delivered");
+                    self.health.write_errors += 1;
+                }
+            }
+        }
+        while let Some((station, bytes)) = running.switch.poll_grant() {
+            let port = &mut self.ports[usize::from(station) + 1];
+            if port.hold == Hold::Bucket {
+                port.route.grant(port.index, bytes)?;
+                // A queue that is full, or an interface that is down, has no use for it.
+                let _ = raw::send(&port.raw, port.index, 0x0800, &nudge(port.end));
+            }
+        }
+        if now >= running.tick {
+            running.tick += TICK;
+            if now > running.tick {
+                let tick = TICK.as_nanos() as i64;
+                running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
+            }
+            running.switch.follow_rates();
+            running.send_seen();
+            self.show(now);
+        }
+        Ok(())
+    }
+
+    /// Shows what can be seen from outside.
+    fn show(&mut self, now: Instant) {
+        let drops = if now.as_nanos() / 1_000_000_000 != (now.as_nanos() - 100_000_000) / 1_000_000_000 {
+            Some(self.drops())
+        } else {
+            None
+        };
+        let Some(running) = &mut self.running else { return };
+        let mut rows = Vec::new();
+        let stations = self.observer.look(now, running.switch.network(), &mut rows);
+        let span = Monotonic::now().saturating_since(running.since);
+        let cpu = ThreadId::current()
+            .time()
+            .unwrap_or_default()
+            .saturating_sub(running.cpu);
+        if let Some(drops) = drops {
+            self.health.ring_drops = drops.saturating_sub(running.drops_before);
+            let machine = cpu::machine().unwrap_or_default().since(&running.machine);
+            self.health.machine_busy = machine.busy_share();
+            self.health.steal = machine.steal_share();
+        }
+        self.health.cpu = cpu.as_nanos() as f64 / span.as_nanos().max(1) as f64;
+        self.health.span = span;
+        let counted = running.switch.counted().clone();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.rows.extend(rows);
+        if shown.rows.len() > KEPT_ROWS {
+            let beyond = shown.rows.len() - KEPT_ROWS;
+            shown.rows.drain(..beyond);
+        }
+        shown.counted = counted;
+        shown.stations = stations;
+        shown.now = Some(now);
+        if drops.is_some() || shown.health.lateness.count() == 0 {
+            shown.health = self.health.clone();
+        }
+    }
+
+    /// Packets that kernels dropped before we could read them.
+    fn drops(&mut self) -> u64 {
+        let each = self.ports.iter_mut().map(|port| {
+            // What a token bucket drops is the sender's own overload, and told to it.
+            let counted = port.route.counted(port.index);
+            self.overrun += port.device.dropped();
+            counted.map_or(0, |counted| counted.sent_dropped)
+        });
+        let dropped: u64 = each.sum();
+        dropped + self.overrun
+    }
+}
