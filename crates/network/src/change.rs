@@ -76,12 +76,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         while self.changes.next().is_some_and(|at| at <= now) {
             let (_, setting) = self.changes.due[self.changes.done].clone();
             self.changes.done += 1;
-            self.set(now, &setting);
+            self.apply(now, &setting);
         }
     }
 
     /// One setting gets another value, now. What isn't in the plan is left alone.
     pub fn set(&mut self, now: Instant, setting: &Setting) {
+        self.handle_timeout(now);
+        self.apply(now, setting);
+        self.forget_due();
+    }
+
+    fn apply(&mut self, now: Instant, setting: &Setting) {
         match setting {
             Setting::Link(setting) => {
                 for wire in [Wire::LinkDown, Wire::LinkUp] {

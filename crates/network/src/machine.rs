@@ -188,6 +188,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         due
     }
 
+    /// Something has happened: what is due next must be reckoned anew.
+    pub(crate) fn forget_due(&mut self) {
+        self.due = None;
+    }
+
     /// From now on data transmissions are kept for [`poll_transmission`](Self::poll_transmission).
     pub fn trace(&mut self) {
         self.air.trace();

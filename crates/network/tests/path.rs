@@ -1,9 +1,11 @@
 //! One packet's way from the server to a station and back, by hand; and what changes while it runs.
 
+use netburn_medium::config::{Band, QueueKind};
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting};
 use netburn_scenario::{Document, Plan};
-use netburn_units::{Duration, Instant};
+use netburn_units::{Duration, Instant, Probability};
 
 const HOUSE: &str = r#"
 [server]
@@ -199,6 +201,33 @@ fn a_queue_replaced() {
         .count();
     assert!(dropped > 200, "at 6 Mbit/s some 40 got through in 100 ms: {dropped}");
     assert_eq!(delivered(&all).len() + dropped, 300);
+}
+
+/// What is set by hand counts at once: on a channel where nothing was due, those who now take half of it are; and what was due before is
+/// done before.
+#[test]
+fn what_is_set_by_hand_is_due() {
+    let mut network: Network<u32> = Network::new(&plan(HOUSE)).unwrap();
+    assert_eq!(network.poll_timeout(), None);
+    let busy = RadioSetting::Busy(Probability::from_ppb(500_000_000).unwrap());
+    let home = RadioRef {
+        ap: "home".to_owned(),
+        radio: RadioName {
+            band: Band::Ghz5,
+            number: 1,
+        },
+    };
+    network.set(Instant::ZERO, &Setting::Radio(home, busy));
+    assert!(network.poll_timeout().is_some());
+
+    let mut network = Network::new(&plan(HOUSE)).unwrap();
+    network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
+    // By 1 s the packet has arrived: a queue that is replaced then doesn't drop it.
+    let queue = Setting::Ap("home".to_owned(), ApSetting::Queue(QueueKind::Airtime));
+    network.set(Instant::from_secs(1), &queue);
+    let all = run(&mut network, Instant::from_secs(2));
+    assert_eq!(delivered(&all).len(), 1, "{all:?}");
+    assert!(delivered(&all)[0].0 < 1_000_000_000, "{all:?}");
 }
 
 /// On one name over two bands, by default the higher band; by signal the stronger radio; or the band that is asked for.
