@@ -1,11 +1,10 @@
 //! What can be seen of the air while the lab runs, as rows.
 
 use crate::packet::Segment;
-use netburn_network::{Network, StationSeen};
+use netburn_network::{Network, StationGain, StationSeen};
 use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Dbm, Duration, Instant};
-use std::collections::VecDeque;
 
 /// How often links are looked at.
 const LINKS: Duration = Duration::from_secs(1);
@@ -35,20 +34,14 @@ pub(crate) struct Observer {
     stations: Vec<StationSeen>,
     at: Instant,
     links: Instant,
-    changes: VecDeque<(Instant, String)>,
 }
 
 impl Observer {
     pub(crate) fn new(plan: &Plan) -> Observer {
-        let changes = plan.changes.iter().map(|change| {
-            let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
-            (Instant::ZERO + change.time, settings.join(", "))
-        });
         Observer {
             stations: vec![StationSeen::default(); plan.stations.len()],
             at: Instant::ZERO,
             links: Instant::ZERO,
-            changes: changes.collect(),
         }
     }
 
@@ -62,18 +55,21 @@ impl Observer {
     }
 
     /// Rows for the time since the last look, about a tenth of a second.
-    pub(crate) fn look(&mut self, now: Instant, network: &Network<Segment>, rows: &mut Vec<Row>) -> Vec<StationLook> {
-        while self.changes.front().is_some_and(|(at, _)| *at <= now) {
-            let Some((at, text)) = self.changes.pop_front() else {
-                break;
-            };
+    pub(crate) fn look(
+        &mut self,
+        now: Instant,
+        network: &mut Network<Segment>,
+        rows: &mut Vec<Row>,
+    ) -> Vec<StationLook> {
+        while let Some(changed) = network.poll_change() {
+            let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
             rows.push(Row::Event(EventRow {
                 station: None,
                 workload: None,
-                at,
+                at: changed.at,
                 length: 0,
                 kind: EventKind::Change,
-                text,
+                text: settings.join(", "),
             }));
         }
         let links = now >= self.links;
@@ -82,18 +78,18 @@ impl Observer {
         let mut looks = Vec::new();
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let (seen, link) = (network.station_seen(station), network.link_seen(station));
-            let row = air_row(station, began, before, &seen);
-            let bits = |now: u64, before: u64| BitRate::from_bps(((now - before) as f64 * 8.0 / span) as u64);
+            let gain = seen.since(before);
+            let rate = |bytes: u64| BitRate::from_bps((bytes as f64 * 8.0 / span) as u64);
             looks.push(StationLook {
-                airtime: (row.airtime_down.as_secs_f64() + row.airtime_up.as_secs_f64()) / span,
-                aggregate: row.mpdus as f64 / row.transmissions.max(1) as f64,
-                backlog: row.backlog,
-                down: bits(seen.down.delivered_bytes, before.down.delivered_bytes),
-                up: bits(seen.up.delivered_bytes, before.up.delivered_bytes),
+                airtime: (gain.airtime_down.as_secs_f64() + gain.airtime_up.as_secs_f64()) / span,
+                aggregate: gain.mpdus as f64 / gain.transmissions.max(1) as f64,
+                backlog: gain.backlog,
+                down: rate(gain.bytes_down),
+                up: rate(gain.bytes_up),
                 rate: link.rate_down,
                 signal: link.signal,
             });
-            rows.push(Row::Air(row));
+            rows.push(Row::Air(air_row(station, began, &gain)));
             if links {
                 rows.push(Row::Link(LinkRow {
                     station,
@@ -113,22 +109,17 @@ impl Observer {
     }
 }
 
-fn air_row(station: u16, at: Instant, before: &StationSeen, seen: &StationSeen) -> AirRow {
-    let drops = |seen: &StationSeen| seen.down.dropped + seen.up.dropped;
-    let marks = |seen: &StationSeen| seen.down.marked + seen.up.marked;
-    let transmissions = |seen: &StationSeen| seen.air.transmissions + seen.air.received_transmissions;
-    let mpdus = |seen: &StationSeen| seen.air.mpdus + seen.air.received_mpdus;
-    let retries = |seen: &StationSeen| seen.air.retries + seen.air.received_retries;
+fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
     AirRow {
         station,
         at,
-        airtime_down: seen.air.received - before.air.received,
-        airtime_up: seen.air.sent - before.air.sent,
-        transmissions: transmissions(seen) - transmissions(before),
-        mpdus: mpdus(seen) - mpdus(before),
-        retries: retries(seen) - retries(before),
-        backlog: seen.down.backlog() + seen.up.backlog(),
-        drops: drops(seen) - drops(before),
-        marks: marks(seen) - marks(before),
+        airtime_down: gain.airtime_down,
+        airtime_up: gain.airtime_up,
+        transmissions: gain.transmissions,
+        mpdus: gain.mpdus,
+        retries: gain.retries,
+        backlog: gain.backlog,
+        drops: gain.drops,
+        marks: gain.marks,
     }
 }

@@ -10,12 +10,24 @@ use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Duration, Instant, Probability};
+use std::collections::VecDeque;
+
+/// Settings that have got other values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// When.
+    pub at: Instant,
+    /// Which, with their values.
+    pub settings: Vec<Setting>,
+}
 
 /// What is still to change, in order.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    due: Vec<(Instant, Setting)>,
+    due: Vec<Changed>,
     done: usize,
+    /// What took effect and hasn't been told.
+    told: VecDeque<Changed>,
     aps: Vec<String>,
     stations: Vec<String>,
 }
@@ -26,13 +38,17 @@ impl Changes {
             due: plan
                 .changes
                 .iter()
-                .flat_map(|change| change.settings.iter().map(|s| (Instant::ZERO + change.time, s.clone())))
+                .map(|change| Changed {
+                    at: Instant::ZERO + change.time,
+                    settings: change.settings.clone(),
+                })
                 .collect(),
             done: 0,
+            told: VecDeque::new(),
             aps: plan.aps.iter().map(|ap| ap.name.clone()).collect(),
             stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
         };
-        for (_, setting) in &changes.due {
+        for setting in changes.due.iter().flat_map(|changed| &changed.settings) {
             let there = match setting {
                 Setting::Link(_) => true,
                 Setting::Ap(name, _) => changes.aps.contains(name),
@@ -66,7 +82,7 @@ impl Changes {
 
     /// When the next change is due.
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.due.get(self.done).map(|(at, _)| *at)
+        self.due.get(self.done).map(|changed| changed.at)
     }
 }
 
@@ -74,10 +90,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Makes the changes that are due.
     pub(crate) fn change(&mut self, now: Instant) {
         while self.changes.next().is_some_and(|at| at <= now) {
-            let (_, setting) = self.changes.due[self.changes.done].clone();
+            let changed = self.changes.due[self.changes.done].clone();
             self.changes.done += 1;
-            self.apply(now, &setting);
+            for setting in &changed.settings {
+                self.apply(now, setting);
+            }
+            self.changes.told.push_back(changed);
         }
+    }
+
+    /// The next change that took effect, the plan's or one by hand.
+    pub fn poll_change(&mut self) -> Option<Changed> {
+        self.changes.told.pop_front()
     }
 
     /// One setting gets another value, now. What isn't in the plan is left alone.
@@ -85,6 +109,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.handle_timeout(now);
         self.apply(now, setting);
         self.forget_due();
+        self.changes.told.push_back(Changed {
+            at: now,
+            settings: vec![setting.clone()],
+        });
     }
 
     fn apply(&mut self, now: Instant, setting: &Setting) {

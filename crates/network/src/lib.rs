@@ -33,7 +33,8 @@ pub mod queue;
 mod wired;
 mod wires;
 
+pub use change::Changed;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
-pub use observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
+pub use observe::{LinkSeen, RadioSeen, StationGain, StationSeen, Traffic};
 pub use output::{Dropper, Endpoint, Output};

@@ -1,7 +1,7 @@
 //! What can be seen of a network while it runs.
 
 use netburn_medium::air::{Account, ChannelAccount};
-use netburn_units::{BitRate, Dbm};
+use netburn_units::{BitRate, Dbm, Duration};
 
 /// What has become of the packets of one direction of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +35,51 @@ pub struct StationSeen {
     pub up: Traffic,
     /// Its radio's account.
     pub air: Account,
+}
+
+/// What came about between two looks at a station, both ways together where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StationGain {
+    /// Airtime of data PPDUs addressed to it.
+    pub airtime_down: Duration,
+    /// Airtime of those it sent.
+    pub airtime_up: Duration,
+    /// Data PPDUs.
+    pub transmissions: u64,
+    /// MPDUs in them.
+    pub mpdus: u64,
+    /// MPDUs that had to be sent again.
+    pub retries: u64,
+    /// Packets under way or waiting at the later look.
+    pub backlog: u64,
+    /// Packets dropped or lost.
+    pub drops: u64,
+    /// Packets that arrived with a mark of congestion (CE).
+    pub marks: u64,
+    /// Bytes that arrived at it.
+    pub bytes_down: u64,
+    /// Bytes from it that arrived.
+    pub bytes_up: u64,
+}
+
+impl StationSeen {
+    /// What came about since an earlier look at the same station.
+    #[must_use]
+    pub fn since(&self, before: &StationSeen) -> StationGain {
+        let gain = |count: fn(&StationSeen) -> u64| count(self) - count(before);
+        StationGain {
+            airtime_down: self.air.received - before.air.received,
+            airtime_up: self.air.sent - before.air.sent,
+            transmissions: gain(|seen| seen.air.transmissions + seen.air.received_transmissions),
+            mpdus: gain(|seen| seen.air.mpdus + seen.air.received_mpdus),
+            retries: gain(|seen| seen.air.retries + seen.air.received_retries),
+            backlog: self.down.backlog() + self.up.backlog(),
+            drops: gain(|seen| seen.down.dropped + seen.up.dropped),
+            marks: gain(|seen| seen.down.marked + seen.up.marked),
+            bytes_down: gain(|seen| seen.down.delivered_bytes),
+            bytes_up: gain(|seen| seen.up.delivered_bytes),
+        }
+    }
 }
 
 /// A station's link, as it is seen.

@@ -167,6 +167,10 @@ fn what_changes() {
     let slower = second - first - (12_304_000 - 1_230_400);
     assert!(slower.abs() < 200_000, "but for the backoff: {slower}");
     let third = send(&mut network, Instant::from_secs(2));
+    let told: Vec<_> = std::iter::from_fn(|| network.poll_change()).collect();
+    let times: Vec<_> = told.iter().map(|changed| changed.at).collect();
+    assert_eq!(times, [Instant::from_secs(1), Instant::from_secs(2)]);
+    assert_eq!(told[1].settings[0].to_string(), "station.a.signal = \"-105 dBm\"");
     assert!(delivered(&third).is_empty(), "{third:?}");
     assert!(
         third.iter().any(|output| matches!(

@@ -315,7 +315,7 @@ impl Carrier {
         };
         let Some(running) = &mut self.running else { return };
         let mut rows = Vec::new();
-        let stations = self.observer.look(now, running.switch.network(), &mut rows);
+        let stations = self.observer.look(now, running.switch.network_mut(), &mut rows);
         let span = Monotonic::now().saturating_since(running.since);
         let cpu = ThreadId::current()
             .time()

@@ -165,7 +165,7 @@ impl World {
         for user in &mut self.users {
             user.watched.interval_ended(self.now, &mut self.rows);
         }
-        self.observer.look(self.now, &self.network, &mut self.rows);
+        self.observer.look(self.now, &mut self.network, &mut self.rows);
         self.look_at_connections();
     }
 

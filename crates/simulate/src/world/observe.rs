@@ -2,11 +2,10 @@
 
 use super::World;
 use super::load::End;
-use netburn_network::{Network, StationSeen};
+use netburn_network::{Network, StationGain, StationSeen};
 use netburn_record::{AirRow, ConnectionRow, EventKind, EventRow, LinkRow, Row, Side};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use std::collections::VecDeque;
 
 /// How often links are looked at.
 const LINKS: Duration = Duration::from_secs(1);
@@ -17,20 +16,14 @@ pub(crate) struct Observer {
     stations: Vec<StationSeen>,
     /// When links are looked at next.
     links: Instant,
-    changes: VecDeque<(Instant, String)>,
 }
 
 impl Observer {
     pub(super) fn new<P: std::fmt::Debug + Send + 'static>(plan: &Plan, network: &Network<P>) -> Self {
         let stations = 0..plan.stations.len() as u16;
-        let changes = plan.changes.iter().map(|change| {
-            let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
-            (Instant::ZERO + change.time, settings.join(", "))
-        });
         Observer {
             stations: stations.map(|station| network.station_seen(station)).collect(),
             links: Instant::ZERO - plan.baseline,
-            changes: changes.collect(),
         }
     }
 
@@ -38,27 +31,25 @@ impl Observer {
     pub(super) fn look<P: std::fmt::Debug + Send + 'static>(
         &mut self,
         now: Instant,
-        network: &Network<P>,
+        network: &mut Network<P>,
         rows: &mut Vec<Row>,
     ) {
-        while self.changes.front().is_some_and(|(at, _)| *at <= now) {
-            let Some((at, text)) = self.changes.pop_front() else {
-                break;
-            };
+        while let Some(changed) = network.poll_change() {
+            let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
             rows.push(Row::Event(EventRow {
                 station: None,
                 workload: None,
-                at,
+                at: changed.at,
                 length: 0,
                 kind: EventKind::Change,
-                text,
+                text: settings.join(", "),
             }));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let seen = network.station_seen(station);
-            let row = air_row(station, now - super::TICK, before, &seen);
+            let gain = seen.since(before);
             *before = seen;
-            rows.push(Row::Air(row));
+            rows.push(Row::Air(air_row(station, now - super::TICK, &gain)));
         }
         if now >= self.links {
             self.links = now + LINKS;
@@ -76,23 +67,18 @@ impl Observer {
     }
 }
 
-fn air_row(station: u16, at: Instant, before: &StationSeen, seen: &StationSeen) -> AirRow {
-    let drops = |seen: &StationSeen| seen.down.dropped + seen.up.dropped;
-    let marks = |seen: &StationSeen| seen.down.marked + seen.up.marked;
-    let transmissions = |seen: &StationSeen| seen.air.transmissions + seen.air.received_transmissions;
-    let mpdus = |seen: &StationSeen| seen.air.mpdus + seen.air.received_mpdus;
-    let retries = |seen: &StationSeen| seen.air.retries + seen.air.received_retries;
+fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
     AirRow {
         station,
         at,
-        airtime_down: seen.air.received - before.air.received,
-        airtime_up: seen.air.sent - before.air.sent,
-        transmissions: transmissions(seen) - transmissions(before),
-        mpdus: mpdus(seen) - mpdus(before),
-        retries: retries(seen) - retries(before),
-        backlog: seen.down.backlog() + seen.up.backlog(),
-        drops: drops(seen) - drops(before),
-        marks: marks(seen) - marks(before),
+        airtime_down: gain.airtime_down,
+        airtime_up: gain.airtime_up,
+        transmissions: gain.transmissions,
+        mpdus: gain.mpdus,
+        retries: gain.retries,
+        backlog: gain.backlog,
+        drops: gain.drops,
+        marks: gain.marks,
     }
 }
 
