@@ -195,8 +195,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     fn set_queue(&mut self, now: Instant, node: usize, kind: QueueKind) {
         let config = &mut self.queues[node];
+        // A limit that was the discipline's usual one goes on being that; one that was chosen stays.
+        if config.limit == config.kind.default_limit() {
+            config.limit = kind.default_limit();
+        }
         config.kind = kind;
-        config.limit = kind.default_limit();
         let queue = config.build();
         self.air.set_queue(now, NodeId(node as u16), queue);
     }

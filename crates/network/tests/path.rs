@@ -207,6 +207,34 @@ fn a_queue_replaced() {
     assert_eq!(delivered(&all).len() + dropped, 300);
 }
 
+/// The limit that the scenario sets holds for the queue that takes another's place as well: of 300 packets at 150 ms the line brings ten
+/// times as fast as the air takes them, the queue keeps 20, the device 123 and the air some.
+#[test]
+fn a_limit_outlives_its_queue() {
+    let kept = |limit: &str| {
+        let text = format!("{HOUSE}\n[[at]]\ntime = \"100 ms\"\nset = {{ \"ap.home.queue\" = \"pfifo-fast\" }}\n")
+            .replace("down = \"10 Mbit/s\", ", "")
+            .replace("queue = \"fifo\"", &format!("queue = \"fifo\"\n{limit}"));
+        let mut network = Network::new(&plan(&text)).unwrap();
+        run(&mut network, Instant::from_millis(150));
+        for number in 0..300 {
+            network.handle_packet(
+                Instant::from_millis(150),
+                Endpoint::Server,
+                Endpoint::Station(1),
+                packet(1_500, number),
+            );
+        }
+        delivered(&run(&mut network, Instant::from_secs(10))).len()
+    };
+    assert_eq!(kept(""), 300);
+    assert!(
+        (20 + 123..220).contains(&kept("queue_limit = \"20 packets\"")),
+        "{}",
+        kept("queue_limit = \"20 packets\"")
+    );
+}
+
 /// What is set by hand counts at once: on a channel where nothing was due, those who now take half of it are; and what was due before is
 /// done before.
 #[test]
