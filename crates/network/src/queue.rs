@@ -63,17 +63,23 @@ impl QueueConfig {
         })
     }
 
-    /// The queue.
+    /// The queue, over a device as deep as ath9k's where the discipline stands on one.
     #[must_use]
     pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {
+        self.build_over(ATH9K_DEPTH)
+    }
+
+    /// The queue, over a device that holds `depth` packets where the discipline stands on one.
+    #[must_use]
+    pub fn build_over<P: std::fmt::Debug + Send + 'static>(&self, depth: usize) -> Box<dyn TransmitQueue<P>> {
         let codel = |usual: CodelParameters| CodelParameters { ecn: self.ecn, ..usual };
         match self.kind {
             // The device is one queue: what came first is served first, whoever it is for.
-            QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), ATH9K_DEPTH, Order::Arrival)),
-            QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), ATH9K_DEPTH, Order::RoundRobin)),
+            QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), depth, Order::Arrival)),
+            QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), depth, Order::RoundRobin)),
             QueueKind::FqCodel => {
                 let discipline = FqCodel::new(self.bounded(FqParameters::QDISC), codel(CodelParameters::QDISC));
-                Box::new(Device::new(discipline, ATH9K_DEPTH, Order::RoundRobin))
+                Box::new(Device::new(discipline, depth, Order::RoundRobin))
             }
             QueueKind::StationRr => Box::new(StationRr::new(self.limit)),
             QueueKind::FqMac => {

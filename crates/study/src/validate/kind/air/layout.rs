@@ -11,14 +11,9 @@ use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
 use netburn_medium::queue::TransmitQueue;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
-use netburn_medium::queue::driver::{ATH9K_DEPTH, Device, Discipline, Order};
-use netburn_medium::queue::fifo::Fifo;
 use netburn_medium::queue::fq::FqParameters;
-use netburn_medium::queue::fq_codel::FqCodel;
-use netburn_medium::queue::fq_mac::FqMac;
-use netburn_medium::queue::pfifo_fast::PfifoFast;
-use netburn_medium::queue::station_rr::StationRr;
 use netburn_medium::rate::RateChoice;
+use netburn_network::queue::QueueConfig;
 use netburn_simulate::datagrams::{Datagram, Flow, Load};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 
@@ -262,43 +257,35 @@ const PLENTY: u32 = 1_000;
 
 /// The queue of those who only answer.
 fn plain() -> Queue {
-    device(Fifo::new(QueueLimit::Packets(PLENTY)), ATH9K_DEPTH, Order::Arrival)
+    let config = QueueConfig {
+        limit: QueueLimit::Packets(PLENTY),
+        ..QueueConfig::of_station(QueueKind::Fifo)
+    };
+    config.build()
 }
 
-fn device<D: Discipline<Datagram> + 'static>(discipline: D, depth: usize, order: Order) -> Queue {
-    Box::new(Device::new(discipline, depth, order))
-}
+/// Packets that a station's device holds.
+const STATION_DEPTH: usize = 512;
 
 /// The queue that the case is about.
 fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
-    let limit = fields.queue_limit;
-    let packets = QueueLimit::Packets(limit.unwrap_or(PLENTY));
-    let depth = if fields.direction == Direction::Down {
-        ATH9K_DEPTH
-    } else {
-        512
+    let usual = fields.queue.default_limit();
+    let config = QueueConfig {
+        limit: fields.queue_limit.map_or(usual, QueueLimit::Packets),
+        aql: fields.aql.then(Aql::default),
+        ..QueueConfig::of_station(fields.queue)
     };
-    let fq = |parameters: FqParameters| FqParameters {
-        packets: limit.unwrap_or(parameters.packets),
-        ..parameters
-    };
-    match fields.queue {
-        QueueKind::Fifo => device(Fifo::new(packets), depth, Order::Arrival),
-        QueueKind::PfifoFast => device(PfifoFast::new(packets), depth, Order::RoundRobin),
-        QueueKind::FqCodel => device(
-            FqCodel::new(fq(FqParameters::QDISC), CodelParameters::QDISC),
-            depth,
-            Order::RoundRobin,
-        ),
-        QueueKind::StationRr => Box::new(StationRr::new(packets)),
-        QueueKind::FqMac => Box::new(FqMac::new(fq(FqParameters::MAC80211), CodelParameters::MAC80211)),
-        QueueKind::Airtime => {
-            let aql = fields.aql.then(Aql::default);
-            let queue = Airtime::new(fq(FqParameters::MAC80211), CodelParameters::MAC80211, aql);
-            match watch {
-                Some(watch) => Box::new(Watched::new(queue, Aql::default(), watch.clone())),
-                None => Box::new(queue),
-            }
+    match watch {
+        Some(watch) if fields.queue == QueueKind::Airtime => {
+            let packets = fields.queue_limit.unwrap_or(FqParameters::MAC80211.packets);
+            let parameters = FqParameters {
+                packets,
+                ..FqParameters::MAC80211
+            };
+            let queue = Airtime::new(parameters, CodelParameters::MAC80211, config.aql);
+            Box::new(Watched::new(queue, Aql::default(), watch.clone()))
         }
+        _ if fields.direction == Direction::Down => config.build(),
+        _ => config.build_over(STATION_DEPTH),
     }
 }
