@@ -34,6 +34,8 @@ pub enum Trust {
     Measured,
     /// Known from the literature, not read again.
     Recalled,
+    /// What the model is meant to come to, where nobody has published a figure.
+    Goal,
 }
 
 /// What one metric must come to.
@@ -107,6 +109,7 @@ impl Trust {
             Trust::Simulated => "simulated",
             Trust::Measured => "measured",
             Trust::Recalled => "recalled",
+            Trust::Goal => "goal",
         }
     }
 }
