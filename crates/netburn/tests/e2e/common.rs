@@ -14,6 +14,27 @@ use std::time::{Duration, Instant};
 /// Longer than any command here takes, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(90);
 
+/// A small house with little traffic on a modelled access point: tests run unoptimised.
+pub(crate) fn house(duration: &str, baseline: &str) -> String {
+    format!(
+        r#"
+duration = "{duration}"
+baseline = "{baseline}"
+drain = "1 s"
+[server]
+link = {{ rate = "20 Mbit/s", delay = "5 ms" }}
+[ap.home]
+queue = "fifo"
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.caller]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = ["voip", "probe"]
+"#
+    )
+}
+
 /// A directory for one test, with what it writes and the processes it starts.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,

@@ -1,26 +1,13 @@
 //! Whole runs in virtual time.
 
-use crate::common::{Bench, finish, station};
+use crate::common::{Bench, finish, house, station};
 use std::fs;
 use std::path::Path;
 
 const TABLES: [&str; 5] = ["operations", "intervals", "connections", "link", "events"];
 
-/// A few seconds of a small house with little traffic: tests run unoptimised.
-const HOUSE: &str = r#"
-duration = "3 s"
-baseline = "1 s"
-drain = "1 s"
-[server]
-link = { rate = "20 Mbit/s", delay = "5 ms" }
-[ap.home]
-queue = "fifo"
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.caller]
-joins = "home.5g"
-signal = "-60 dBm"
-workload = ["voip", "probe"]
+/// Another station at it, whose signal changes.
+const LOADER: &str = r#"
 [station.loader]
 joins = "home.5g"
 signal = "-70 dBm"
@@ -29,6 +16,11 @@ workload = "download"
 time = "2 s"
 set = { "station.loader.signal" = "-80 dBm" }
 "#;
+
+/// A few seconds of it.
+fn busy_house() -> String {
+    house("3 s", "1 s") + LOADER
+}
 
 /// `run.json` without what may differ: the folder's name and netburn's version.
 fn document(folder: &Path) -> serde_json::Value {
@@ -40,7 +32,7 @@ fn document(folder: &Path) -> serde_json::Value {
 #[test]
 fn the_same_seed_leaves_the_same_record() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
+    bench.write("house.toml", busy_house());
     for (folder, seed) in [("one", "7"), ("two", "7"), ("other", "8")] {
         finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--seed", seed, "--out", folder])).expect(0);
     }
@@ -58,7 +50,7 @@ fn the_same_seed_leaves_the_same_record() {
 #[test]
 fn repeats_are_the_same_whatever_ran_at_once() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
+    bench.write("house.toml", busy_house());
     let run = |folder: &str| {
         let args = [
             "run",
@@ -85,7 +77,7 @@ fn repeats_are_the_same_whatever_ran_at_once() {
 #[test]
 fn the_summary_says_what_the_air_did() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
+    bench.write("house.toml", busy_house());
     let ended = finish(bench.netburn(["run", "house.toml", "--format", "json"])).expect(0);
     let summary = ended.json();
     assert!(ended.stderr.contains("no --on: simulating it"), "{}", ended.stderr);
@@ -115,7 +107,7 @@ fn what_cannot_be_simulated_is_told() {
         ("station.caller.standard=802.11g", "802.11"),
         ("station.caller.signal=\"-105 dBm\"", "too weak"),
     ] {
-        bench.write("house.toml", HOUSE);
+        bench.write("house.toml", busy_house());
         let ended = finish(bench.netburn(["run", "house.toml", "--out", "kept", "--set", change])).expect(2);
         assert!(
             ended.stderr.contains(said),

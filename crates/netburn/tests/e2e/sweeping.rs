@@ -1,27 +1,15 @@
 //! Sweeps: their rows, going on after a kill, and bad input.
 
-use crate::common::{Bench, finish, start};
+use crate::common::{Bench, finish, house, start};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// One caller, close by. 100 frames of voip are due in 13.1 s, one every 131 ms, and a probe every 50 ms.
-const HOUSE: &str = r#"
-duration = "13100 ms"
-baseline = "500 ms"
-drain = "1 s"
-[server]
-link = { rate = "20 Mbit/s", delay = "5 ms" }
-[ap.home]
-queue = "fifo"
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.caller]
-joins = "home.5g"
-signal = "-60 dBm"
-workload = ["voip", "probe"]
-"#;
+/// As long as 100 frames of voip, one of which is due every 131 ms.
+fn hundred_frames() -> String {
+    house("13100 ms", "500 ms")
+}
 
 /// The finished runs of a sweep: each file's name, inode and time of change.
 fn runs(folder: &Path) -> BTreeMap<String, (u64, i64, i64)> {
@@ -47,7 +35,7 @@ fn fields(line: &str) -> Vec<&str> {
 #[test]
 fn every_combination_is_a_row_and_figures_are_as_reckoned() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
+    bench.write("house.toml", hundred_frames());
     let delays = "server.link.delay=5ms..45ms..20";
     let args = [
         "sweep",
@@ -118,7 +106,7 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
 #[test]
 fn a_killed_sweep_goes_on_where_it_was() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE.replace("13100 ms", "20 s"));
+    bench.write("house.toml", house("20 s", "500 ms"));
     let sweep = |folder: &str| {
         bench.netburn([
             "sweep",
@@ -164,7 +152,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
 #[test]
 fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE.replace("13100 ms", "20 s"));
+    bench.write("house.toml", house("20 s", "500 ms"));
     let args = [
         "sweep",
         "house.toml",
@@ -196,7 +184,7 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
 #[test]
 fn bad_input_is_told() {
     let bench = Bench::new();
-    bench.write("house.toml", HOUSE);
+    bench.write("house.toml", hundred_frames());
     fs::create_dir(bench.path("taken")).unwrap();
     bench.write("taken/notes", "mine");
     let first = ["sweep", "house.toml", "--vary", "seed=1,2", "--out", "mine"];
