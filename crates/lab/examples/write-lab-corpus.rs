@@ -1,5 +1,6 @@
 //! Writes the corpus that the tests replay: `cargo run -p netburn-lab --example write-lab-corpus`.
 
+use netburn_lab::address;
 use netburn_lab::fuzz::{datagram, stream};
 use netburn_lab::init::message::{Answer, Request};
 use netburn_network::Endpoint::{Server, Station};
@@ -40,6 +41,30 @@ fn main() -> std::io::Result<()> {
     let mut jumbo = datagram(Station(0), Server, 2_400);
     jumbo[0] = 0;
     put("frame", "jumbo", &jumbo)?;
+    let to = |address: [u8; 4]| {
+        let mut frame = datagram(Station(0), Server, 60);
+        frame[10 + 16..10 + 20].copy_from_slice(&address);
+        frame
+    };
+    put("frame", "multicast", &to([224, 0, 0, 251]))?;
+    put("frame", "broadcast", &to([255; 4]))?;
+    put("frame", "nobodys", &to([198, 18, 200, 200]))?;
+    put("frame", "from-another", &datagram(Station(1), Server, 60))?;
+    let mut longer = datagram(Station(0), Server, 60);
+    longer[10 + 2] = 9;
+    put("frame", "says-it-is-longer", &longer)?;
+    let mut arp = vec![0; 10];
+    arp.extend([0, 1, 8, 0, 6, 4, 0, 1]);
+    arp.resize(38, 0);
+    put("frame", "arp", &arp)?;
+    // The last fragment of a packet over IPv6 (RFC 8200, section 4.5): next header UDP, offset 1448.
+    let mut fragment = vec![0; 10];
+    fragment.extend([0x60, 0, 0, 0, 0, 48, 44, 64]);
+    fragment.extend(address::v6(Station(0)).octets());
+    fragment.extend(address::v6(Server).octets());
+    fragment.extend([17, 0, 0x05, 0xa8, 0, 0, 0, 7]);
+    fragment.resize(10 + 40 + 48, 0x5a);
+    put("frame", "fragment-v6", &fragment)?;
     put(
         "message",
         "names",
@@ -52,6 +77,7 @@ fn main() -> std::io::Result<()> {
         &Answer::Hello(true, vec!["no /proc".into()]).write(),
     )?;
     put("message", "ended", &Answer::Ended(1, Err(9)).write())?;
+    put("message", "probe", &Request::Probe.write())?;
     put("message", "endless-list", &[1, 1, 255, 255, 255, 255])?;
     put("message", "endless-text", &[2, 255, 255, 255, 255, 1])?;
     put("switch", "uplink", &[0x46, 200].repeat(60))?;

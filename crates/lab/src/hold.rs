@@ -19,7 +19,8 @@ pub enum Hold {
 }
 
 impl Hold {
-    pub(crate) const ALL: [Hold; 3] = [Hold::Nothing, Hold::Bucket, Hold::Ring];
+    /// All of them.
+    pub const ALL: [Hold; 3] = [Hold::Nothing, Hold::Bucket, Hold::Ring];
 }
 
 /// What came of sending [`SENT`](Self::SENT) datagrams into a TUN device that takes [`ROOM`](Self::ROOM) packets, and that nobody

@@ -47,6 +47,7 @@ mod options;
 pub mod packet;
 mod program;
 mod switch;
+#[cfg(target_os = "linux")]
 mod wishes;
 
 #[cfg(not(target_os = "linux"))]

@@ -204,15 +204,9 @@ impl Route {
     /// # Errors
     /// What the kernel says.
     pub fn counted(&mut self, index: u32) -> io::Result<Counted> {
-        let mut message = Message::new(RTM_GETLINK, REQUEST);
-        message.put(&[0, 0, 0, 0]);
-        message.put(&index.to_ne_bytes());
-        message.put(&[0; 8]);
-        self.forget();
-        let sequence = self.send(message)?;
         let mut buffer = vec![0; 32 * 1024];
-        let answer = self.answer(sequence, &mut buffer)?;
-        let statistics = message::find(answer.get(16..).unwrap_or_default(), 23).ok_or(io::ErrorKind::InvalidData)?;
+        let attributes = self.look(index, &mut buffer)?;
+        let statistics = message::find(attributes, 23).ok_or(io::ErrorKind::InvalidData)?;
         let number = |place: usize| {
             let bytes = statistics.get(place * 8..place * 8 + 8);
             bytes.map_or(0, |bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
@@ -223,6 +217,30 @@ impl Route {
             received_dropped: number(6),
             sent_dropped: number(7),
         })
+    }
+
+    /// Whether an interface carries packets. That its other end is up, too, the kernel finds out up to a second later; asking for it
+    /// makes it look at once (since Linux 6.8).
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn is_running(&mut self, index: u32) -> io::Result<bool> {
+        let mut buffer = vec![0; 32 * 1024];
+        let attributes = self.look(index, &mut buffer)?;
+        // IFLA_OPERSTATE: IF_OPER_UP, or one that has no such state (RFC 2863).
+        Ok(matches!(message::find(attributes, 16), Some([0 | 6])))
+    }
+
+    /// The attributes of an interface.
+    fn look<'a>(&mut self, index: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        let mut message = Message::new(RTM_GETLINK, REQUEST);
+        message.put(&[0, 0, 0, 0]);
+        message.put(&index.to_ne_bytes());
+        message.put(&[0; 8]);
+        self.forget();
+        let sequence = self.send(message)?;
+        let answer = self.answer(sequence, buffer)?;
+        Ok(answer.get(16..).unwrap_or_default())
     }
 
     /// Sends a request and waits for the kernel's word.

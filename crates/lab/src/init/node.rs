@@ -10,6 +10,7 @@ use netburn_linux::{namespace, offload, raw, socket};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 /// A node, as its maker has it.
 pub(super) struct Node {
@@ -25,6 +26,8 @@ pub(super) struct Hub {
     namespace: OwnedFd,
     route: Route,
     pairs: u32,
+    /// The last one's number.
+    last: u32,
 }
 
 /// What was tried, and why it can't be.
@@ -46,6 +49,7 @@ impl Hub {
             namespace: namespace::network()?,
             route: Route::new()?,
             pairs: 0,
+            last: 0,
         })
     }
 
@@ -71,7 +75,19 @@ impl Hub {
             ..Link::default()
         };
         self.route.bring_up(index, &link)?;
+        self.last = index;
         Frames::new(index)
+    }
+
+    /// Waits until the last pair carries packets both ways, or for two seconds.
+    fn settle(&mut self, there: &mut Route, index: u32) -> io::Result<()> {
+        for _ in 0..1_000 {
+            if self.route.is_running(self.last)? && there.is_running(index)? {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
     }
 }
 
@@ -99,6 +115,9 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
         resolves: wanted.pair.then_some(false),
     };
     route.bring_up(index, &link).map_err(at("bring the device up"))?;
+    if wanted.pair {
+        hub.settle(&mut route, index).map_err(at("look at the device"))?;
+    }
     let control = Some(wanted.control.as_str()).filter(|control| !control.is_empty());
     for address in [IpAddr::V4(wanted.v4), IpAddr::V6(wanted.v6)] {
         let given = route.add_address(index, address);

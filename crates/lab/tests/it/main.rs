@@ -1,5 +1,6 @@
 //! The lab with real programs in it. Needs namespaces and /dev/net/tun, as CI has them; and iperf3, curl and Python.
 
+mod bad_days;
 mod carries;
 mod common;
 mod devices;

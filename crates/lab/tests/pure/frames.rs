@@ -84,3 +84,44 @@ fn a_packet_longer_than_the_air_carries_is_refused() {
         Err(Refused::TooLong)
     );
 }
+
+/// What the documentation says is carried and what isn't, over the corpus.
+#[test]
+fn each_kind_of_frame_has_its_fate() {
+    let fates: [(&str, Option<Refused>); 13] = [
+        ("datagram", None),
+        ("burst", None),
+        ("fragment", None),
+        ("fragment-v6", None),
+        ("multicast", Some(Refused::Nobody)),
+        ("broadcast", Some(Refused::Nobody)),
+        ("nobodys", Some(Refused::Nobody)),
+        ("from-another", Some(Refused::Spoofed)),
+        ("jumbo", Some(Refused::TooLong)),
+        ("says-it-is-longer", Some(Refused::Malformed)),
+        ("cut", Some(Refused::Malformed)),
+        ("segments-of-nothing", Some(Refused::Malformed)),
+        ("arp", Some(Refused::NotIp)),
+    ];
+    let text = "baseline = \"0s\"\n[ap.a.radio.5g]\n[station.one]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n\
+                [station.two]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n";
+    let plan = netburn_scenario::Document::from_toml("two.toml", text)
+        .unwrap()
+        .resolve()
+        .unwrap();
+    for (name, fate) in fates {
+        let path = format!("{}/corpus/frame/{name}", env!("CARGO_MANIFEST_DIR"));
+        let frame = std::fs::read(path).unwrap();
+        let mut switch = netburn_lab::Switch::new(&plan).unwrap();
+        let from = if name == "burst" { Server } else { Station(0) };
+        switch.handle_frame(netburn_units::Instant::ZERO, from, &frame);
+        let counted = switch.counted();
+        let refused: Vec<(Refused, u64)> = counted.refused.iter().map(|(why, count)| (*why, *count)).collect();
+        assert_eq!(
+            refused,
+            fate.map(|why| (why, 1)).into_iter().collect::<Vec<_>>(),
+            "{name}"
+        );
+        assert_eq!(counted.packets > 0, fate.is_none(), "{name}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Namespaces, and what lives in them.
+
+use netburn_linux::namespace::{self, Isolation};
+use netburn_linux::pass;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What identifies a namespace of the parent's, or of this process.
+fn of(process: &str, kind: &str) -> String {
+    let link = fs::read_link(format!("/proc/{process}/ns/{kind}"));
+    link.map_or_else(|_| "hidden".to_owned(), |link| link.display().to_string())
+}
+
+fn interfaces() -> Vec<String> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    let names = text.lines().skip(2).filter_map(|line| line.split(':').next());
+    names.map(|name| name.trim().to_owned()).collect()
+}
+
+pub(crate) fn of_its_own(isolation: Isolation) {
+    let parent = std::os::unix::process::parent_id().to_string();
+    for kind in ["net", "mnt", "ipc"] {
+        assert_ne!(of("self", kind), of(&parent, kind), "{kind}");
+    }
+    assert_ne!(of("self", "pid_for_children"), of("self", "pid"));
+    let (uid, gid) = namespace::ids();
+    match isolation {
+        Isolation::Root => assert_eq!(of("self", "user"), of(&parent, "user")),
+        Isolation::User => {
+            assert_ne!(of("self", "user"), of(&parent, "user"));
+            // Its own ids, and nobody else's.
+            let fields = |name: &str| -> Vec<u32> {
+                let text = fs::read_to_string(name).unwrap();
+                text.split_whitespace().map(|word| word.parse().unwrap()).collect()
+            };
+            assert_eq!(fields("/proc/self/uid_map"), [uid, uid, 1]);
+            assert_eq!(fields("/proc/self/gid_map"), [gid, gid, 1]);
+            assert_eq!(fs::read_to_string("/proc/self/setgroups").unwrap().trim(), "deny");
+        }
+    }
+    assert_eq!(interfaces(), ["lo"]);
+    let first = namespace::network().unwrap();
+    let inode = of("thread-self", "net");
+    namespace::new_network().unwrap();
+    assert_ne!(of("thread-self", "net"), inode);
+    namespace::enter_network(&first).unwrap();
+    assert_eq!(of("thread-self", "net"), inode);
+    let (pipe, _) = std::io::pipe().unwrap();
+    assert_eq!(
+        namespace::enter_network(&pipe).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+pub(crate) fn mounts(_: Isolation) {
+    let stage = Path::new("/mnt");
+    namespace::mount_memory(stage).unwrap();
+    let file = stage.join("words");
+    fs::write(&file, "inside").unwrap();
+    namespace::mount_over(&file, Path::new("/etc/hostname")).unwrap();
+    namespace::unmount(stage).unwrap();
+    assert!(!file.exists());
+    assert_eq!(fs::read_to_string("/etc/hostname").unwrap(), "inside");
+    // Whoever started us sees nothing of it; where we can't look, neither can we have changed anything.
+    let parent = std::os::unix::process::parent_id();
+    if let Ok(text) = fs::read_to_string(format!("/proc/{parent}/mountinfo")) {
+        assert!(!text.contains("/etc/hostname"), "{text}");
+    }
+    assert!(namespace::unmount(stage).is_err());
+    assert_eq!(
+        namespace::mount_over(Path::new("/nowhere"), stage).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    let nul = Path::new("/m\0nt");
+    assert_eq!(
+        namespace::mount_memory(nul).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+pub(crate) fn children(_: Isolation) {
+    assert_eq!(namespace::reap(true).unwrap(), None);
+    assert!(!namespace::await_child().unwrap());
+    // The first child is the first process of the new process id namespace, and must stay for others to be.
+    let first = first();
+    let second = namespace::fork(|| forever()).unwrap();
+    assert_eq!(namespace::reap(false).unwrap(), None);
+    namespace::signal(second, 9).unwrap();
+    assert!(namespace::await_child().unwrap());
+    let ended = namespace::reap(true).unwrap().unwrap();
+    assert_eq!((ended.id, ended.status, ended.signal), (second, None, Some(9)));
+    let last = namespace::fork(|| forever()).unwrap();
+    // Its /proc shows the processes of its namespace alone, where the system lets it have one.
+    let third = namespace::fork(|| {
+        let own = namespace::mount_processes(Path::new("/proc")).is_ok();
+        let seen = fs::read_link("/proc/self").is_ok_and(|id| id == Path::new(&std::process::id().to_string()));
+        if own && !seen { 4 } else { 7 }
+    })
+    .unwrap();
+    let ended = namespace::reap(true).unwrap().unwrap();
+    assert_eq!((ended.id, ended.status, ended.signal), (third, Some(7), None));
+    // What lives in the namespace ends with its first process.
+    namespace::signal(first, 9).unwrap();
+    let mut ended = [0; 2].map(|_| namespace::reap(true).unwrap().unwrap());
+    ended.sort_by_key(|ended| ended.id);
+    assert_eq!(
+        ended.map(|ended| (ended.id, ended.signal)),
+        [(first, Some(9)), (last, Some(9))]
+    );
+    assert!(namespace::signal(u32::MAX, 9).is_err());
+}
+
+pub(crate) fn programs(isolation: Isolation) {
+    namespace::ignore_interrupts();
+    // Processes need the first of their namespace to be there.
+    let first = first();
+    let here = namespace::network().unwrap();
+    namespace::new_network().unwrap();
+    let there = namespace::network().unwrap();
+    let inode = of("thread-self", "net");
+    namespace::enter_network(&here).unwrap();
+    let mut command = Command::new("sh");
+    let script =
+        "readlink /proc/self/ns/net; id -u; grep -E 'CapAmb|SigIgn' /proc/self/status; exec cat /proc/self/stat";
+    command.args(["-c", script]).stdin(Stdio::null());
+    namespace::run_in(&mut command, there, true);
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], inode, "{text}");
+    assert_eq!(lines[1], namespace::ids().0.to_string());
+    let hex = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap();
+    // SIGINT is 2, SIGTERM 15: what we ignore it doesn't.
+    assert_eq!(hex(lines[2]) & (1 << 1 | 1 << 14), 0, "{text}");
+    // CAP_NET_ADMIN is 12, CAP_NET_RAW 13, and it has no other.
+    let ambient = hex(lines[3]);
+    assert!(ambient == 3 << 12 || isolation == Isolation::Root, "{text}");
+    let stat: Vec<&str> = lines[4].rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let (process, group) = (lines[4].split_whitespace().next().unwrap(), stat[2]);
+    assert!(process == group || group == "0", "{text}");
+    namespace::signal(first, 9).unwrap();
+    while namespace::reap(true).unwrap().is_some() {}
+}
+
+pub(crate) fn descriptors(_: Isolation) {
+    let (ours, theirs) = pass::pair().unwrap();
+    let here = of("thread-self", "net");
+    // The child makes a network, and sends it; then it is gone, and the network isn't.
+    namespace::fork(|| {
+        let made = namespace::new_network().and_then(|()| namespace::network());
+        let sent = made.and_then(|made| pass::send(&theirs, b"a network", &[made.as_fd()]));
+        i32::from(sent.is_err())
+    })
+    .unwrap();
+    assert_eq!(namespace::reap(true).unwrap().unwrap().status, Some(0));
+    drop(theirs);
+    let (bytes, files) = pass::receive(&ours).unwrap();
+    assert_eq!(bytes, b"a network");
+    let [network] = <[OwnedFd; 1]>::try_from(files).unwrap();
+    namespace::enter_network(&network).unwrap();
+    assert_ne!(of("thread-self", "net"), here);
+    assert_eq!(interfaces(), ["lo"]);
+    assert_eq!(pass::receive(&ours).unwrap().0, b"");
+    // The longest message there is, and one byte more.
+    let (one, other) = pass::pair().unwrap();
+    pass::send(&one, &vec![7; pass::LONGEST], &[]).unwrap();
+    assert_eq!(pass::receive(&other).unwrap().0.len(), pass::LONGEST);
+    let long = pass::send(&one, &vec![7; pass::LONGEST + 1], &[]).unwrap_err();
+    assert_eq!(long.kind(), ErrorKind::InvalidInput);
+}
+
+/// A child that does nothing until it is killed, which it is with us at the latest.
+fn first() -> u32 {
+    namespace::fork(|| match namespace::killed_with_parent() {
+        Ok(()) => forever(),
+        Err(_) => 3,
+    })
+    .unwrap()
+}
+
+fn forever() -> i32 {
+    loop {
+        std::thread::park();
+    }
+}
