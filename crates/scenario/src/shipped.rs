@@ -18,6 +18,7 @@ const SHIPPED: &[(&str, &str)] = shipped![
     "archer-c7-split",
     "boost",
     "four-uses",
+    "patch-under-test",
     "penalty-box",
     "slow-neighbour",
     "slow-neighbour-both",
