@@ -10,8 +10,8 @@ use netburn_record::{Ground, UnixTime, make_folder};
 use netburn_report::ground::sentence;
 use netburn_report::plain::{sanitise, wrap};
 use netburn_study::sweep::{
-    Checked, Cost, Folder, FolderError, Grid, GridError, Progress, Rows, SweepError, Vary, chart, check, csv, json,
-    look, metric, parquet, roughly, run, table,
+    Checked, Cost, Folder, FolderError, Grid, GridError, Judgements, Progress, Rows, SweepError, Vary, can_judge,
+    chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,9 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
             estimate(&grid, threads)
         )));
     }
+    if args.judge {
+        can_judge(grid.keys(), grid.values()).map_err(|why| Stop::Wrong(why.to_string()))?;
+    }
     let stop = signals::stop_flag()?;
     let checked = checked(&grid, threads, stop)?;
     if let Some(name) = &args.metric {
@@ -50,10 +53,11 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
     let finished = run(&grid, &folder, threads, stop, &|progress| screen.runs(progress));
     screen.end();
     let rows = folder.rows(&grid, &checked).map_err(unusable)?;
-    kept(&folder, &rows, args)?;
+    let judged = judged(&grid, &rows, args);
+    kept(&folder, &rows, judged.as_ref(), args)?;
     let finished = finished.map_err(|error| halted(&error, &folder))?;
     say(&format!("kept in {}", folder.path().display()));
-    match data(&shown(&rows, args)) {
+    match data(&shown(&rows, judged.as_ref(), args)) {
         // How it ended says more than that nobody reads on.
         Ok(()) | Err(Stop::Unread) => {}
         Err(stop) => return Err(stop),
@@ -155,11 +159,23 @@ fn begun(grid: &Grid, folder: &Folder) -> String {
     format!("{runs}, {before}simulated, nothing leaves this process")
 }
 
+/// The values judged against the first, where that is asked for.
+fn judged(grid: &Grid, rows: &Rows, args: &SweepArgs) -> Option<Judgements> {
+    let (true, [values]) = (args.judge, grid.values()) else {
+        return None;
+    };
+    // The first cell has been checked with all others.
+    Some(judgements(rows, values, &grid.plan(0).ok()?))
+}
+
 /// The outcome as files.
-fn kept(folder: &Folder, rows: &Rows, args: &SweepArgs) -> Result<(), Stop> {
+fn kept(folder: &Folder, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> Result<(), Stop> {
     let columns = parquet(rows).map_err(|error| Stop::NotMeasured(format!("rows.parquet can't be made: {error}")))?;
     folder.write("rows.csv", csv(rows).as_bytes()).map_err(unusable)?;
     folder.write("rows.parquet", &columns).map_err(unusable)?;
+    if let Some(judged) = judged {
+        folder.write("judged.csv", judged.csv().as_bytes()).map_err(unusable)?;
+    }
     folder
         .write("chart.svg", chart::svg(&charted(rows, args)).as_bytes())
         .map_err(unusable)
@@ -171,17 +187,28 @@ fn charted(rows: &Rows, args: &SweepArgs) -> chart::Chart {
 }
 
 /// The outcome for standard output.
-fn shown(rows: &Rows, args: &SweepArgs) -> String {
-    match args.format {
-        SweepFormat::Json => document(&json(rows)),
-        SweepFormat::Csv => csv(rows),
-        SweepFormat::Text => {
+fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
+    match (args.format, judged) {
+        (SweepFormat::Json, judged) => {
+            let mut all = json(rows);
+            if let Some(judged) = judged {
+                all["judged"] = judged.json();
+            }
+            document(&all)
+        }
+        (SweepFormat::Csv, Some(judged)) => judged.csv(),
+        (SweepFormat::Csv, None) => csv(rows),
+        (SweepFormat::Text, judged) => {
             let look = Look::of_stdout();
             let mut text: String = wrap(sentence(Ground::Simulate), look.width, "")
                 .iter()
                 .map(|line| format!("{line}\n"))
                 .collect();
             text.push('\n');
+            if let Some(judged) = judged {
+                text.push_str(&judged.text(look.width, look.colour));
+                return text;
+            }
             text.push_str(&table(rows, look.width, look.colour));
             text.push('\n');
             text.push_str(&chart::text(&charted(rows, args), look.width));

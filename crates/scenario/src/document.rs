@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::reading::Shape;
 use crate::suggest::{list, name_shown, nearest};
-use crate::{resolve, sections};
+use crate::{pattern, resolve, sections};
 
 /// A scenario document.
 #[derive(Debug, Clone)]
@@ -69,7 +69,8 @@ impl Document {
     }
 
     /// Sets a key, as `--set KEY=VALUE` does: a dotted path (`station.tv.signal`) and a value in TOML or, for texts,
-    /// without its quotes.
+    /// without its quotes. In the place of a name, `*` stands for any letters: `station.*.tsq` for the key of every station,
+    /// `station.tv-*.tsq` for that of those whose names begin so.
     ///
     /// # Errors
     /// There is no such key, or no such station, access point, network or workload. Whether the value is right is
@@ -77,7 +78,10 @@ impl Document {
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let index = self.source.arguments.len();
         self.source.arguments.push(format!("{key}={value}"));
-        let result = self.splice(index, key, value);
+        let result = match self.matching(index, key) {
+            Ok(keys) => keys.iter().try_for_each(|one| self.splice(index, key, one, value)),
+            Err(problem) => Err(problem),
+        };
         result.map_err(|problem| {
             let error = ScenarioError::new(&self.source, vec![*problem]);
             self.source.arguments.pop();
@@ -85,13 +89,35 @@ impl Document {
         })
     }
 
-    fn splice(&mut self, index: usize, key: &str, value: &str) -> Result<(), Box<Problem>> {
-        let place = Place::Argument(index, 0..key.len());
+    /// The keys that a key with `*` in it stands for, in the file's order; a key without is itself.
+    ///
+    /// # Errors
+    /// As for [`set`](Self::set).
+    pub fn keys(&self, key: &str) -> Result<Vec<String>, ScenarioError> {
+        let mut source = self.source.clone();
+        source.arguments.push(key.to_owned());
+        self.matching(source.arguments.len() - 1, key)
+            .map_err(|problem| ScenarioError::new(&source, vec![*problem]))
+    }
+
+    fn matching(&self, index: usize, key: &str) -> Result<Vec<String>, Box<Problem>> {
+        let checked = if key.contains('*') { walk(key) } else { Ok(()) };
+        checked
+            .and_then(|()| pattern::matching(&self.root, key))
+            .map_err(|(message, help)| {
+                let place = Place::Argument(index, 0..key.len());
+                Box::new(Problem::new(place, "", message, Some(help)))
+            })
+    }
+
+    /// Sets one key; `written` is how the argument has it.
+    fn splice(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
+        let place = Place::Argument(index, 0..written.len());
         let wrong = |message: String, help: String| Box::new(Problem::new(place.clone(), "", message, Some(help)));
         if let Err((message, help)) = walk(key) {
             return Err(wrong(message, help));
         }
-        let value = argument(index, key.len() + 1, value)?;
+        let value = argument(index, written.len() + 1, value)?;
         let parts: Vec<&str> = key.split('.').collect();
         let mut shape = sections::shape();
         let mut node = &mut self.root;
@@ -219,7 +245,7 @@ fn below(shape: Shape, part: &str) -> Option<Shape> {
     match shape {
         Shape::Leaf => None,
         Shape::Table(keys) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
-        Shape::Named(shape) => crate::kinds::is_name(part).then(shape),
+        Shape::Named(shape) => (crate::kinds::is_name(part) || pattern::is_pattern(part)).then(shape),
     }
 }
 
@@ -242,5 +268,64 @@ fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Box<Proble
             Err(Box::new(Problem::new(place(span), "", message, None)))
         }
         Err(_) => Ok(Node::new(Value::Text(trimmed.to_owned()), place(0..value.len()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn house() -> Document {
+        let text = "[ap.one.radio.5g]\n[ap.two.radio.2g]\n[station.tv-b]\n[station.tv-a]\n[station.desk]\nworkload = \"voip\"\n";
+        Document::from_toml("x.toml", text).unwrap()
+    }
+
+    #[test]
+    fn a_key_with_a_star_sets_those_it_meets() {
+        let mut house = house();
+        assert_eq!(
+            house.keys("station.tv-*.tsq.shift").unwrap(),
+            ["station.tv-b.tsq.shift", "station.tv-a.tsq.shift"]
+        );
+        assert_eq!(
+            house.keys("ap.*.radio.*.busy").unwrap(),
+            ["ap.one.radio.5g.busy", "ap.two.radio.2g.busy"]
+        );
+        house.set("station.tv-*.gso", "false").unwrap();
+        let gso: Vec<bool> = house.resolve().unwrap().stations.iter().map(|s| s.gso).collect();
+        assert_eq!(gso, [false, false, true]);
+    }
+
+    #[test]
+    fn a_star_that_meets_nothing_is_told() {
+        let mut house = house();
+        for (key, said) in [
+            (
+                "station.vt-*.gso",
+                "there is no station that `vt-*` meets; did you mean `tv-b`?",
+            ),
+            (
+                "station.zebra*.gso",
+                "there is no station that `zebra*` meets; there are `tv-b`, `tv-a`, `desk`",
+            ),
+            (
+                "station.dsk*.gso",
+                "there is no station that `dsk*` meets; did you mean `desk`?",
+            ),
+            (
+                "network.*.radios",
+                "there is no network that `*` meets; the scenario has no `network` at all",
+            ),
+            (
+                "station.*.gos",
+                "`station.*` has no key `gos`; did you mean `station.*.gso`?",
+            ),
+            ("st*.tv.gso", "a scenario has no key `st*`"),
+            ("station.t v*.gso", "`t v*` is no name"),
+        ] {
+            let error = house.set(key, "true").unwrap_err().to_string();
+            assert!(error.contains(said), "{key}: {error}");
+        }
+        assert!(house.resolve().is_ok(), "nothing was set");
     }
 }

@@ -26,6 +26,7 @@ mod goals;
 mod ground;
 mod kinds;
 mod node;
+mod pattern;
 pub mod plan;
 mod problem;
 mod reading;

@@ -5,6 +5,7 @@
 //! - [`fairness`]: Jain's index.
 //! - [`bootstrap`]: intervals over repeated runs, from a seed.
 //! - [`ranks`]: whether one set of runs lies higher than another, and Holm's correction for many such questions.
+//! - [`shift`](mod@shift): by how much one set of runs lies higher than another, with an interval.
 //!
 //! Pure: no clock, no platform float function; one input gives one answer on every platform.
 
@@ -22,9 +23,11 @@ pub mod fairness;
 pub mod fuzz;
 pub mod percentile;
 pub mod ranks;
+pub mod shift;
 
 pub use bootstrap::{Interval, interval};
 pub use distribution::Distribution;
 pub use fairness::jain;
 pub use percentile::{P50, P75, P90, P95, P99, Percentile, STANDARD};
 pub use ranks::{RankTest, holm, mann_whitney};
+pub use shift::{Shift, shift};

@@ -13,7 +13,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
     /// A key of the scenario and its values: `ap.home.queue=fifo,airtime`; `seed=1..10` is 1 to 10, both included; `1..10..3` every
-    /// third; `"station.a.signal=-80 dBm..-60 dBm..5"` with its unit. Several times for all combinations, the first key slowest
+    /// third; `"station.a.signal=-80 dBm..-60 dBm..5"` with its unit; `'station.*.tsq=2015,2018'` for every station. Several times for all combinations, the first key slowest
     #[arg(long, value_name = "KEY=VALUES", required = true)]
     pub(crate) vary: Vec<String>,
     /// Keep the sweep in this folder; if it is the folder of this sweep, go on where it stopped [default: sweeps/TIME-SCENARIO]
@@ -22,6 +22,10 @@ pub(crate) struct SweepArgs {
     /// The column that the chart shows [default: worst_p95_ms, or throughput_mbps where most runs are too short for it]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Option<String>,
+    /// Judge every value against the first: of each station's uses, better, worse or the same. Takes one --vary, and with --repeat 3 or
+    /// more it can tell; the verdicts are in judged.csv, too, and with --format in what is written
+    #[arg(long)]
+    pub(crate) judge: bool,
     /// Processors to use [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -26,7 +26,7 @@ pub fn csv(rows: &Rows) -> String {
     text
 }
 
-fn line<'a>(text: &mut String, fields: impl Iterator<Item = &'a str>) {
+pub(super) fn line<'a>(text: &mut String, fields: impl Iterator<Item = &'a str>) {
     for (index, field) in fields.enumerate() {
         if index > 0 {
             text.push(',');

@@ -64,12 +64,7 @@ impl Grid {
                 if vary.key() == other.key() {
                     return Err(GridError::Twice(vary.key().to_owned()));
                 }
-                let (outer, inner) = match vary.key().len() < other.key().len() {
-                    true => (vary.key(), other.key()),
-                    false => (other.key(), vary.key()),
-                };
-                if inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.')) {
-                    let (inner, outer) = (inner.to_owned(), outer.to_owned());
+                if let Some((inner, outer)) = within(&document, vary.key(), other.key()) {
                     return Err(GridError::Within { inner, outer });
                 }
             }
@@ -183,6 +178,29 @@ impl Grid {
     }
 }
 
+/// Which of two keys sets what the other does, or something below it: the inner and the outer. A `*` is all that it meets.
+fn within(document: &Document, one: &str, other: &str) -> Option<(String, String)> {
+    // What is wrong with a key is told elsewhere.
+    let keys = |key: &str| document.keys(key).unwrap_or_default();
+    let below = |inner: &str, outer: &str| {
+        inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let (of_one, of_other) = (keys(one), keys(other));
+    let pairs = || {
+        of_one
+            .iter()
+            .flat_map(|one| of_other.iter().map(move |other| (one, other)))
+    };
+    if pairs().any(|(one, other)| below(one, other)) {
+        return Some((one.to_owned(), other.to_owned()));
+    }
+    pairs()
+        .any(|(one, other)| below(other, one))
+        .then(|| (other.to_owned(), one.to_owned()))
+}
+
 /// Faults in a line each, in which the varied keys come from `--vary`.
 fn retold(keys: &[String], error: &ScenarioError) -> Vec<String> {
     let retold = |line: &str| match line.strip_prefix("--set ") {
@@ -248,6 +266,15 @@ mod tests {
         assert!(
             why(&["station.slow.mcs=0,1", "station.slow={}"])
                 .contains("--vary station.slow.mcs lies within --vary station.slow")
+        );
+        assert!(
+            why(&["station.*.mcs=0,1", "station.slow.mcs=1,2"])
+                .contains("--vary station.slow.mcs lies within --vary station.*.mcs")
+        );
+        let unknown = why(&["station.x*.mcs=1"]);
+        assert!(
+            unknown.starts_with("--vary station.x*.mcs=1: there is no station that `x*` meets"),
+            "{unknown}"
         );
         let unknown = why(&["ap.home.queu=fifo", "seed=1", "station.slwo.mcs=1"]);
         assert!(unknown.contains("did you mean `ap.home.queue`?"), "{unknown}");

@@ -4,7 +4,7 @@
 //! 2. [`check()`] resolves every cell before anything runs, and tells all that are wrong. [`look`] reckons how long it would take.
 //! 3. [`Folder`] keeps one small file for each finished run; [`run()`] makes those that aren't there, on all processors.
 //! 4. [`Rows`] are what the files come to: as a [`table()`], as [`csv()`] and [`parquet()`], and one metric as a chart
-//!    ([`chart::text()`], [`chart::svg()`]).
+//!    ([`chart::text()`], [`chart::svg()`]). Of one key, [`judgements()`] holds every value against the first.
 
 pub mod chart;
 mod check;
@@ -16,6 +16,7 @@ mod folder;
 pub mod fuzz;
 mod grid;
 mod json;
+mod judged;
 mod parquet;
 mod pool;
 mod rows;
@@ -30,6 +31,7 @@ pub use estimate::{Cost, look, roughly};
 pub use folder::{Folder, FolderError, SCHEMA};
 pub use grid::{Grid, GridError, MOST_RUNS};
 pub use json::json;
+pub use judged::{Against, CantJudge, Figure as JudgedFigure, Judgements, can_judge, judgements};
 pub use parquet::parquet;
 pub use rows::{Row, Rows, metric};
 pub use run::{Progress, SweepError, run};

@@ -1,0 +1,97 @@
+//! Keys that stand for several: `*` in the place of a name, or of some of its letters.
+
+use crate::node::{Entry, Node};
+use crate::suggest::{list, name_shown, nearest};
+
+/// The keys of a document that a key stands for, in its order; one without `*` is itself. Else what is wrong and what would be right.
+pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, String)> {
+    if !key.contains('*') {
+        return Ok(vec![key.to_owned()]);
+    }
+    let parts: Vec<&str> = key.split('.').collect();
+    let mut found: Vec<(Vec<&str>, Option<&Node>)> = vec![(Vec::new(), Some(root))];
+    for (depth, part) in parts.iter().enumerate() {
+        let mut next = Vec::new();
+        for (path, node) in &found {
+            let mut go_on = |name, node| next.push(([path.as_slice(), &[name]].concat(), node));
+            if part.contains('*') {
+                let those = entries(*node).iter().filter(|entry| meets(part, &entry.key));
+                those.for_each(|entry| go_on(entry.key.as_str(), Some(&entry.node)));
+            } else {
+                let below = entries(*node).iter().find(|entry| entry.key == *part);
+                go_on(part, below.map(|entry| &entry.node));
+            }
+        }
+        if next.is_empty() {
+            let names: Vec<&str> = found
+                .iter()
+                .flat_map(|(_, node)| entries(*node))
+                .map(|entry| entry.key.as_str())
+                .collect();
+            return Err(nothing(&parts[..depth].join("."), part, &names));
+        }
+        found = next;
+    }
+    Ok(found.into_iter().map(|(path, _)| path.join(".")).collect())
+}
+
+/// Whether it is a name with a `*` in it.
+pub(crate) fn is_pattern(part: &str) -> bool {
+    let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '*';
+    part.contains('*') && part.len() <= 64 && part.chars().all(of_a_name)
+}
+
+/// Whether a name is what a pattern stands for: each `*` is any letters, none included.
+fn meets(pattern: &str, name: &str) -> bool {
+    let mut parts: Vec<&str> = pattern.split('*').collect();
+    let (Some(last), false) = (parts.pop(), parts.is_empty()) else {
+        return pattern == name;
+    };
+    let Some(mut rest) = name.strip_prefix(parts[0]) else {
+        return false;
+    };
+    for part in &parts[1..] {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+fn entries(node: Option<&Node>) -> &[Entry] {
+    node.and_then(Node::table).map_or(&[], |table| &table.entries)
+}
+
+/// What to say of a pattern that meets none of the names in a section.
+fn nothing(section: &str, part: &str, names: &[&str]) -> (String, String) {
+    let help = match nearest(&part.replace('*', ""), names.iter().copied()) {
+        _ if names.is_empty() => format!("the scenario has no `{section}` at all"),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", list(names.iter().copied())),
+    };
+    (format!("there is no {section} that {} meets", name_shown(part)), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_any_letters() {
+        for (pattern, name, meet) in [
+            ("*", "tv", true),
+            ("tv", "tv", true),
+            ("tv*", "tv", true),
+            ("tv-*", "tv-2", true),
+            ("tv-*", "tv", false),
+            ("*2", "tv-2", true),
+            ("t*2", "tv-2", true),
+            ("a*a", "a", false),
+            ("*v*2*", "tv-2", true),
+            ("*2*v*", "tv-2", false),
+        ] {
+            assert_eq!(meets(pattern, name), meet, "{pattern} {name}");
+        }
+    }
+}
