@@ -181,6 +181,80 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
     assert_eq!(fs::read_to_string(folder.join("rows.csv")).unwrap(), ended.out());
 }
 
+/// Two desks on wires of their own, 8 Mbit/s each, and one of them behind a modem. With 1448 of every 1538 bytes on the wire content, 8 Mbit/s
+/// carry 7.53; a probe waits behind what is sent.
+const DESKS: &str = r#"
+duration = "4 s"
+warmup = "1 s"
+baseline = "500 ms"
+drain = "1 s"
+[server]
+link = { rate = "10 Gbit/s", delay = "2 ms" }
+[station.near]
+link = { rate = "8 Mbit/s", ring = 4 }
+workload = ["upload", "probe"]
+[station.far]
+link = { rate = "8 Mbit/s", ring = 4, device = "100 Mbit/s", queue = "60 kB" }
+workload = ["upload", "probe"]
+"#;
+
+#[test]
+fn a_change_of_several_keys_is_judged_station_by_station() {
+    let bench = Bench::new();
+    bench.write("desks.toml", DESKS);
+    // Half the rate: half the throughput, everywhere. A queue in one's own host: the probe overtakes what waits there and nothing of
+    // what waits in the modem.
+    let judge = |vary: &str, out: &str, more: &[&str]| {
+        let args = [
+            "sweep",
+            "desks.toml",
+            "--repeat",
+            "3",
+            "--judge",
+            "--vary",
+            vary,
+            "--out",
+            out,
+        ];
+        finish(bench.netburn(args.iter().chain(more))).expect(0).out()
+    };
+    let text = judge("station.*.link.rate=8 Mbit/s,4 Mbit/s", "rates", &[]);
+    assert!(
+        text.contains("station.*.link.rate = 4 Mbit/s against 8 Mbit/s, 3 runs of each"),
+        "{text}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&judge("station.*.queue=fifo,fq-codel", "queues", &["--format", "json"])).unwrap();
+    let judged = &json["judged"];
+    assert_eq!(
+        (&judged["key"], &judged["baseline"]),
+        (&"station.*.queue".into(), &"fifo".into())
+    );
+    assert_eq!(judged["against"][0]["value"], "fq-codel");
+    let figures = judged["against"][0]["figures"].as_array().unwrap();
+    let of = |station: &str, workload: &str| {
+        let one = figures
+            .iter()
+            .find(|figure| figure["station"] == station && figure["workload"] == workload);
+        one.unwrap()
+    };
+    for station in ["near", "far"] {
+        let upload = of(station, "upload");
+        let mbps = upload["baseline"].as_f64().unwrap();
+        assert!((7.2..7.54).contains(&mbps), "{upload}");
+        assert_eq!(upload["judgement"], "same");
+        assert_eq!(upload["runs"], serde_json::json!([3, 3]));
+    }
+    assert_eq!(of("near", "probe")["judgement"], "better", "{judged}");
+    assert_eq!(of("far", "probe")["judgement"], "same", "{judged}");
+    let csv = fs::read_to_string(bench.path("queues/judged.csv")).unwrap();
+    assert_eq!(csv.split_terminator("\r\n").count(), 1 + 4);
+    let rates = fs::read_to_string(bench.path("rates/judged.csv")).unwrap();
+    for line in rates.split_terminator("\r\n").filter(|line| line.contains(",upload,")) {
+        assert!(line.ends_with(",worse"), "{line}");
+    }
+}
+
 #[test]
 fn bad_input_is_told() {
     let bench = Bench::new();
@@ -192,6 +266,27 @@ fn bad_input_is_told() {
     for (args, said) in [
         (&["--vary", "ap.home.queu=fifo"][..], "did you mean `ap.home.queue`?"),
         (&["--vary", "station.calller.signal=-60dBm"], "did you mean `caller`?"),
+        (
+            &["--vary", "station.cellar*.signal=-60dBm"],
+            "--vary station.cellar*.signal=-60dBm: there is no station that `cellar*` meets; did you mean `caller`?",
+        ),
+        (
+            &[
+                "--vary",
+                "station.*.signal=-60dBm",
+                "--vary",
+                "station.caller.signal=-50dBm",
+            ],
+            "--vary station.caller.signal lies within --vary station.*.signal: vary one of them",
+        ),
+        (
+            &["--vary", "seed=1", "--judge"],
+            "--judge needs a second value in --vary seed",
+        ),
+        (
+            &["--vary", "seed=1,2", "--vary", "warmup=1ms,2ms", "--judge"],
+            "--judge takes one --vary: the first value is how it was",
+        ),
         (&["--vary", "seed=5..1"], "the range `5..1` is empty"),
         (&["--vary", "seed=1", "--vary", "seed=2"], "--vary seed is there twice"),
         (&["--vary", "seed=1,1"], "`1` is there twice"),

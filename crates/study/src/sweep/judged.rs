@@ -178,6 +178,7 @@ impl Judgements {
         let shown = |value: &str| truncate(&sanitise(value), 40);
         let runs = against.figures.first().map_or([0, 0], |figure| figure.judged.runs);
         let runs = match runs {
+            [1, 1] => "one run of each".to_owned(),
             [one, other] if one == other => format!("{one} runs of each"),
             [one, other] => format!("{one} runs and {other}"),
         };
