@@ -26,10 +26,15 @@ pub(crate) fn helper() -> i32 {
 
 /// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
-    let program = std::env::current_exe().map_err(|error| Stop::NotMeasured(error.to_string()))?;
+    permitted(plan).map_err(|why| Stop::Wrong(format!("no lab: {why}. `--on simulate` models the same without it")))
+}
+
+/// Opens a lab for a plan where the machine permits it; else what is missing, and what would help.
+pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.arg("lab-init");
-    let lab = Lab::open(plan, command).map_err(|error| Stop::Wrong(explained(&error)))?;
+    let lab = Lab::open(plan, command).map_err(|error| explained(&error))?;
     say(&format!("stations have {}", lab.device()));
     for note in lab.notes() {
         say(&format!("note: {}", sanitise(note)));
@@ -38,7 +43,7 @@ pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
 }
 
 /// Why there is no lab, and what would help.
-pub(crate) fn explained(error: &LabError) -> String {
+fn explained(error: &LabError) -> String {
     let hint = match error {
         LabError::Refused { what, error }
             if what.contains("TUN") && error.kind() == io::ErrorKind::PermissionDenied =>
@@ -54,16 +59,15 @@ pub(crate) fn explained(error: &LabError) -> String {
         LabError::Refused { what, .. } if what.contains("congestion") => {
             "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it"
         }
-        LabError::Elsewhere => return format!("no lab: {error}. `--on simulate` models the same without it"),
-        _ => return format!("no lab: {error}"),
+        _ => return error.to_string(),
     };
-    format!("no lab: {error}. {hint}. `--on simulate` models the same without it")
+    format!("{error} ({hint})")
 }
 
 /// `netburn lab SCENARIO`.
 pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     let commands = args.commands().map_err(Stop::Wrong)?;
-    let (plan, _, notes) = plan::resolved(&args.changes, Some(GroundArg::Lab))?;
+    let plan::Resolved { plan, notes, .. } = plan::resolved(&args.changes, Some(GroundArg::Lab))?;
     for note in notes {
         say(&format!("note: {}", sanitise(&note)));
     }

@@ -2,17 +2,19 @@
 
 use crate::args::{Changes, Format, GroundArg, PlanArgs, SchemaArgs, SchemaOf};
 use crate::exit::{Ended, Stop};
+use crate::lab;
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
+use netburn_lab::Lab;
 use netburn_report::plain::{sanitise, wrap};
 use netburn_scenario::{Document, Ground, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
-    let (plan, ground, _) = resolved(&args.changes, args.on)?;
+    let of = resolved(&args.changes, args.on)?;
     let text = match args.format {
-        Format::Json => document(&plan.to_json()),
-        Format::Text => described(&plan, ground, Look::of_stdout().width),
+        Format::Json => document(&of.plan.to_json()),
+        Format::Text => described(&of.plan, of.ground, Look::of_stdout().width),
     };
     data(&text)?;
     Ok(Ended::Ran)
@@ -41,18 +43,53 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
     Ok(Ended::Ran)
 }
 
-/// The plan of a scenario with these changes, for the ground that was asked for or else the one that suits it, and what that ground
-/// takes no notice of.
-pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<(Plan, Ground, Vec<String>), Stop> {
+/// A plan, and the ground it is for.
+pub(crate) struct Resolved {
+    pub(crate) plan: Plan,
+    pub(crate) ground: Ground,
+    /// What that ground takes no notice of.
+    pub(crate) notes: Vec<String>,
+    /// Why this ground, where none was asked for.
+    pub(crate) why: Option<String>,
+    /// The lab, where it was opened to see whether the machine permits it.
+    pub(crate) lab: Option<Lab>,
+}
+
+/// The plan of a scenario with these changes, for the ground that was asked for. Without one: the lab where the machine permits it,
+/// else the simulator; local where there is no access point that could be modelled.
+pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<Resolved, Stop> {
     let document = changed(changes)?;
-    let ground = match on {
-        Some(on) => ground(on)?,
-        // What describes no access point can't be modelled.
-        None if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) => Ground::Local,
-        None => Ground::Simulate,
+    let on_ground = |ground: Ground, why: Option<&str>, lab: Option<Lab>| {
+        let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
+        Ok(Resolved {
+            plan,
+            ground,
+            notes,
+            why: why.map(str::to_owned),
+            lab,
+        })
     };
-    let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
-    Ok((plan, ground, notes))
+    if let Some(on) = on {
+        return on_ground(self::ground(on)?, None, None);
+    }
+    if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
+        let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
+        return on_ground(Ground::Local, Some(why), None);
+    }
+    // What can't be in the lab is told for what everybody can run.
+    let Ok((plan, _)) = document.resolve_for(Ground::Lab) else {
+        return on_ground(Ground::Simulate, None, None);
+    };
+    match lab::permitted(&plan) {
+        Ok(lab) => {
+            let why = "no --on: running in the lab, in real time; --on simulate models this machine's part, too, and takes seconds";
+            on_ground(Ground::Lab, Some(why), Some(lab))
+        }
+        Err(missing) => {
+            let why = format!("no --on: simulating it, since there can be no lab here: {missing}");
+            on_ground(Ground::Simulate, Some(&why), None)
+        }
+    }
 }
 
 /// A scenario with these changes, before it is resolved.

@@ -17,33 +17,24 @@ use std::path::PathBuf;
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
-    let (plan, ground, notes) = plan::resolved(&args.changes, args.on)?;
-    match (args.on, ground) {
-        (None, Ground::Simulate) => {
-            say("no --on: simulating it; with --on lab, this machine's own TCP takes the place of the modelled one");
-        }
-        (None, _) => {
-            say("no --on, and the scenario describes no access point that could be modelled: running on local")
-        }
-        _ => {}
+    let plan::Resolved {
+        plan,
+        ground,
+        notes,
+        why,
+        lab,
+    } = plan::resolved(&args.changes, args.on)?;
+    say(&format!("{}: {}", plan.name, beginning(&plan, ground)));
+    if let Some(why) = why {
+        say(&sanitise(&why));
     }
     for note in notes {
         say(&format!("note: {}", sanitise(&note)));
     }
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let done = match ground {
-        Ground::Simulate => {
-            say(&format!("{}: simulated, nothing leaves this process", plan.name));
-            simulated::all(&plan, &folder)?
-        }
-        Ground::Local | Ground::Lab | Ground::Fleet => {
-            say(&format!(
-                "{}: may move up to {}, all of it within this machine",
-                plan.name,
-                most(&plan)
-            ));
-            round::all(&plan, ground, &folder)?
-        }
+        Ground::Simulate => simulated::all(&plan, &folder)?,
+        Ground::Local | Ground::Lab | Ground::Fleet => round::all(&plan, ground, lab, &folder)?,
     };
     say(&format!("kept in {}", done.folder.display()));
     match data(&written(&done.summary, args.format)) {
@@ -52,6 +43,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         Err(stop) => return Err(stop),
     }
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
+}
+
+/// What is about to happen; what was measured is the report's first line.
+fn beginning(plan: &Plan, ground: Ground) -> String {
+    let moves = |plan| format!("it may move up to {}, all of it within this machine", most(plan));
+    match ground {
+        Ground::Simulate => {
+            "simulated: a modelled access point and modelled TCP, nothing of your own Wi-Fi; nothing leaves this \
+                             process"
+                .to_owned()
+        }
+        Ground::Lab => format!(
+            "in the lab: a modelled access point in real time with this machine's TCP, nothing of your own Wi-Fi; {}",
+            moves(plan)
+        ),
+        Ground::Local | Ground::Fleet => moves(plan),
+    }
 }
 
 /// The most bytes that it moves, as people say it.

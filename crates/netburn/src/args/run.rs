@@ -7,15 +7,16 @@ use std::path::PathBuf;
 
 /// Run a scenario and say who passed, and why.
 ///
-/// On `simulate` everything is modelled, in virtual time: the access point of the scenario, not one's own. On `local` the
-/// server and one process per station start on this machine, idle latency is measured, everybody starts at one
+/// On `lab` the access point of the scenario is modelled, not one's own, and real programs with this machine's TCP run at its
+/// stations, in real time. On `simulate` those are modelled, too, in virtual time. On `local` the server and one process per
+/// station start on this machine, without Wi-Fi. Where it is real, idle latency is measured first, and everybody starts at one
 /// instant. The report goes to standard output, the live view to standard error, the run to a folder. Ctrl-C ends it
 /// early and keeps what there is; a second one aborts.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Where it runs [default: simulate; local where no access point is described]
+    /// Where it runs [default: lab where the machine permits it, else simulate; local where no access point is described]
     #[arg(long, value_enum, value_name = "GROUND")]
     pub(crate) on: Option<GroundArg>,
     /// Keep the run in this folder, or in DIR-2 when that is taken [default: runs/TIME-SCENARIO]

@@ -16,23 +16,25 @@ use std::path::Path;
 use tokio::sync::watch;
 
 /// Runs all rounds of `plan` into `folder`.
-pub(super) fn all(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop> {
+///
+/// `lab`: one that is open already, for the first of them.
+pub(super) fn all(plan: &Plan, ground: Ground, lab: Option<Lab>, folder: &Path) -> Result<Done, Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
-    let done = runtime.block_on(rounds(plan, ground, folder));
+    let done = runtime.block_on(rounds(plan, ground, lab, folder));
     // What is still being written after an abort must not keep it from ending.
     runtime.shutdown_background();
     done
 }
 
-async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop> {
+async fn rounds(plan: &Plan, ground: Ground, mut open: Option<Lab>, folder: &Path) -> Result<Done, Stop> {
     let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
-        let (run, ending) = one(plan, ground, folder, &program, &mut signals).await?;
+        let (run, ending) = one(plan, ground, open, folder, &program, &mut signals).await?;
         return Ok(Done::of(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
@@ -43,7 +45,7 @@ async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop
             ..plan.clone()
         };
         say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
-        let (run, ending) = one(&plan, ground, &repeats.next_path(), &program, &mut signals).await?;
+        let (run, ending) = one(&plan, ground, open.take(), &repeats.next_path(), &program, &mut signals).await?;
         repeats.add(run);
         last = ending;
         if last != Ending::Complete {
@@ -59,13 +61,17 @@ async fn rounds(plan: &Plan, ground: Ground, folder: &Path) -> Result<Done, Stop
 async fn one(
     plan: &Plan,
     ground: Ground,
+    open: Option<Lab>,
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
 ) -> Result<(Run, Ending), Stop> {
     // Before there is a folder: without a lab there is nothing to keep.
     let lab = match ground {
-        Ground::Lab => Some(lab::open(plan)?),
+        Ground::Lab => match open {
+            Some(lab) => Some(lab),
+            None => Some(lab::open(plan)?),
+        },
         _ => None,
     };
     let header = Header {
