@@ -1,5 +1,6 @@
 //! The command line, typed.
 
+mod conform;
 mod decode;
 mod fetch;
 mod lab;
@@ -8,6 +9,7 @@ mod serve;
 mod sweep;
 mod validate;
 
+pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use lab::{DoctorArgs, LabArgs};
@@ -53,6 +55,10 @@ pub(crate) enum Command {
     Lab(LabArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
+    #[command(hide = true)]
+    Conform(ConformArgs),
+    #[command(hide = true)]
+    Flow(FlowArgs),
     /// Make a lab's namespaces, and be the ancestor of what runs in them
     #[command(hide = true)]
     LabInit,

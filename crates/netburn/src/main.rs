@@ -3,6 +3,7 @@
 //! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
 
 mod args;
+mod conform;
 mod decode;
 mod doctor;
 mod exit;
@@ -59,6 +60,8 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Lab(args) => lab::lab(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Conform(args) => conform::conform(&args),
+        Command::Flow(args) => conform::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),

@@ -13,7 +13,7 @@ use crate::terminal::{data, say};
 use netburn_record::{Ending, Run, Summary, UnixTime};
 use netburn_report::plain::sanitise;
 use netburn_scenario::{Ground, Plan, decimal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
@@ -43,6 +43,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         Err(stop) => return Err(stop),
     }
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
+}
+
+/// Runs a plan on a ground into a folder, for its summary.
+pub(crate) fn of(plan: &Plan, ground: Ground, folder: &Path) -> Result<Summary, Stop> {
+    let done = match ground {
+        Ground::Simulate => simulated::all(plan, folder)?,
+        _ => round::all(plan, ground, None, folder)?,
+    };
+    match done.interrupted {
+        true => Err(Stop::NotMeasured("interrupted".to_owned())),
+        false => Ok(done.summary),
+    }
 }
 
 /// What is about to happen; what was measured is the report's first line.

@@ -1,0 +1,197 @@
+//! `netburn conform`: the same scenarios in the simulator and in the lab, side by side.
+
+mod cases;
+mod flow;
+mod judge;
+mod page;
+
+use crate::args::{ConformArgs, ConformFormat};
+use crate::exit::{Ended, Stop};
+use crate::record::document;
+use crate::run;
+use crate::terminal::{data, say};
+use cases::Case;
+use judge::{Figure, Kind};
+use netburn_record::Summary;
+use netburn_record::summary::WorkloadSummary;
+use netburn_scenario::{Document, Ground, Plan, load};
+use page::{Compared, Judged};
+use std::path::{Path, PathBuf};
+
+pub(crate) use flow::flow;
+
+/// How often a case runs in the lab before it is said to be inconclusive.
+const TRIES: u32 = 3;
+
+/// `netburn conform`.
+pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
+    let asked =
+        |case: &Case| args.cases.is_empty() || args.cases.iter().any(|name| case.name.starts_with(name.as_str()));
+    let mut chosen: Vec<Case> = cases::all().into_iter().filter(asked).collect();
+    if args.quick {
+        chosen.retain(|case| case.quick);
+        chosen.iter_mut().for_each(shorten);
+    }
+    if chosen.is_empty() {
+        let names: Vec<String> = cases::all().into_iter().map(|case| case.name).collect();
+        return Err(Stop::Wrong(format!("no such case; there are {}", names.join(", "))));
+    }
+    let folder = Folder::new();
+    let mut all = Vec::new();
+    for case in &mut chosen {
+        case.runs = args.repeat.unwrap_or(case.runs);
+        say(&format!("{}:", case.name));
+        all.push(compared(case, args.busy, &folder.0)?);
+    }
+    let text = match args.format {
+        ConformFormat::Text => page::text(&all),
+        ConformFormat::Markdown => page::markdown(&all),
+        ConformFormat::Json => document(&page::json(&all)),
+    };
+    data(&text)?;
+    let fault = |case: &Compared| case.doubts.is_empty() && case.figures.iter().any(Judged::is_fault);
+    Ok(match all.iter().any(fault) {
+        true => Ended::BeyondTolerance,
+        false if all.iter().any(|case| !case.doubts.is_empty()) => Ended::NotMeasured,
+        false => Ended::Ran,
+    })
+}
+
+/// Runs a few seconds once.
+fn shorten(case: &mut Case) {
+    case.runs = 1;
+    if case.flows.is_none() {
+        case.set.push(("duration".to_owned(), "8 s".to_owned()));
+    }
+}
+
+/// The plan of a case, and what the ground takes no notice of.
+fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
+    let wrong = |error: netburn_scenario::ScenarioError| Stop::Wrong(error.render(false));
+    let mut document = match case.scenario.contains('\n') {
+        true => Document::from_toml(&case.name, case.scenario).map_err(wrong)?,
+        false => load(case.scenario).map_err(wrong)?,
+    };
+    for (key, value) in &case.set {
+        document.set(key, value).map_err(wrong)?;
+    }
+    document.resolve_for(ground).map_err(wrong)
+}
+
+fn compared(case: &Case, busy: bool, folder: &Path) -> Result<Compared, Stop> {
+    let believed = |doubts: Vec<String>| -> Vec<String> {
+        let kept = doubts.into_iter().filter(|doubt| !(busy && doubt.contains(" busy")));
+        kept.collect()
+    };
+    let (plan, _) = plan(case, Ground::Lab)?;
+    let plan = Plan {
+        repeat: case.runs,
+        ..plan
+    };
+    let (figures, doubts) = match case.flows {
+        Some(flows) => {
+            let simulated = flow::simulated(&plan, flows)?;
+            let (mut lab, mut doubts) = (Vec::new(), Vec::new());
+            for _ in 0..TRIES {
+                (lab, doubts) = flow::in_lab(&plan, flows)?;
+                doubts = believed(doubts);
+                if doubts.is_empty() {
+                    break;
+                }
+            }
+            let each = plan.stations.iter().zip(simulated).zip(lab);
+            let figure = |((station, simulated), lab): ((&netburn_scenario::plan::Station, f64), f64)| Figure {
+                what: format!("{}, Mbit/s", station.name),
+                kind: Kind::Datagrams,
+                simulator: vec![simulated],
+                lab: vec![lab],
+            };
+            (each.map(figure).collect(), doubts)
+        }
+        None => {
+            let simulated = run::of(&plan, Ground::Simulate, &folder.join("simulate"))?;
+            let mut lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
+            for _ in 1..TRIES {
+                if believed(lab.gate.reasons.clone()).is_empty() {
+                    break;
+                }
+                lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
+            }
+            (figures(&simulated, &lab), believed(lab.gate.reasons))
+        }
+    };
+    let judged = |figure: Figure| Judged {
+        outcome: figure.outcome(),
+        known: case
+            .known
+            .iter()
+            .find(|(what, _)| figure.what.starts_with(what))
+            .map(|(_, why)| *why),
+        figure,
+    };
+    Ok(Compared {
+        name: case.name.clone(),
+        group: case.group,
+        runs: case.runs,
+        figures: figures.into_iter().map(judged).collect(),
+        doubts,
+    })
+}
+
+/// What two runs have in common, each figure of every repeat.
+fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
+    let mut all = Vec::new();
+    for (s, station) in simulated.stations.iter().enumerate() {
+        for (w, workload) in station.workloads.iter().enumerate() {
+            let of = |run: &Summary, figure: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
+                let runs = match run.repeats.is_empty() {
+                    true => std::slice::from_ref(run),
+                    false => &run.repeats[..],
+                };
+                let each = runs
+                    .iter()
+                    .filter_map(|run| figure(run.stations.get(s)?.workloads.get(w)?));
+                each.collect::<Vec<f64>>()
+            };
+            let mut add = |what: &str, kind, figure: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
+                all.push(Figure {
+                    what: format!("{} {}{what}", station.name, workload.name),
+                    kind,
+                    simulator: of(simulated, figure),
+                    lab: of(lab, figure),
+                });
+            };
+            match workload.kind.as_str() {
+                "download" | "upload" => add(", Mbit/s", Kind::Goodput, &|of| Some(of.throughput_mbps)),
+                "stream" => {}
+                _ => add(", p50 ms", Kind::Median, &|of| of.latency_ms.p50),
+            }
+            if !workload.goals.is_empty() {
+                // The worst goal's: a gate's doubt is told apart.
+                add(", verdict", Kind::Verdict, &|of| {
+                    of.goals
+                        .iter()
+                        .map(|goal| page::number(goal.verdict))
+                        .max_by(f64::total_cmp)
+                });
+            }
+        }
+    }
+    all
+}
+
+/// A folder for runs, which goes with this.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(std::env::temp_dir().join(format!("netburn-conform-{}", std::process::id())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // It is only there once something ran.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

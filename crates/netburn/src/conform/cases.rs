@@ -1,0 +1,325 @@
+//! What is compared: scenarios, what differs for the comparison's sake, and what is known to differ.
+
+use super::flow::Flows;
+use netburn_units::Duration;
+
+/// One scenario that runs on both grounds.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) name: String,
+    /// What the page's table is called in which it stands.
+    pub(super) group: &'static str,
+    /// A scenario of ours, by its name, or the text of one.
+    pub(super) scenario: &'static str,
+    pub(super) set: Vec<(String, String)>,
+    /// `None`: its own workloads run.
+    pub(super) flows: Option<Flows>,
+    /// How many times on each ground: several where it is chaotic.
+    pub(super) runs: u32,
+    /// Whether it takes a few seconds.
+    pub(super) quick: bool,
+    /// Figures by the beginnings of their names that are known to differ, and why.
+    pub(super) known: &'static [(&'static str, &'static str)],
+}
+
+impl Case {
+    fn new(name: impl Into<String>, group: &'static str, scenario: &'static str) -> Case {
+        Case {
+            name: name.into(),
+            group,
+            scenario,
+            set: Vec::new(),
+            flows: None,
+            runs: 1,
+            quick: false,
+            known: &[],
+        }
+    }
+
+    fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Case {
+        self.set.push((key.into(), value.into()));
+        self
+    }
+
+    fn runs(mut self, runs: u32) -> Case {
+        self.runs = runs;
+        self
+    }
+
+    fn quick(mut self) -> Case {
+        self.quick = true;
+        self
+    }
+
+    fn known(mut self, known: &'static [(&'static str, &'static str)]) -> Case {
+        self.known = known;
+        self
+    }
+
+    /// Datagrams to every station at once, or from it; so many of 1500 bytes a second each.
+    fn datagrams(mut self, up: bool, rate: u64) -> Case {
+        let span = Duration::from_secs(4);
+        self.flows = Some(Flows { up, rate, span });
+        self
+    }
+}
+
+/// One station beside the access point, 5 GHz, 80 MHz.
+const ONE: &str = r#"
+duration = "10 s"
+warmup = "2 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fifo"
+[ap.home.radio.5g]
+standard = "802.11ac"
+width = "80 MHz"
+streams = 3
+[station.a]
+joins = "home.5g"
+standard = "802.11ac"
+streams = 1
+mcs = 3
+workload = "probe"
+"#;
+
+/// One station at 144.4 Mbit/s of 802.11n, behind a server 5 ms away.
+const LINK: &str = r#"
+duration = "20 s"
+warmup = "3 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fifo"
+queue_limit = "200 packets"
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[station.a]
+joins = "home.5g"
+standard = "802.11n"
+streams = 2
+mcs = 7
+workload = ["download", "probe"]
+"#;
+
+/// The same with four connections at once.
+const FOUR_FLOWS: &str = r#"
+duration = "20 s"
+warmup = "3 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fifo"
+queue_limit = "200 packets"
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[workload.one]
+kind = "download"
+[workload.two]
+kind = "download"
+[workload.three]
+kind = "download"
+[workload.four]
+kind = "download"
+[station.a]
+joins = "home.5g"
+standard = "802.11n"
+streams = 2
+mcs = 7
+workload = ["one", "two", "three", "four", "probe"]
+"#;
+
+/// An uplink whose kernel has the small queues that one without a Wi-Fi driver has.
+const UPLINK: &str = r#"
+duration = "15 s"
+warmup = "3 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[station.a]
+joins = "home.5g"
+standard = "802.11n"
+streams = 2
+mcs = 7
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+"#;
+
+/// Four of them, at four rates, up and down.
+const UPLINKS: &str = r#"
+duration = "15 s"
+warmup = "3 s"
+baseline = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fq-codel"
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "40 MHz"
+streams = 2
+[station.a]
+joins = "home.5g"
+standard = "802.11n"
+streams = 2
+mcs = 7
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+[station.b]
+joins = "home.5g"
+standard = "802.11n"
+streams = 1
+mcs = 7
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+[station.c]
+joins = "home.5g"
+standard = "802.11n"
+streams = 1
+mcs = 3
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+[station.d]
+joins = "home.5g"
+standard = "802.11n"
+streams = 1
+mcs = 1
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+"#;
+
+const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
+
+/// All cases, in the page's order.
+pub(super) fn all() -> Vec<Case> {
+    let mut cases = datagrams();
+    cases.extend(connections());
+    cases.extend(anomaly());
+    cases.extend(uplinks());
+    cases.extend(questions());
+    cases
+}
+
+fn datagrams() -> Vec<Case> {
+    const GROUP: &str = "Saturating datagrams";
+    let one = |name: &str, streams: &str, mcs: &str| {
+        Case::new(format!("datagrams-{name}"), GROUP, ONE)
+            .set("station.a.streams", streams)
+            .set("station.a.mcs", mcs)
+            .set("server.link.delay", "0 s")
+    };
+    let mut cases = vec![
+        one("100", "1", "3").datagrams(false, 11_000).quick(),
+        one("300", "2", "4").datagrams(false, 32_000),
+        one("800", "3", "7").datagrams(false, 75_000),
+        one("up", "1", "3").datagrams(true, 11_000).quick(),
+    ];
+    for queue in QUEUES {
+        let case = Case::new(format!("datagrams-anomaly-{queue}"), GROUP, "anomaly");
+        cases.push(case.set("ap.home.queue", queue).datagrams(false, 9_000));
+    }
+    cases
+}
+
+fn connections() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for cc in ["cubic", "reno", "bbr"] {
+        let one = Case::new(format!("tcp-one-{cc}"), "One TCP connection", LINK);
+        let one = one.set("server.cc", cc).runs(5);
+        cases.push(if cc == "cubic" { one.quick() } else { one });
+    }
+    for cc in ["cubic", "reno", "bbr"] {
+        let four = Case::new(
+            format!("tcp-four-{cc}"),
+            "Four TCP connections of one station",
+            FOUR_FLOWS,
+        );
+        cases.push(four.set("server.cc", cc).runs(5));
+    }
+    cases
+}
+
+fn anomaly() -> Vec<Case> {
+    let case = |queue: &str| {
+        Case::new(format!("anomaly-{queue}"), "The anomaly, with TCP (CUBIC)", "anomaly")
+            .set("ap.home.queue", queue)
+            .set("duration", "20 s")
+            .set("warmup", "5 s")
+            .runs(5)
+    };
+    QUEUES.map(case).to_vec()
+}
+
+fn uplinks() -> Vec<Case> {
+    const GROUP: &str = "Uplinks with TCP Small Queues, shift 10 on both";
+    vec![
+        Case::new("uplink-144", GROUP, UPLINK).runs(3),
+        Case::new("uplink-20", GROUP, UPLINK)
+            .set("station.a.streams", "1")
+            .set("station.a.mcs", "2")
+            .runs(3),
+        Case::new("uplinks-four", GROUP, UPLINKS).runs(5),
+    ]
+}
+
+fn questions() -> Vec<Case> {
+    const USES: &str = "The four uses";
+    const GROUP: &str = "The questions";
+    let minute = |name: &'static str, of: &'static str| Case::new(name, GROUP, of).set("duration", "60 s");
+    let mut cases = vec![
+        Case::new("four-uses", USES, "four-uses"),
+        minute("archer-c7-one-ssid", "archer-c7-one-ssid"),
+        minute("archer-c7-split", "archer-c7-split"),
+    ];
+    for queue in ["fifo", "station-rr", "fq-codel", "airtime"] {
+        let case = Case::new(format!("slow-neighbour-{queue}"), GROUP, "slow-neighbour");
+        cases.push(case.set("ap.ap.queue", queue));
+    }
+    for queue in ["pfifo-fast", "airtime"] {
+        cases.push(Case::new(format!("boost-{queue}"), GROUP, "boost").set("ap.home.queue", queue));
+    }
+    cases.push(minute("penalty-box", "penalty-box"));
+    cases.push(
+        minute("one-radio", "penalty-box")
+            .set("station.slow-1.joins", "home.5g")
+            .set("station.slow-2.joins", "home.5g"),
+    );
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_case_has_a_plan_on_both_grounds_and_a_name_of_its_own() {
+        let cases = all();
+        let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(names.len(), cases.len());
+        for case in &cases {
+            let (lab, _) = super::super::plan(case, netburn_scenario::Ground::Lab).unwrap();
+            let (simulated, _) = super::super::plan(case, netburn_scenario::Ground::Simulate).unwrap();
+            assert_eq!(lab, simulated, "{}: the same plan", case.name);
+        }
+        assert!(cases.iter().any(|case| case.quick));
+    }
+}
