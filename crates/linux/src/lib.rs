@@ -11,6 +11,7 @@
 //! - [`socket`]: binding to a device, DSCP.
 //! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
+//! - [`terminal`]: single keys, and putting a terminal back.
 //! - [`process`]: children that don't outlive us, and the limit on open files.
 //!
 //! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun` (interfaces
@@ -38,6 +39,7 @@ pub mod route;
 pub mod sampler;
 pub mod socket;
 pub mod tcp;
+pub mod terminal;
 pub mod timer;
 #[cfg(target_os = "linux")]
 pub mod tun;

@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Make a lab's namespaces, and be the ancestor of what runs in them
     #[command(hide = true)]
     LabInit,
+    /// Put a terminal back when whoever took it is gone
+    #[command(hide = true)]
+    LabTerminal,
     /// Drive one station for a controller
     #[command(hide = true)]
     Agent,

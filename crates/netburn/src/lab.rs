@@ -1,5 +1,6 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
+mod hand;
 mod show;
 
 use crate::args::{GroundArg, LabArgs};
@@ -23,6 +24,8 @@ use std::sync::Arc;
 pub(crate) fn helper() -> i32 {
     netburn_lab::init::main()
 }
+
+pub(crate) use show::keep_terminal;
 
 /// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
@@ -102,7 +105,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
         .enable_all()
         .build()
         .map_err(|error| Stop::NotMeasured(error.to_string()))?;
-    let status = runtime.block_on(attend(&lab, args, ends));
+    let status = runtime.block_on(attend(&lab, &plan, args, ends));
     runtime.shutdown_background();
     for reason in lab.health().reasons() {
         say(&format!("doubtful: {reason}"));
@@ -128,13 +131,19 @@ fn called(lab: &Lab, name: String) -> String {
 }
 
 /// Runs the commands to their ends; the first status that is not 0.
-async fn attend(lab: &Arc<Lab>, args: &LabArgs, ends: Vec<(Endpoint, String, Vec<OsString>)>) -> Result<i32, Stop> {
+async fn attend(
+    lab: &Arc<Lab>,
+    plan: &Plan,
+    args: &LabArgs,
+    ends: Vec<(Endpoint, String, Vec<OsString>)>,
+) -> Result<i32, Stop> {
     let mut signals = Signals::new().map_err(|error| Stop::NotMeasured(error.to_string()))?;
+    let mut view = args.serve.then(|| show::View::open(plan));
     let mut guests: Vec<Arc<Guest>> = Vec::new();
     let alone = args.serve && ends.iter().all(|(_, _, command)| command.is_empty());
     if !alone {
         for (end, name, command) in &ends {
-            guests.push(Arc::new(start(lab, *end, name, command)?));
+            guests.push(Arc::new(start(lab, *end, name, command, args.serve)?));
         }
     }
     let waiting = guests.clone();
@@ -154,7 +163,7 @@ async fn attend(lab: &Arc<Lab>, args: &LabArgs, ends: Vec<(Endpoint, String, Vec
                     guests.iter().for_each(|guest| guest.signal(9));
                 }
             }
-            () = show::look(lab), if args.serve => {}
+            () = looked(&mut view, lab) => {}
         }
     };
     if args.serve && !alone {
@@ -162,7 +171,7 @@ async fn attend(lab: &Arc<Lab>, args: &LabArgs, ends: Vec<(Endpoint, String, Vec
         loop {
             tokio::select! {
                 () = signals.next() => break,
-                () = show::look(lab) => {}
+                () = looked(&mut view, lab) => {}
             }
         }
     }
@@ -175,7 +184,16 @@ async fn attend(lab: &Arc<Lab>, args: &LabArgs, ends: Vec<(Endpoint, String, Vec
     Ok(status.into_iter().find(|status| *status != 0).unwrap_or(0))
 }
 
-fn start(lab: &Lab, end: Endpoint, name: &str, command: &[OsString]) -> Result<Guest, Stop> {
+/// Draws the view, if there is one.
+async fn looked(view: &mut Option<show::View>, lab: &Lab) {
+    match view {
+        Some(view) => view.look(lab).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// `viewed`: keys belong to the view.
+fn start(lab: &Lab, end: Endpoint, name: &str, command: &[OsString], viewed: bool) -> Result<Guest, Stop> {
     let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
     let arguments = match command {
         [] => vec![shell()],
@@ -186,7 +204,10 @@ fn start(lab: &Lab, end: Endpoint, name: &str, command: &[OsString]) -> Result<G
         arguments,
         environment: vec![("NETBURN_STATION".into(), name.into())],
         files: [
-            ours(io::stdin().as_fd().try_clone_to_owned())?,
+            match viewed {
+                true => ours(File::open("/dev/null").map(OwnedFd::from))?,
+                false => ours(io::stdin().as_fd().try_clone_to_owned())?,
+            },
             ours(io::stdout().as_fd().try_clone_to_owned())?,
             ours(io::stderr().as_fd().try_clone_to_owned())?,
         ],

@@ -60,6 +60,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Lab(args) => lab::lab(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::LabTerminal => lab::keep_terminal().map(|()| Ended::Ran),
         Command::Conform(args) => conform::conform(&args),
         Command::Flow(args) => conform::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),

@@ -19,7 +19,7 @@ pub(crate) struct LabArgs {
     /// Where the command runs: a station, or `server` [default: the first station]
     #[arg(long, value_name = "NAME")]
     pub(crate) at: Option<String>,
-    /// Keep it open until it is interrupted, and show the air
+    /// Keep it open until it is interrupted, and show the air; keys change signal, rate and queue, and commands read nothing
     #[arg(long)]
     pub(crate) serve: bool,
     /// Keep what every station sends and receives, and the air, in this directory, as pcapng

@@ -1,36 +1,157 @@
-//! The air, while it runs: a line per station, several times a second.
+//! The air, while it runs: the terminal's last lines, several times a second, and keys that change it.
+//!
+//! What programs write scrolls above. A process of its own puts the terminal back when this one is gone, however that came.
 
+use super::hand::{Hand, KEYS, Key, Keys};
+use crate::exit::Stop;
 use netburn_lab::{Lab, StationLook};
-use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use netburn_linux::terminal;
+use netburn_report::plain::sanitise;
+use netburn_scenario::Plan;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::{Instant, sleep_until};
 
 /// How often it is drawn.
 const EVERY: Duration = Duration::from_millis(500);
 
-static DRAWN: AtomicBool = AtomicBool::new(false);
+/// Lines beside the stations': the head, the queues, the keys.
+const OTHERS: u16 = 3;
 
-/// Waits a moment and draws; on what is no terminal it only waits.
-pub(super) async fn look(lab: &Lab) {
-    tokio::time::sleep(EVERY).await;
-    let mut out = std::io::stderr().lock();
-    if !out.is_terminal() {
-        return;
+/// The view; on what is no terminal it draws nothing.
+pub(super) struct View {
+    drawn: Option<Drawn>,
+    next: Instant,
+}
+
+struct Drawn {
+    hand: Hand,
+    keys: UnboundedReceiver<Key>,
+    keeper: Child,
+    /// The terminal's size that it was laid out for.
+    size: (u16, u16),
+}
+
+impl View {
+    /// Takes the terminal, if there is one.
+    pub(super) fn open(plan: &Plan) -> View {
+        let both = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let drawn = both.then(|| Drawn::open(plan)).flatten();
+        View {
+            drawn,
+            next: Instant::now(),
+        }
     }
-    let (_, looks) = lab.looks();
-    let names = lab.names();
-    // Over what was drawn last.
-    let up = if DRAWN.swap(true, Ordering::Relaxed) {
-        format!("\x1b[{}A", looks.len() + 1)
-    } else {
-        String::new()
-    };
-    let mut text =
-        format!("{up}\x1b[Kstation          airtime  aggregate  queue  rate Mbit/s  signal     down      up\n");
-    for (name, look) in names.iter().zip(&looks) {
-        text.push_str(&format!("\x1b[K{}\n", line(name, look)));
+
+    /// Draws what there is to see and does what keys ask for; returns after a while.
+    pub(super) async fn look(&mut self, lab: &Lab) {
+        let Some(drawn) = &mut self.drawn else {
+            return tokio::time::sleep(EVERY).await;
+        };
+        tokio::select! {
+            () = sleep_until(self.next) => {}
+            Some(key) = drawn.keys.recv() => {
+                if let Some(setting) = drawn.hand.handle_key(key) {
+                    lab.set(setting);
+                }
+            }
+        }
+        self.next = Instant::now() + EVERY;
+        drawn.draw(lab);
     }
-    let _ = out.write_all(text.as_bytes());
+}
+
+impl Drawn {
+    fn open(plan: &Plan) -> Option<Drawn> {
+        let hand = Hand::new(plan)?;
+        // First the one who puts it back, then what it puts back.
+        let mut keeper = Command::new(std::env::current_exe().ok()?)
+            .arg("lab-terminal")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // What the terminal says to its foreground isn't for it.
+            .process_group(0)
+            .spawn()
+            .ok()?;
+        let mut ready = [0];
+        keeper.stdout.take()?.read_exact(&mut ready).ok()?;
+        terminal::take_keys(io::stdin()).ok()?;
+        let (tell, keys) = unbounded_channel();
+        // It ends with the process: nobody else reads what is typed.
+        std::thread::spawn(move || {
+            let mut parsed = Keys::default();
+            for byte in io::stdin().lock().bytes().map_while(Result::ok) {
+                if let Some(key) = parsed.handle_byte(byte)
+                    && tell.send(key).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Some(Drawn {
+            hand,
+            keys,
+            keeper,
+            size: (0, 0),
+        })
+    }
+
+    fn draw(&mut self, lab: &Lab) {
+        let Some(size) = terminal::size(io::stderr()) else {
+            return;
+        };
+        let (_, looks) = lab.looks();
+        let names = lab.names();
+        let stations: Vec<(&str, &StationLook)> = names.into_iter().zip(&looks).collect();
+        let lines = lines(&stations, &self.hand, size);
+        let rows = lines.len() as u16;
+        if rows + 2 > size.0 {
+            return;
+        }
+        let top = size.0 - rows;
+        let mut text = String::new();
+        if self.size != size {
+            self.size = size;
+            // Room for it below; then only what is above scrolls.
+            text.push_str(&"\n".repeat(usize::from(rows)));
+            text.push_str(&format!("\x1b[1;{top}r\x1b[{top};1H"));
+        }
+        text.push_str("\x1b7");
+        for (line, row) in lines.iter().zip(top + 1..) {
+            text.push_str(&format!("\x1b[{row};1H\x1b[2K{line}"));
+        }
+        text.push_str("\x1b8");
+        // Who has no terminal any more is told so by a signal.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+impl Drop for Drawn {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+/// The view's lines for a terminal of these rows and columns.
+fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, u16)) -> Vec<String> {
+    // At most half of it; those around the selected one.
+    let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
+    let from = (hand.selected() + 1).saturating_sub(room);
+    let shown = stations.iter().enumerate().skip(from).take(room);
+    let mut lines =
+        vec!["  station          airtime  aggregate  queue  rate Mbit/s  signal     down      up Mbit/s".to_owned()];
+    lines.extend(shown.map(|(number, (name, look))| {
+        let mark = if number == hand.selected() { '>' } else { ' ' };
+        format!("{mark} {}", line(name, look))
+    }));
+    lines.push(format!("  queues: {}", hand.queues()));
+    lines.push(format!("  {KEYS}"));
+    let cut = |line: String| -> String { sanitise(&line).chars().take(usize::from(columns)).collect() };
+    lines.into_iter().map(cut).collect()
 }
 
 /// One station's line.
@@ -46,4 +167,66 @@ fn line(name: &str, look: &StationLook) -> String {
         mbps(look.down),
         mbps(look.up)
     )
+}
+
+/// The whole life of the process that puts the terminal back: when its standard input ends, which it does with whoever took the
+/// terminal.
+pub(crate) fn keep_terminal() -> Result<(), Stop> {
+    let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
+    let modes = terminal::modes(io::stderr()).map_err(failed)?;
+    io::stdout()
+        .write_all(b"r")
+        .and_then(|()| io::stdout().flush())
+        .map_err(failed)?;
+    // An error is an end, too.
+    let _ = io::copy(&mut io::stdin(), &mut io::sink());
+    terminal::put_back(io::stderr(), &modes).map_err(failed)?;
+    // All of it scrolls again; on below what was drawn.
+    let last = terminal::size(io::stderr()).map_or(24, |(rows, _)| rows);
+    let text = format!("\x1b[r\x1b[{last};1H\n");
+    io::stderr().write_all(text.as_bytes()).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+    use netburn_units::{BitRate, Dbm};
+
+    #[test]
+    fn the_view_fits_its_terminal() {
+        let mut text = "[ap.home]\n[ap.home.radio.5g]\n".to_owned();
+        for station in 0..30 {
+            text.push_str(&format!(
+                "[station.s{station}]\njoins = \"home.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n"
+            ));
+        }
+        let plan = Document::from_toml("s.toml", &text).unwrap().resolve().unwrap();
+        let mut hand = Hand::new(&plan).unwrap();
+        let look = StationLook {
+            airtime: 0.25,
+            aggregate: 12.5,
+            backlog: 7,
+            down: BitRate::from_mbps(20),
+            up: BitRate::from_mbps(1),
+            rate: BitRate::from_mbps(65),
+            signal: Some(Dbm::from_dbm(-60)),
+        };
+        let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
+        let stations: Vec<_> = names.iter().map(|name| (*name, &look)).collect();
+        let drawn = lines(&stations, &hand, (24, 80));
+        assert_eq!(drawn.len(), 12);
+        assert!(drawn.iter().all(|line| line.chars().count() <= 80));
+        assert_eq!(
+            drawn[1],
+            "> s0                   25%       12.5      7         65.0   -60 dBm    20.0     1.0"
+        );
+        assert!(drawn[11].contains("station"));
+        for _ in 0..40 {
+            hand.handle_key(Key::Down);
+        }
+        let drawn = lines(&stations, &hand, (24, 80));
+        assert!(drawn[9].starts_with("> s29 "), "{drawn:?}");
+        assert_eq!(lines(&stations, &hand, (4, 20)).len(), 4);
+    }
 }

@@ -1,0 +1,257 @@
+//! Keys that change the air by hand: which setting follows from which key. Pure.
+
+use netburn_medium::config::{Quality, QueueKind};
+use netburn_network::Network;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
+use netburn_units::{Dbm, Instant};
+
+/// What the keys do, for the view's last line.
+pub(super) const KEYS: &str =
+    "up/down station · left/right signal −/+ 3 dB · -/+ MCS · q queue of its access point · Ctrl-C ends";
+
+/// How far one key moves a signal.
+const STEP_DB: i32 = 3;
+/// As far as a scenario's signals go.
+const SIGNALS: (i32, i32) = (-110, 0);
+/// Where a signal begins that a station with a fixed MCS never had.
+const SIGNAL: i32 = -60;
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Up,
+    Down,
+    Left,
+    Right,
+    Char(u8),
+}
+
+/// What a terminal sends, taken apart: arrows are ESC [ and a letter (ECMA-48), or ESC O and one.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pending: Vec<u8>,
+}
+
+impl Keys {
+    /// The next byte; a key, if it ends one.
+    pub(super) fn handle_byte(&mut self, byte: u8) -> Option<Key> {
+        match (self.pending.len(), byte) {
+            (_, 0x1b) => {
+                self.pending = vec![byte];
+                None
+            }
+            (0, byte) => Some(Key::Char(byte)),
+            (1, b'[' | b'O') => {
+                self.pending.push(byte);
+                None
+            }
+            // Parameters of a sequence, to be passed over.
+            (2.., b'0'..=b'?') => None,
+            (2.., byte) => {
+                self.pending.clear();
+                match byte {
+                    b'A' => Some(Key::Up),
+                    b'B' => Some(Key::Down),
+                    b'C' => Some(Key::Right),
+                    b'D' => Some(Key::Left),
+                    _ => None,
+                }
+            }
+            _ => {
+                self.pending.clear();
+                None
+            }
+        }
+    }
+}
+
+/// What was set by hand, and which station is next.
+#[derive(Debug)]
+pub(super) struct Hand {
+    stations: Vec<Held>,
+    /// Name and queue.
+    aps: Vec<(String, QueueKind)>,
+    selected: usize,
+    /// A network on which settings are tried: what it doesn't take changes nothing.
+    model: Network<()>,
+}
+
+#[derive(Debug)]
+struct Held {
+    name: String,
+    ap: usize,
+    signal: Option<Dbm>,
+    mcs: Option<u8>,
+}
+
+impl Hand {
+    /// `None` for a plan whose network can't be.
+    pub(super) fn new(plan: &Plan) -> Option<Hand> {
+        let model = Network::<()>::new(plan).ok()?;
+        let stations = plan.stations.iter().zip(0_u16..).map(|(station, number)| {
+            let joined = model.joined(number).unwrap_or_default();
+            let ap = joined.split('.').next().unwrap_or_default();
+            Held {
+                name: station.name.clone(),
+                ap: plan.aps.iter().position(|known| known.name == ap).unwrap_or_default(),
+                signal: model.link_seen(number).signal,
+                mcs: match station.air.quality {
+                    Some(Quality::Mcs(mcs)) => Some(mcs),
+                    _ => None,
+                },
+            }
+        });
+        Some(Hand {
+            stations: stations.collect(),
+            aps: plan.aps.iter().map(|ap| (ap.name.clone(), ap.queue)).collect(),
+            selected: 0,
+            model,
+        })
+    }
+
+    /// The station that keys change.
+    pub(super) const fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// The access points' queues, in words.
+    pub(super) fn queues(&self) -> String {
+        let each = self.aps.iter().map(|(name, queue)| format!("{name} {}", queue.name()));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What follows from a key.
+    pub(super) fn handle_key(&mut self, key: Key) -> Option<Setting> {
+        let last = self.stations.len().checked_sub(1)?;
+        match key {
+            Key::Up => self.selected = self.selected.saturating_sub(1),
+            Key::Down => self.selected = (self.selected + 1).min(last),
+            Key::Left => return self.signal(-STEP_DB),
+            Key::Right => return self.signal(STEP_DB),
+            Key::Char(b'-') => return self.mcs(false),
+            Key::Char(b'+' | b'=') => return self.mcs(true),
+            Key::Char(b'q') => return self.queue(),
+            Key::Char(_) => {}
+        }
+        None
+    }
+
+    fn signal(&mut self, by: i32) -> Option<Setting> {
+        let station = &mut self.stations[self.selected];
+        let from = station
+            .signal
+            .map_or(SIGNAL - by, |signal| signal.as_hundredths() / 100);
+        let signal = Dbm::from_dbm((from + by).clamp(SIGNALS.0, SIGNALS.1));
+        station.signal = Some(signal);
+        station.mcs = None;
+        let setting = Setting::Station(station.name.clone(), StationSetting::Quality(Quality::Signal(signal)));
+        self.model.set(Instant::ZERO, &setting);
+        Some(setting)
+    }
+
+    fn mcs(&mut self, faster: bool) -> Option<Setting> {
+        let (number, station) = (self.selected as u16, &mut self.stations[self.selected]);
+        let mcs = match (station.mcs, faster) {
+            (None, _) => 0,
+            (Some(mcs), true) => mcs + 1,
+            (Some(mcs), false) => mcs.checked_sub(1)?,
+        };
+        let setting = Setting::Station(station.name.clone(), StationSetting::Quality(Quality::Mcs(mcs)));
+        let before = self.model.link_seen(number).rate_down;
+        self.model.set(Instant::ZERO, &setting);
+        // One that the link doesn't have leaves it as it was.
+        if station.mcs.is_some() && self.model.link_seen(number).rate_down == before {
+            return None;
+        }
+        station.mcs = Some(mcs);
+        station.signal = None;
+        Some(setting)
+    }
+
+    fn queue(&mut self) -> Option<Setting> {
+        let (name, queue) = self.aps.get_mut(self.stations[self.selected].ap)?;
+        let at = QueueKind::ALL.iter().position(|kind| kind == queue)?;
+        *queue = QueueKind::ALL[(at + 1) % QueueKind::ALL.len()];
+        Some(Setting::Ap(name.clone(), ApSetting::Queue(*queue)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+
+    fn keys(bytes: &[u8]) -> Vec<Key> {
+        let mut keys = Keys::default();
+        bytes.iter().filter_map(|byte| keys.handle_byte(*byte)).collect()
+    }
+
+    #[test]
+    fn arrows_are_sequences_and_the_rest_are_characters() {
+        use Key::{Char, Down, Left, Right, Up};
+        assert_eq!(keys(b"\x1b[A\x1b[B\x1bOC\x1b[D"), [Up, Down, Right, Left]);
+        assert_eq!(keys(b"q+-"), [Char(b'q'), Char(b'+'), Char(b'-')]);
+        // Ctrl and an arrow; Home; Delete; Alt and a letter; Escape and then an arrow.
+        assert_eq!(keys(b"\x1b[1;5C\x1b[H\x1b[3~\x1bx\x1b\x1b[Aq"), [Right, Up, Char(b'q')]);
+    }
+
+    fn hand() -> Hand {
+        let text = r#"
+            [ap.home]
+            [ap.home.radio.5g]
+            standard = "802.11n"
+            [station.near]
+            joins = "home.5g"
+            signal = "-40 dBm"
+            workload = "probe"
+            [station.fixed]
+            joins = "home.5g"
+            standard = "802.11n"
+            streams = 1
+            mcs = 6
+            workload = "probe"
+        "#;
+        Hand::new(&Document::from_toml("s.toml", text).unwrap().resolve().unwrap()).unwrap()
+    }
+
+    fn pressed(hand: &mut Hand, bytes: &[u8]) -> Vec<String> {
+        let keys = keys(bytes).into_iter();
+        keys.filter_map(|key| hand.handle_key(key))
+            .map(|setting| setting.to_string())
+            .collect()
+    }
+
+    #[test]
+    fn keys_become_settings() {
+        let mut hand = hand();
+        assert_eq!(
+            pressed(&mut hand, b"\x1b[D\x1b[D\x1b[C"),
+            [
+                "station.near.signal = -43 dBm",
+                "station.near.signal = -46 dBm",
+                "station.near.signal = -43 dBm"
+            ]
+        );
+        // Beyond the last there is none. MCS 7 is the fastest of 802.11n.
+        assert_eq!(
+            pressed(&mut hand, b"\x1b[B\x1b[B++-"),
+            ["station.fixed.mcs = 7", "station.fixed.mcs = 6"]
+        );
+        assert_eq!(pressed(&mut hand, b"\x1b[D"), ["station.fixed.signal = -60 dBm"]);
+        assert_eq!(pressed(&mut hand, b"qx"), ["ap.home.queue = pfifo-fast"]);
+        assert_eq!(hand.queues(), "home pfifo-fast");
+        assert_eq!(pressed(&mut hand, b"qqqqq").len(), 5);
+        assert_eq!(hand.queues(), "home fifo");
+    }
+
+    #[test]
+    fn signals_and_rates_have_ends() {
+        let mut hand = hand();
+        let all = pressed(&mut hand, &b"\x1b[C".repeat(20));
+        assert_eq!(all.last().unwrap(), "station.near.signal = 0 dBm");
+        let all = pressed(&mut hand, &b"\x1b[D".repeat(60));
+        assert_eq!(all.last().unwrap(), "station.near.signal = -110 dBm");
+        assert_eq!(pressed(&mut hand, b"--"), ["station.near.mcs = 0"]);
+    }
+}
