@@ -228,9 +228,9 @@ mod tests {
         assert_eq!(
             pressed(&mut hand, b"\x1b[D\x1b[D\x1b[C"),
             [
-                "station.near.signal = -43 dBm",
-                "station.near.signal = -46 dBm",
-                "station.near.signal = -43 dBm"
+                "station.near.signal = \"-43 dBm\"",
+                "station.near.signal = \"-46 dBm\"",
+                "station.near.signal = \"-43 dBm\""
             ]
         );
         // Beyond the last there is none. MCS 7 is the fastest of 802.11n.
@@ -238,8 +238,8 @@ mod tests {
             pressed(&mut hand, b"\x1b[B\x1b[B++-"),
             ["station.fixed.mcs = 7", "station.fixed.mcs = 6"]
         );
-        assert_eq!(pressed(&mut hand, b"\x1b[D"), ["station.fixed.signal = -60 dBm"]);
-        assert_eq!(pressed(&mut hand, b"qx"), ["ap.home.queue = pfifo-fast"]);
+        assert_eq!(pressed(&mut hand, b"\x1b[D"), ["station.fixed.signal = \"-60 dBm\""]);
+        assert_eq!(pressed(&mut hand, b"qx"), ["ap.home.queue = \"pfifo-fast\""]);
         assert_eq!(hand.queues(), "home pfifo-fast");
         assert_eq!(pressed(&mut hand, b"qqqqq").len(), 5);
         assert_eq!(hand.queues(), "home fifo");
@@ -249,9 +249,9 @@ mod tests {
     fn signals_and_rates_have_ends() {
         let mut hand = hand();
         let all = pressed(&mut hand, &b"\x1b[C".repeat(20));
-        assert_eq!(all.last().unwrap(), "station.near.signal = 0 dBm");
+        assert_eq!(all.last().unwrap(), "station.near.signal = \"0 dBm\"");
         let all = pressed(&mut hand, &b"\x1b[D".repeat(60));
-        assert_eq!(all.last().unwrap(), "station.near.signal = -110 dBm");
+        assert_eq!(all.last().unwrap(), "station.near.signal = \"-110 dBm\"");
         assert_eq!(pressed(&mut hand, b"--"), ["station.near.mcs = 0"]);
     }
 }

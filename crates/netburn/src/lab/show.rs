@@ -142,8 +142,7 @@ fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, 
     let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
     let from = (hand.selected() + 1).saturating_sub(room);
     let shown = stations.iter().enumerate().skip(from).take(room);
-    let mut lines =
-        vec!["  station          airtime  aggregate  queue  rate Mbit/s  signal     down      up Mbit/s".to_owned()];
+    let mut lines = vec!["  station       airtime  aggregate  queue  rate Mbit/s   signal  down Mbit/s  up".to_owned()];
     lines.extend(shown.map(|(number, (name, look))| {
         let mark = if number == hand.selected() { '>' } else { ' ' };
         format!("{mark} {}", line(name, look))
@@ -159,7 +158,7 @@ fn line(name: &str, look: &StationLook) -> String {
     let mbps = |rate: netburn_units::BitRate| rate.as_bps() as f64 / 1e6;
     let signal = look.signal.map_or_else(|| "-".to_owned(), |signal| signal.to_string());
     format!(
-        "{name:<16} {:>6.0}%  {:>9.1}  {:>5}  {:>11.1}  {signal:>8}  {:>6.1}  {:>6.1}",
+        "{name:<13} {:>6.0}%  {:>9.1}  {:>5}  {:>11.1}  {signal:>7}  {:>6.1}  {:>6.1}",
         look.airtime * 100.0,
         look.aggregate,
         look.backlog,
@@ -219,7 +218,7 @@ mod tests {
         assert!(drawn.iter().all(|line| line.chars().count() <= 80));
         assert_eq!(
             drawn[1],
-            "> s0                   25%       12.5      7         65.0   -60 dBm    20.0     1.0"
+            "> s0                25%       12.5      7         65.0  -60 dBm    20.0     1.0"
         );
         assert!(drawn[11].contains("station"));
         for _ in 0..40 {
