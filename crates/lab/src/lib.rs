@@ -18,6 +18,7 @@
 //! On other systems than Linux all but the last two is there, and [`Lab::open`] says that there is no lab.
 
 pub mod address;
+mod ahead;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is captured is a lab's"))]
 pub mod capture;
 pub mod credit;

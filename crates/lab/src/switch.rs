@@ -1,6 +1,7 @@
 //! Frames in, frames out: a modelled network between kernels, without a clock or a file in it.
 
 use crate::address;
+use crate::ahead::Ahead;
 use crate::credit::Credit;
 use crate::packet::{Burst, Joiner, Refused, Segment};
 use netburn_medium::air::Wake as AirWake;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub struct Switch {
     network: Network<Segment>,
     stations: usize,
+    /// By station.
+    ahead: Vec<Ahead>,
     /// By station.
     credits: Vec<Credit>,
     /// Bytes before each packet on the link between a kernel and us.
@@ -92,6 +95,7 @@ impl Switch {
         let mut switch = Switch {
             network,
             stations,
+            ahead: plan.stations.iter().map(Ahead::of).collect(),
             credits: vec![Credit::new(0); stations],
             framing: 0,
             joiner: Joiner::default(),
@@ -251,12 +255,11 @@ impl Switch {
             .next()
     }
 
-    /// Looks at the rates of the links: what stations may have ahead of the air is 3 ms of theirs, some aggregates, so that neither
-    /// the air nor their own queue waits for the other.
+    /// Looks at the rates of the links: what stations may have ahead of the air follows them.
     pub fn follow_rates(&mut self) {
-        for station in 0..self.stations as u16 {
+        for (station, ahead) in (0..self.stations as u16).zip(&self.ahead) {
             let rate = self.network.link_seen(station).rate_up;
-            self.credits[usize::from(station)].set_target(rate.as_bps() / 8 * 3 / 1000);
+            self.credits[usize::from(station)].set_target(ahead.bytes(rate));
         }
     }
 

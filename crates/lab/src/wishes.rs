@@ -1,14 +1,12 @@
 //! What a plan asks of kernels, and what this machine's can't do of it.
 
+use crate::ahead::KERNEL;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use std::fs;
 
 /// Where nobody says otherwise, on every ground that models the air.
 const USUAL: &str = "cubic";
-
-/// The shift that a kernel's sockets begin with (`sock_init_data`); only a Wi-Fi driver can ask for another (`sk_pacing_shift_update`).
-const SHIFT: u8 = 10;
 
 /// The congestion control of connections for which the plan names none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,28 +52,18 @@ fn of_station(station: &Station) -> Vec<String> {
     let name = &station.name;
     let mut notes = Vec::new();
     if let Some(settings) = station.tsq.and_then(|tsq| tsq.settings()) {
-        let mut not = Vec::new();
-        if settings.shift != Some(SHIFT) {
-            let wanted = settings.shift.map_or_else(
-                || "a limit that doesn't follow the rate".to_owned(),
-                |shift| format!("shift {shift}"),
-            );
-            not.push(format!("{wanted} (a kernel's is {SHIFT} unless a Wi-Fi driver asks)"));
-        }
-        if settings.minimum.as_bytes() > 0 {
-            not.push(format!("the minimum of {}", settings.minimum));
+        if settings.shift.is_some_and(|shift| shift > KERNEL) {
+            notes.push(format!(
+                "station.{name}.tsq: a kernel's own shift is {KERNEL}; the lab can't let less wait than that"
+            ));
+        } else if settings.shift != Some(KERNEL) || settings.minimum.as_bytes() > 0 {
+            notes.push(format!(
+                "station.{name}.tsq: approximated: a kernel's own shift is {KERNEL}; what more is to wait, the lab takes over, from all \
+                 connections together"
+            ));
         }
         if settings.cap.is_some() && !settings.caps_paced {
-            not.push("leaving paced connections without the cap".to_owned());
-        }
-        if !not.is_empty() {
-            let done = settings
-                .cap
-                .map_or_else(String::new, |cap| format!("; the cap of {cap} is set"));
-            notes.push(format!(
-                "station.{name}.tsq: the lab can't do {}{done}",
-                not.join(", nor ")
-            ));
+            notes.push(format!("station.{name}.tsq: the cap holds for paced connections, too"));
         }
     }
     if !station.completion_delay.is_zero() {
@@ -122,26 +110,24 @@ mod tests {
         ] {
             assert_eq!(notes(met), none, "{met}");
         }
+        for approximated in ["tsq = \"2025\"", "tsq = \"2013-min\"", "tsq = \"2012\""] {
+            assert_eq!(
+                notes(approximated),
+                [
+                    "station.s.tsq: approximated: a kernel's own shift is 10; what more is to wait, the lab takes over, from all connections \
+                     together"
+                ],
+                "{approximated}"
+            );
+        }
         assert_eq!(
-            notes("tsq = \"2025\""),
+            notes("tsq = { shift = 12 }\ncompletion_delay = \"1 ms\""),
             [
-                "station.s.tsq: the lab can't do shift 7 (a kernel's is 10 unless a Wi-Fi driver asks); the cap of 4 MiB is set"
-            ]
-        );
-        assert_eq!(
-            notes("tsq = \"2013-min\""),
-            ["station.s.tsq: the lab can't do the minimum of 128 KiB"]
-        );
-        let all =
-            notes("tsq = { shift = \"none\", minimum = \"10 kB\", cap = \"1 MiB\" }\ncompletion_delay = \"1 ms\"");
-        assert_eq!(
-            all,
-            [
-                "station.s.tsq: the lab can't do a limit that doesn't follow the rate (a kernel's is 10 unless a Wi-Fi driver \
-                 asks), nor the minimum of 10 kB; the cap of 1 MiB is set",
+                "station.s.tsq: a kernel's own shift is 10; the lab can't let less wait than that",
                 "station.s.completion_delay: the lab tells a kernel at once what has left"
             ]
         );
-        assert_eq!(notes("tsq = \"2019\"").len(), 1);
+        let paced = notes("tsq = \"2019\"");
+        assert_eq!(paced[1..], ["station.s.tsq: the cap holds for paced connections, too"]);
     }
 }

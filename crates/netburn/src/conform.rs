@@ -20,8 +20,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use flow::flow;
 
-/// How often a case runs in the lab before it is said to be inconclusive.
+/// How often a case runs in the lab before it is said to be inconclusive; of the quick ones.
 const TRIES: u32 = 3;
+const QUICK_TRIES: u32 = 2;
 
 /// `netburn conform`.
 pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
@@ -41,7 +42,7 @@ pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
         say(&format!("{}:", case.name));
-        all.push(compared(case, args.busy, &folder.0)?);
+        all.push(compared(case, args, &folder.0)?);
     }
     let text = match args.format {
         ConformFormat::Text => page::text(&all),
@@ -78,11 +79,14 @@ fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
     document.resolve_for(ground).map_err(wrong)
 }
 
-fn compared(case: &Case, busy: bool, folder: &Path) -> Result<Compared, Stop> {
+fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, Stop> {
     let believed = |doubts: Vec<String>| -> Vec<String> {
-        let kept = doubts.into_iter().filter(|doubt| !(busy && doubt.contains(" busy")));
+        let kept = doubts
+            .into_iter()
+            .filter(|doubt| !(args.busy && doubt.contains(" busy")));
         kept.collect()
     };
+    let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let (plan, _) = plan(case, Ground::Lab)?;
     let plan = Plan {
         repeat: case.runs,
@@ -92,7 +96,7 @@ fn compared(case: &Case, busy: bool, folder: &Path) -> Result<Compared, Stop> {
         Some(flows) => {
             let simulated = flow::simulated(&plan, flows)?;
             let (mut lab, mut doubts) = (Vec::new(), Vec::new());
-            for _ in 0..TRIES {
+            for _ in 0..tries {
                 (lab, doubts) = flow::in_lab(&plan, flows)?;
                 doubts = believed(doubts);
                 if doubts.is_empty() {
@@ -111,7 +115,7 @@ fn compared(case: &Case, busy: bool, folder: &Path) -> Result<Compared, Stop> {
         None => {
             let simulated = run::of(&plan, Ground::Simulate, &folder.join("simulate"))?;
             let mut lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
-            for _ in 1..TRIES {
+            for _ in 1..tries {
                 if believed(lab.gate.reasons.clone()).is_empty() {
                     break;
                 }

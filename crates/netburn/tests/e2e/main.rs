@@ -8,6 +8,7 @@ mod common;
 mod counts;
 mod decode;
 mod fetching;
+mod grounds;
 mod help;
 mod input;
 mod lab;

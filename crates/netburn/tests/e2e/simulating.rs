@@ -106,8 +106,8 @@ fn what_cannot_be_simulated_is_told() {
         ("station.caller.standard=802.11g", "802.11"),
         ("station.caller.signal=\"-105 dBm\"", "too weak"),
     ] {
-    bench.write("house.toml", busy_house());
-    let ended = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--format", "json"])).expect(0);
+        bench.write("house.toml", busy_house());
+        let ended = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--format", "json"])).expect(0);
         assert!(
             ended.stderr.contains(said),
             "{change}: `{said}` is not in:\n{}",
