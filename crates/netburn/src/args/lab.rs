@@ -40,7 +40,7 @@ pub(crate) struct DoctorArgs {
 
 const EXAMPLES: &str = "Examples:
   netburn lab anomaly --at fast-1 -- iperf3 -c server
-  netburn lab anomaly --at fast-1 -- curl -o /dev/null http://server/100M --and --at slow -- ping server
+  netburn lab anomaly --at fast-1 -- curl -o /dev/null http://server/bytes/100MiB --and --at slow -- ping -c 9 server
   netburn lab archer-c7-split --serve";
 
 /// One command and where it runs.
