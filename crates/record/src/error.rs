@@ -15,7 +15,11 @@ pub enum Error {
         source: io::Error,
     },
     /// There is neither a finished record nor one under way.
-    #[error("{path} is not a run folder: it has neither a run.json nor a spool", path = .0.display())]
+    #[error("{path} is not a run folder: {why}", path = .0.display(), why = if .0.is_dir() {
+        "it has neither a run.json nor a spool"
+    } else {
+        "there is no such folder"
+    })]
     NotARun(PathBuf),
     /// Somebody is still recording into it.
     #[error("{path} is still being recorded", path = .0.display())]

@@ -150,7 +150,11 @@ fn what_is_no_record_is_refused_plainly() {
     let dir = tempfile::tempdir().unwrap();
     let said = |path: &Path| Run::open(path).unwrap_err().to_string();
     assert!(said(dir.path()).contains("is not a run folder"), "{}", said(dir.path()));
-    assert!(said(&dir.path().join("nothing")).contains("is not a run folder"));
+    let nothing = said(&dir.path().join("nothing"));
+    assert!(
+        nothing.ends_with("is not a run folder: there is no such folder"),
+        "{nothing}"
+    );
 
     let path = dir.path().join("run");
     drop(record(&path, &good_rows(), &Ending::Complete));

@@ -58,7 +58,7 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: Option<u32>,
     /// How long the load runs, such as `60s` or `5min`, instead of the scenario's
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<Duration>,
     /// Any key of the scenario, such as `server.link.rate="15 Mbit/s"`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -131,7 +131,9 @@ impl Part {
         };
         // One unit behind the whole will do.
         if one != other && !one.is_empty() {
-            return Err(format!("the two ends of `{shown}` have different units"));
+            return Err(format!(
+                "the two ends of `{shown}` have different units; write the same one on both, or one behind the second"
+            ));
         }
         if last < first {
             return Err(format!("the range `{shown}` is empty: write the smaller number first"));
