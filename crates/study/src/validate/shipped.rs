@@ -27,6 +27,7 @@ pub const FILES: &[(&str, &str)] = shipped![
     "questions.toml",
     "questions-small-queues.toml",
     "questions-anomaly.toml",
+    "questions-patch.toml",
 ];
 
 /// Those about single models: all but the questions, which run whole scenarios and have pages of their own in `docs/questions`.
