@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod permits;
 
 use crate::args::{DoctorArgs, Format};
 use crate::exit::{Ended, Stop};
@@ -40,17 +42,21 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Ended, Stop> {
 /// All that was looked at, in the order in which a lab needs it.
 fn findings() -> Vec<Finding> {
     #[cfg(target_os = "linux")]
-    return vec![
-        kernel::namespaces(),
-        kernel::tun(),
-        opened(),
-        kernel::priority(),
-        kernel::timer(),
-        kernel::controls(),
-    ];
+    {
+        let opened = opened();
+        let machine = kernel::machine(opened.ok, in_container());
+        vec![
+            permits::namespaces(&machine),
+            permits::tun(&machine),
+            opened,
+            kernel::priority(),
+            kernel::timer(),
+            kernel::controls(),
+        ]
+    }
     // What else there is to look at belongs to a lab.
     #[cfg(not(target_os = "linux"))]
-    return vec![opened()];
+    vec![opened()]
 }
 
 fn described(finding: &Finding) -> String {
@@ -74,20 +80,14 @@ fn opened() -> Finding {
         .map_err(|error| Stop::Wrong(error.to_string()))
         .and_then(|plan: Plan| lab::open(&plan));
     let took = began.elapsed().as_millis();
-    let remedy = match &opened {
-        Err(_) if in_container() => {
-            Some("start the container with --device /dev/net/tun --cap-add SYS_ADMIN --cap-add NET_ADMIN")
-        }
-        _ => None,
-    };
     Finding {
         name: "a lab",
         ok: opened.is_ok(),
         found: match opened {
-            Ok(_) => format!("opened in {took} ms"),
+            Ok(lab) => format!("opened in {took} ms; stations have {}", lab.device()),
             Err(Stop::Wrong(why) | Stop::NotMeasured(why)) => why,
             Err(Stop::Unread) => String::new(),
         },
-        remedy: remedy.map(str::to_owned),
+        remedy: None,
     }
 }

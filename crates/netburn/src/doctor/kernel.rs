@@ -1,58 +1,56 @@
 //! What of this kernel a lab needs.
 
-use super::{Finding, in_container};
+use super::Finding;
 use netburn_linux::{Monotonic, wait};
 use netburn_units::Duration;
 use std::fs;
 use std::path::Path;
 
+/// What was found of a machine.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Machine {
+    /// Whether a lab could be opened, which is what counts in the end.
+    pub(super) lab: bool,
+    /// Whether this is root.
+    pub(super) root: bool,
+    /// Whether this is a container, by what its runtime leaves there.
+    pub(super) container: bool,
+    /// Whether the kernel has user namespaces.
+    pub(super) kernel: bool,
+    /// user.max_user_namespaces.
+    pub(super) most: Option<i64>,
+    /// kernel.unprivileged_userns_clone, on Debian and what comes from it.
+    pub(super) clone: Option<i64>,
+    /// kernel.apparmor_restrict_unprivileged_userns, on Ubuntu since 23.10.
+    pub(super) apparmor: Option<i64>,
+    /// Whether system calls are filtered (`Seccomp: 2` in /proc/self/status).
+    pub(super) filtered: bool,
+    /// Why /dev/net/tun can't be opened: whether its mode forbids it, and how the kernel says it.
+    pub(super) closed: Option<(bool, String)>,
+}
+
 fn number(path: &str) -> Option<i64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-pub(super) fn namespaces() -> Finding {
-    let (found, remedy) = if number("/proc/sys/user/max_user_namespaces") == Some(0) {
-        (
-            "none are allowed",
-            Some("sudo sysctl -w user.max_user_namespaces=10000"),
-        )
-    } else if number("/proc/sys/kernel/unprivileged_userns_clone") == Some(0) {
-        (
-            "only root may make them",
-            Some("sudo sysctl -w kernel.unprivileged_userns_clone=1"),
-        )
-    } else if number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
-        (
-            "AppArmor restricts them to programs with a profile (Ubuntu since 23.10)",
-            Some("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
-        )
-    } else if !Path::new("/proc/self/ns/user").exists() {
-        ("this kernel has none", None)
-    } else {
-        ("allowed", None)
-    };
-    Finding {
-        name: "user namespaces",
-        ok: found == "allowed",
-        found: found.to_owned(),
-        remedy: remedy.map(str::to_owned),
-    }
-}
-
-pub(super) fn tun() -> Finding {
+/// What is found of this machine; the lab was tried, and what a container's runtime leaves was looked for.
+pub(super) fn machine(lab: bool, container: bool) -> Machine {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let seccomp = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
     let opened = fs::File::options().read(true).write(true).open("/dev/net/tun");
-    let remedy = opened.as_ref().err().map(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => "sudo chmod 0666 /dev/net/tun",
-        _ if in_container() => "start the container with --device /dev/net/tun",
-        _ => "sudo modprobe tun",
-    });
-    Finding {
-        name: "/dev/net/tun",
-        ok: opened.is_ok(),
-        found: opened
+    Machine {
+        lab,
+        root: netburn_linux::namespace::ids().0 == 0,
+        container,
+        kernel: Path::new("/proc/self/ns/user").exists(),
+        most: number("/proc/sys/user/max_user_namespaces"),
+        clone: number("/proc/sys/kernel/unprivileged_userns_clone"),
+        apparmor: number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+        filtered: seccomp.is_some_and(|mode| mode.trim() == "2"),
+        closed: opened
             .err()
-            .map_or_else(|| "can be opened".to_owned(), |error| error.to_string()),
-        remedy: remedy.map(str::to_owned),
+            // EACCES is its mode; EPERM, where a container has no right to the device.
+            .map(|error| (error.raw_os_error() == Some(13), error.to_string())),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{Bench, finish};
 
 /// Two stations with little to do.
-const SMALL: &str = r#"
+pub(crate) const SMALL: &str = r#"
 duration = "3 s"
 baseline = "1 s"
 drain = "1 s"

@@ -12,6 +12,8 @@ mod grounds;
 mod help;
 mod input;
 mod lab;
+mod lab_bad_days;
+mod lab_users;
 mod output;
 mod serving;
 mod simulating;

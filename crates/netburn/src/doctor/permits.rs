@@ -1,0 +1,190 @@
+//! What a machine permits, and the line that would have it permit the rest. Pure: what was found goes in.
+
+use super::Finding;
+use super::kernel::Machine;
+
+/// What a container has to be started with (docker-run(1), podman-run(1)): its filter of system calls and its AppArmor profile forbid
+/// namespaces and mounts, and parts of /proc are hidden.
+const CONTAINER: &str = "start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
+                         --security-opt systempaths=unconfined --device /dev/net/tun";
+
+/// Whether namespaces can be had.
+pub(super) fn namespaces(machine: &Machine) -> Finding {
+    let (found, remedy) = if machine.lab {
+        ("allowed", None)
+    } else if !machine.kernel {
+        ("this kernel has none (CONFIG_USER_NS); root needs none", None)
+    } else if machine.most == Some(0) {
+        (
+            "none are allowed",
+            Some("sudo sysctl -w user.max_user_namespaces=10000"),
+        )
+    } else if machine.container {
+        ("a container's confinement may forbid them", Some(CONTAINER))
+    } else if machine.clone == Some(0) && !machine.root {
+        (
+            "only root may make them",
+            Some("sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+        )
+    } else if machine.apparmor == Some(1) && !machine.root {
+        (
+            "AppArmor restricts them to programs with a profile (Ubuntu since 23.10)",
+            Some("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+        )
+    } else if machine.filtered {
+        ("a filter of system calls may forbid them", Some(CONTAINER))
+    } else {
+        ("nothing that is known forbids them", None)
+    };
+    Finding {
+        name: "user namespaces",
+        ok: machine.lab || found.starts_with("nothing"),
+        found: found.to_owned(),
+        remedy: remedy.map(lasting),
+    }
+}
+
+/// A setting of the kernel's holds until the next boot; in a file it lasts.
+fn lasting(remedy: &str) -> String {
+    match remedy.strip_prefix("sudo sysctl -w ") {
+        Some(setting) => {
+            format!(
+                "{remedy}    (until the next boot; for good: echo {setting} | sudo tee /etc/sysctl.d/60-netburn.conf)"
+            )
+        }
+        None => remedy.to_owned(),
+    }
+}
+
+/// Whether TUN devices can be had.
+pub(super) fn tun(machine: &Machine) -> Finding {
+    let (found, remedy) = match &machine.closed {
+        None => ("can be opened".to_owned(), None),
+        Some((forbidden, error)) => {
+            let instead = if machine.lab {
+                "; Ethernet pairs take its place, which carry a little less"
+            } else {
+                ""
+            };
+            let remedy = if *forbidden {
+                "sudo chmod 0666 /dev/net/tun    (until the next boot)"
+            } else if machine.container {
+                "start the container with --device /dev/net/tun"
+            } else {
+                "sudo modprobe tun"
+            };
+            (format!("can't be opened: {error}{instead}"), Some(remedy.to_owned()))
+        }
+    };
+    Finding {
+        name: "/dev/net/tun",
+        ok: machine.closed.is_none(),
+        found,
+        remedy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usual() -> Machine {
+        Machine {
+            kernel: true,
+            most: Some(96_365),
+            ..Machine::default()
+        }
+    }
+
+    #[test]
+    fn a_lab_that_opens_needs_no_remedy() {
+        let machine = Machine {
+            lab: true,
+            apparmor: Some(1),
+            filtered: true,
+            ..usual()
+        };
+        let finding = namespaces(&machine);
+        assert!(finding.ok && finding.remedy.is_none());
+        assert!(tun(&machine).ok);
+    }
+
+    #[test]
+    fn each_thing_that_forbids_namespaces_has_its_line() {
+        let remedy = |machine: Machine| {
+            let finding = namespaces(&machine);
+            assert!(!finding.ok);
+            finding.remedy.unwrap_or_default()
+        };
+        let none = Machine {
+            most: Some(0),
+            ..usual()
+        };
+        assert!(remedy(none).starts_with("sudo sysctl -w user.max_user_namespaces=10000 "));
+        let debian = Machine {
+            clone: Some(0),
+            ..usual()
+        };
+        assert!(remedy(debian).starts_with("sudo sysctl -w kernel.unprivileged_userns_clone=1 "));
+        let ubuntu = Machine {
+            apparmor: Some(1),
+            clone: Some(1),
+            ..usual()
+        };
+        let line = remedy(ubuntu);
+        assert!(
+            line.starts_with("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 "),
+            "{line}"
+        );
+        assert!(
+            line.contains("echo kernel.apparmor_restrict_unprivileged_userns=0 | sudo tee"),
+            "{line}"
+        );
+        for machine in [
+            Machine {
+                container: true,
+                ..usual()
+            },
+            Machine {
+                filtered: true,
+                ..usual()
+            },
+        ] {
+            let line = remedy(machine);
+            assert!(line.contains("--security-opt seccomp=unconfined"), "{line}");
+            assert!(line.contains("--device /dev/net/tun"), "{line}");
+        }
+        // What holds for everybody but root doesn't hold for root.
+        let root = Machine {
+            root: true,
+            clone: Some(0),
+            apparmor: Some(1),
+            ..usual()
+        };
+        assert_eq!(namespaces(&root).remedy, None);
+        assert_eq!(remedy(Machine::default()), "");
+    }
+
+    #[test]
+    fn a_closed_device_has_its_line_and_what_takes_its_place() {
+        let closed = |forbidden, container| Machine {
+            lab: true,
+            container,
+            closed: Some((forbidden, "no".to_owned())),
+            ..usual()
+        };
+        let line = |machine: &Machine| tun(machine).remedy.unwrap();
+        assert!(line(&closed(true, false)).starts_with("sudo chmod 0666 /dev/net/tun "));
+        assert_eq!(line(&closed(false, false)), "sudo modprobe tun");
+        assert_eq!(
+            line(&closed(false, true)),
+            "start the container with --device /dev/net/tun"
+        );
+        assert!(tun(&closed(true, false)).found.contains("Ethernet pairs"));
+        let without = Machine {
+            lab: false,
+            ..closed(true, false)
+        };
+        assert!(!tun(&without).found.contains("Ethernet pairs"));
+    }
+}

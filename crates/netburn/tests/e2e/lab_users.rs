@@ -1,0 +1,189 @@
+//! The lab as root and as an ordinary user, with /dev/net/tun, with it closed and without it: ping, curl, iperf3 and a browser.
+//! Needs them all, as CI has them.
+
+use crate::common::{Bench, finish, is_root};
+use crate::lab::SMALL;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Nobody's, on any usual system.
+const USER: u32 = 54_711;
+
+/// What an ordinary user finds in the place of /dev/net/tun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tun {
+    /// A device that everybody may open.
+    Open,
+    /// One that only root may.
+    Closed,
+    /// Nothing.
+    Missing,
+}
+
+impl Tun {
+    /// What the lab's devices are then.
+    const fn device(self) -> &'static str {
+        match self {
+            Tun::Open => "stations have TUN devices",
+            Tun::Closed | Tun::Missing => "stations have Ethernet pairs",
+        }
+    }
+}
+
+/// Puts a device of our own, or nothing, over /dev/net for what is run, and nobody else.
+const PREPARED: &str = r#"
+set -e
+mount -t tmpfs -o mode=755 none stage
+case $0 in
+    Open) mknod stage/tun c 10 200; chmod 666 stage/tun ;;
+    Closed) mknod stage/tun c 10 200; chmod 600 stage/tun ;;
+esac
+mount --bind stage /dev/net
+exec "$@"
+"#;
+
+/// `netburn` run by an ordinary user. Who isn't root can only take the device away, and is root in a user namespace then.
+fn ordinary(bench: &Bench, tun: Tun, args: &[&str]) -> Command {
+    let mut command = Command::new("unshare");
+    if !is_root() {
+        if tun == Tun::Open {
+            return bench.netburn(args);
+        }
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.args(["--mount", "--", "sh", "-c", PREPARED, &format!("{tun:?}")]);
+    if is_root() {
+        let (user, group) = (format!("--reuid={USER}"), format!("--regid={USER}"));
+        command.args(["setpriv", &user, &group, "--clear-groups"]);
+    }
+    command.arg(reachable(bench)).args(args);
+    bench.prepared(command)
+}
+
+/// The program where anybody can run it.
+fn reachable(bench: &Bench) -> PathBuf {
+    let program = bench.path("netburn");
+    if !program.exists() {
+        let built = env!("CARGO_BIN_EXE_netburn");
+        if std::fs::hard_link(built, &program).is_err() {
+            std::fs::copy(built, &program).unwrap();
+        }
+        std::fs::create_dir(bench.path("stage")).unwrap();
+        if is_root() {
+            let folder = program.parent().unwrap();
+            chown(folder, Some(USER), Some(USER)).unwrap();
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    program
+}
+
+/// What runs at a station. The browser keeps to a folder of its own; as root it wants to be told that it may have no sandbox.
+const USES: &str = r#"
+echo "user $(id -u)"
+ping -4 -q -c 2 -i 0.2 server | grep received
+ping -6 -q -c 1 server | grep received
+echo "curl $(curl -sS -o /dev/null -w '%{http_code}' http://server/)"
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+[ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
+export HOME="$home" TMPDIR="$home" XDG_CONFIG_HOME="$home" XDG_CACHE_HOME="$home"
+page=$(chromium --headless=new --disable-gpu --disable-dev-shm-usage $sandbox --user-data-dir="$home/profile" \
+    --dump-dom http://server/ 2>"$home/errors") || cat "$home/errors" >&2
+case $page in *"a server that moves bytes to measure networks with"*) echo "page loaded" ;; *) echo "no page: $page" ;; esac
+"#;
+
+fn used(bench: &Bench, ended: &crate::common::Ended, user: u32) {
+    let text = String::from_utf8_lossy(&ended.stdout);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(ended.status.success(), "{text}{}", ended.stderr);
+    assert_eq!(
+        lines.first(),
+        Some(&format!("user {user}").as_str()),
+        "{}",
+        ended.stderr
+    );
+    assert!(lines[1].starts_with("2 packets transmitted, 2 received"), "{text}");
+    assert!(lines[2].starts_with("1 packets transmitted, 1 received"), "{text}");
+    assert_eq!(lines[3..], ["curl 200", "page loaded"], "{text}{}", ended.stderr);
+    assert!(!bench.path("profile").exists());
+}
+
+const AT_CALLER: [&str; 6] = ["lab", "small.toml", "--at", "caller", "--", "sh"];
+
+#[test]
+fn an_ordinary_user_has_a_lab_with_and_without_tun() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.write("uses.sh", USES);
+    for tun in [Tun::Open, Tun::Closed, Tun::Missing] {
+        if tun == Tun::Closed && !is_root() {
+            continue;
+        }
+        let ended = finish(ordinary(&bench, tun, &[&AT_CALLER[..], &["./uses.sh"]].concat()));
+        let user = match (is_root(), tun) {
+            (true, _) => USER,
+            (false, Tun::Open) => {
+                std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(bench.path("uses.sh")).unwrap())
+            }
+            (false, _) => 0,
+        };
+        used(&bench, &ended, user);
+        if is_root() || tun != Tun::Open {
+            assert!(ended.stderr.contains(tun.device()), "{tun:?}: {}", ended.stderr);
+        }
+        let iperf3 = [
+            "lab",
+            "small.toml",
+            "--at",
+            "reader",
+            "--",
+            "iperf3",
+            "-c",
+            "server",
+            "-n",
+            "1M",
+            "-J",
+        ];
+        let ended = finish(ordinary(&bench, tun, &iperf3));
+        assert!(ended.status.success(), "{tun:?}: {}", ended.stderr);
+        // What is under way when the client has sent it all isn't counted as received.
+        let received = ended.json()["end"]["sum_received"]["bytes"].as_u64();
+        assert!(received.is_some_and(|bytes| bytes > 500_000), "{tun:?}: {received:?}");
+        // What would give it more is named, to the line; and what there is, too.
+        let ended = finish(ordinary(&bench, tun, &["doctor"]));
+        let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(ended.status.success(), "{text}");
+        match tun {
+            Tun::Open => assert!(!text.contains("chmod"), "{text}"),
+            Tun::Closed => assert!(text.contains("sudo chmod 0666 /dev/net/tun"), "{text}"),
+            Tun::Missing => assert!(
+                text.contains("modprobe tun") || text.contains("--device /dev/net/tun"),
+                "{text}"
+            ),
+        }
+        if is_root() || tun != Tun::Open {
+            let device = if tun == Tun::Open {
+                "TUN devices"
+            } else {
+                "Ethernet pairs"
+            };
+            assert!(text.contains(device), "{text}");
+        }
+    }
+}
+
+#[test]
+fn root_has_a_lab() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.write("uses.sh", USES);
+    let command = [&AT_CALLER[..], &["./uses.sh"]].concat();
+    let ended = if is_root() {
+        finish(bench.netburn(command))
+    } else {
+        finish(bench.inside(&[], "exec \"$@\"", command))
+    };
+    used(&bench, &ended, 0);
+}
