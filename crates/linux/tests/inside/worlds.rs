@@ -86,13 +86,13 @@ pub(crate) fn children(_: Isolation) {
     assert!(!namespace::await_child().unwrap());
     // The first child is the first process of the new process id namespace, and must stay for others to be.
     let first = first();
-    let second = namespace::fork(|| forever()).unwrap();
+    let second = namespace::fork(forever).unwrap();
     assert_eq!(namespace::reap(false).unwrap(), None);
     namespace::signal(second, 9).unwrap();
     assert!(namespace::await_child().unwrap());
     let ended = namespace::reap(true).unwrap().unwrap();
     assert_eq!((ended.id, ended.status, ended.signal), (second, None, Some(9)));
-    let last = namespace::fork(|| forever()).unwrap();
+    let last = namespace::fork(forever).unwrap();
     // Its /proc shows the processes of its namespace alone, where the system lets it have one.
     let third = namespace::fork(|| {
         let own = namespace::mount_processes(Path::new("/proc")).is_ok();
