@@ -39,12 +39,13 @@ proptest! {
 
     /// The same with an adapter's limit, each way, below what the air permits: delivered = min(offered, limit).
     #[test]
-    fn an_adapter_limits_either_way(limit in 2_u64..40, percent in 10_u64..400, up in any::<bool>(), mcs in 5_u8..8) {
+    fn an_adapter_limits_either_way(limit in 2_u64..40, percent in 10_u64..400, up in any::<bool>(), mcs in 5_u8..8,
+        transfer in prop::option::of(1_u32..30)) {
         prop_assume!(!(98..=102).contains(&percent));
         let rate = Some(BitRate::from_mbps(limit));
         let cell = Cell { vectors: vec![ht20(mcs, 1, Guard::Ns800)], limits: ampdu(Duration::from_millis(4)),
             hardware: HardwareQueue::Aggregates(2), seed: 1,
-            limit: if up { Limit { up: rate, down: None } } else { Limit { up: None, down: rate } } };
+            limit: if up { Limit { up: rate, transfer, ..Limit::default() } } else { Limit { down: rate, ..Limit::default() } } };
         let kbps = limit * 10 * percent;
         let got = util::offer_kbps(&mut cell.open(fifo(1_000)), 1, kbps, Instant::from_secs(4))[0] * 1_500.0 / 1_472.0;
         let expected = (kbps as f64 / 1_000.0).min(limit as f64);
@@ -75,8 +76,8 @@ fn an_adapter_that_is_full_drops() {
         hardware: HardwareQueue::Aggregates(2),
         seed: 1,
         limit: Limit {
-            up: None,
             down: Some(BitRate::from_mbps(10)),
+            ..Limit::default()
         },
     };
     let mut air = cell.open(fifo(1_000));

@@ -101,8 +101,8 @@ impl Case {
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: Framing::CCMP,
             limit: Limit {
-                up: None,
                 down: self.limited.then_some(BitRate::from_bps(8_000_000 / k)),
+                ..Limit::default()
             },
             links: links.iter().copied().map(link).collect(),
         };

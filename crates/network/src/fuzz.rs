@@ -147,7 +147,7 @@ impl World {
                 station,
                 StationSetting::Limit(Limit {
                     up: Some(rate),
-                    down: None,
+                    ..Limit::default()
                 }),
             ),
             10 => Setting::Station(station, StationSetting::Queue(bytes.one_of(&QueueKind::ALL))),

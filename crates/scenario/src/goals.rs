@@ -1,6 +1,6 @@
 //! Values of several forms: goals, and rates in two directions.
 
-use crate::kinds::Rate;
+use crate::kinds::{Rate, Whole};
 use crate::node::{Node, Value};
 use crate::reading::{At, Context, Kind, Shape, section};
 use netburn_medium::config::Limit;
@@ -82,6 +82,9 @@ section! {
         up: Rate;
         /// Access point to station. Without it unlimited.
         down: Rate;
+        /// Packets that cross the bus upwards in one transfer, and reach the adapter together: 20 with ath9k_htc over USB. Without it each
+        /// by itself.
+        transfer: Whole<1, 1024>;
     }
 }
 
@@ -96,19 +99,21 @@ impl Kind for Rates {
             return Some(Rates(Limit {
                 up: own.up.map(|at| at.0),
                 down: own.down.map(|at| at.0),
+                transfer: own.transfer.map(|at| at.0 as u32),
             }));
         }
         Rate::read(node, cx).map(|rate| {
             Rates(Limit {
                 up: Some(rate.0),
                 down: Some(rate.0),
+                transfer: None,
             })
         })
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let (one, own) = (Rate::schema(generator), LimitSection::schema(generator));
-        json_schema!({ "anyOf": [one, own], "x-value": "a rate, or `{ up, down }`" })
+        json_schema!({ "anyOf": [one, own], "x-value": "a rate, or `{ up, down, transfer }`" })
     }
 
     fn shape() -> Shape {

@@ -135,6 +135,9 @@ pub struct Ap {
     pub hardware_queue: HardwareQueue,
     /// Its airtime queue limits; `None`: none.
     pub aql: Option<Aql>,
+    /// How long after the last frame received its radios tell its host, and at the latest four times as long after the first, where TCP is
+    /// modelled.
+    pub receive_delay: Duration,
     /// The most that it can forward, both ways together; `None`: whatever comes.
     pub forwarding: Option<BitRate>,
     /// Bytes that can wait for that; `None`: 100 ms at its rate, at least 64 KiB.
@@ -200,8 +203,13 @@ pub struct Station {
     pub tsq: Option<Tsq>,
     /// Whether its network device takes bursts of segments, where TCP is modelled. Default: yes.
     pub gso: bool,
+    /// Whether its host joins segments that come at once before TCP sees them, where TCP is modelled. Default: yes.
+    pub gro: bool,
     /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled. Default: 0.
     pub completion_delay: Duration,
+    /// How long after the last frame received its card tells the host, and at the latest four times as long after the first, where TCP is
+    /// modelled. Default: 0.
+    pub receive_delay: Duration,
     /// Its own wire; then it has no place on the air, and of `air` only the queue counts.
     pub link: Option<StationLink>,
     /// Its place on the air.
@@ -392,7 +400,9 @@ impl Station {
             cc: None,
             tsq: None,
             gso: true,
+            gro: true,
             completion_delay: Duration::ZERO,
+            receive_delay: Duration::ZERO,
             link: None,
             air: StationAir::default(),
             agent: None,

@@ -121,6 +121,8 @@ section! {
         hardware_queue: HardwareQueue = "2 aggregates";
         /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.
         aql: AqlChoice = "false";
+        /// How long its radios gather what they received before its host is told, where TCP is modelled: as a station's `receive_delay`.
+        receive_delay: Span = "0 s";
         /// The most it can forward, both ways together. Without it, whatever comes.
         forwarding: Rate;
         /// Bytes that can wait to be forwarded, both ways together. Without it, 100 ms at that rate, at least 64 KiB.
@@ -213,8 +215,12 @@ section! {
         tsq: Tsq;
         /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
         gso: Flag = "true";
+        /// Whether its host joins segments that come at once before its TCP sees them (GRO), where TCP is modelled: then an aggregate brings one acknowledgement, else every second segment does. ath9k hands frames up one by one.
+        gro: Flag = "true";
         /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled: an adapter that gathers interrupts, the way back over USB. What ends meanwhile is told with it.
         completion_delay: Span = "0 s";
+        /// How long after the last frame that it received its card tells the host, where TCP is modelled; at the latest four times as long after the first that isn't told. Cards that gather receive interrupts: ath9k with AR9300 and later 500 µs (and 2 ms).
+        receive_delay: Span = "0 s";
         /// Its own transmit queue. With `link`, `fifo`, `pfifo-fast` or `fq-codel`.
         queue: QueueKind = "fq-codel";
         /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.

@@ -149,6 +149,7 @@ fn ap(ap: &Ap) -> Value {
             }
         },
     );
+    keys.text("receive_delay", ap.receive_delay);
     keys.some_text("forwarding", ap.forwarding);
     keys.some_text("forwarding_queue", ap.forwarding_queue);
     keys.some("wan", ap.wan.as_ref().map(wan));
@@ -212,7 +213,9 @@ fn station(station: &Station) -> Value {
     keys.some_text("cc", station.cc.as_ref());
     keys.some("tsq", station.tsq.map(tsq));
     keys.put("gso", station.gso);
+    keys.put("gro", station.gro);
     keys.text("completion_delay", station.completion_delay);
+    keys.text("receive_delay", station.receive_delay);
     keys.some("agent", station.agent.as_deref());
     keys.some("label", station.label.as_deref());
     keys.done()
@@ -264,6 +267,7 @@ fn limit(limit: Limit) -> Value {
     let mut keys = Keys::default();
     keys.some_text("up", limit.up);
     keys.some_text("down", limit.down);
+    keys.some("transfer", limit.transfer);
     keys.done()
 }
 

@@ -40,7 +40,7 @@ fn unknown_keys_suggest_the_nearest() {
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
             "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `selects`, `standard`, `streams`, `signal`, \
              `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, \
-             `tsq`, `gso`, `completion_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
+             `tsq`, `gso`, `gro`, `completion_delay`, `receive_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
         ],
     );
     station(

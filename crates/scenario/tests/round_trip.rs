@@ -181,6 +181,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             slow_stations,
             hardware_queue,
             aql,
+            receive_delay: Duration::from_micros(if rated { 500 } else { 0 }),
             forwarding,
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
@@ -204,7 +205,8 @@ fn air() -> impl Strategy<Value = StationAir> {
         Just("d8".to_owned().map_radio(Band::Ghz5)),
     ];
     let control = select(vec![RateControl::Fixed, RateControl::Ideal, RateControl::Minstrel]);
-    let limit = (option::of(rate()), option::of(rate())).prop_map(|(up, down)| Limit { up, down });
+    let limit = (option::of(rate()), option::of(rate()), option::of(1..=1024_u32))
+        .prop_map(|(up, down, transfer)| Limit { up, down, transfer });
     let radio = (
         option::of(joins),
         selects,
@@ -339,7 +341,7 @@ fn change() -> impl Strategy<Value = Setting> {
         (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(Quality::Mcs(mcs)))),
         (1..=65_535_u16).prop_map(|weight| Setting::Station("b".to_owned(), StationSetting::Weight(weight))),
         (rate(), option::of(rate())).prop_map(|(up, down)| {
-            Setting::Station("c".to_owned(), StationSetting::Limit(Limit { up: Some(up), down }))
+            Setting::Station("c".to_owned(), StationSetting::Limit(Limit { up: Some(up), down, transfer: None }))
         }),
         rate().prop_map(|rate| Setting::Station("w".to_owned(), StationSetting::LinkUp(rate))),
         share().prop_map(|share| Setting::Station("w".to_owned(), StationSetting::LinkLoss(share))),
@@ -421,7 +423,8 @@ fn air_and_times() -> impl Strategy<Value = Station> {
             let mut station = Station::new("x");
             station.air = air;
             (station.start, station.stop, station.cc, station.tsq) = (start, stop, cc, tsq);
-            (station.gso, station.completion_delay) = (as_label, station.start);
+            (station.gso, station.completion_delay, station.receive_delay) = (as_label, station.start, station.start);
+            station.gro = !as_label;
             if as_label {
                 station.label = agent;
             } else {

@@ -18,6 +18,8 @@ fn main() {
     let mut bytes: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     let mut latencies: BTreeMap<(u16, u16), Vec<f64>> = BTreeMap::new();
     let mut airtime: BTreeMap<u16, (f64, u64, u64)> = BTreeMap::new();
+    // Of connections, as both sides see them: looks, window, round trip.
+    let mut connections: BTreeMap<(u16, u16, bool), (u64, u64, u64, u32)> = BTreeMap::new();
     let mut ended: BTreeMap<(u16, u16, Outcome), u64> = BTreeMap::new();
     let mut stalls = 0;
     let done = netburn_simulate::run(&plan, |_, rows| {
@@ -40,6 +42,14 @@ fn main() {
                     of.0 += (row.airtime_down + row.airtime_up).as_secs_f64();
                     of.1 += row.mpdus;
                     of.2 += row.transmissions;
+                }
+                Row::Connection(row) => {
+                    let side = matches!(row.side, netburn_record::Side::Server);
+                    let of = connections.entry((row.station, row.workload, side)).or_default();
+                    of.0 += 1;
+                    of.1 += u64::from(row.cwnd);
+                    of.2 += u64::from(row.rtt_us);
+                    of.3 = of.3.max(row.retransmits);
                 }
                 Row::Event(row) if row.kind == netburn_record::EventKind::Stall => stalls += 1,
                 _ => {}
@@ -85,6 +95,15 @@ fn main() {
             plan.stations[usize::from(station)].name,
             airtime / seconds,
             mpdus as f64 / transmissions.max(1) as f64
+        );
+    }
+    for ((station, workload, server), (looks, cwnd, rtt, retransmits)) in connections {
+        println!(
+            "station {} workload {workload}, {}: window {:.1}, round trip {:.2} ms, {retransmits} sent again",
+            plan.stations[usize::from(station)].name,
+            if server { "server" } else { "station" },
+            cwnd as f64 / looks as f64,
+            rtt as f64 / 1e3 / looks as f64
         );
     }
     let total: u64 = bytes.values().sum();

@@ -239,7 +239,7 @@ fn small_queues_stay_small() {
                 limit = limit.max(info.host_queue_limit.expect("a preset limits").as_bytes());
             }
             // The largest burst: it may be twice the limit's floor, and comes on top.
-            let burst = if gso.enabled { 66_816 } else { 2_304 };
+            let burst = if gso.enabled { 66_816 } else { 4_352 };
             let most = path.seen[0].host_queue_most;
             assert!(
                 most <= limit.max(2 * burst) + burst,

@@ -2,7 +2,9 @@
 //!
 //! Each way a packet takes the time that its bytes take at the limit, one after the other. **Up**: between the transmit queue and the
 //! hardware. A packet leaves the queue when the one before it is through, and the hardware puts its aggregates together from what has
-//! reached it; when the hardware is full, the bus waits and the queue grows. **Down**: between the air and the host. The adapter acknowledges what it
+//! reached it; when the hardware is full, the bus waits and the queue grows. Where packets cross several at a time, those that wait when
+//! the bus gets free leave the queue together, and all reach the hardware with the last of them: what few packets may be in the host
+//! then spend the bus's time and the air's one after the other. **Down**: between the air and the host. The adapter acknowledges what it
 //! receives and holds up to [`HELD`] packets for the host; what comes when it is full is lost.
 
 use crate::packet::{NodeId, Packet};

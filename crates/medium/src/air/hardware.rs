@@ -66,11 +66,12 @@ impl<P> Hardware<P> {
         self.by_packet
     }
 
-    /// Whether it takes more.
-    pub(super) fn has_room(&self) -> bool {
+    /// Whether it takes more, where so many `packets` with so much `airtime` are to come already.
+    pub(super) fn has_room(&self, packets: u32, airtime: Duration) -> bool {
+        let packets = self.store.packets + packets;
         match self.limit {
-            HardwareQueue::Aggregates(most) if self.by_packet => self.store.packets < most.max(1) * PER_AGGREGATE,
-            HardwareQueue::Time(most) if self.by_packet => self.store.packets == 0 || self.store.airtime() < most,
+            HardwareQueue::Aggregates(most) if self.by_packet => packets < most.max(1) * PER_AGGREGATE,
+            HardwareQueue::Time(most) if self.by_packet => packets == 0 || self.store.airtime() + airtime < most,
             HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air) < most.max(1) as usize,
             HardwareQueue::Time(most) => {
                 let held: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
@@ -78,7 +79,7 @@ impl<P> Hardware<P> {
             }
             HardwareQueue::Frames(most) => {
                 let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
-                self.store.packets as usize + ready + usize::from(self.on_air) < most.max(1) as usize
+                packets as usize + ready + usize::from(self.on_air) < most.max(1) as usize
             }
             HardwareQueue::Unlimited => true,
         }

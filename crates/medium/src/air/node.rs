@@ -33,9 +33,11 @@ pub(super) struct Node<P> {
     pub(super) drops: Drops<P>,
     pub(super) down: Option<Down<P>>,
     up: Option<Pace>,
-    /// The packet on its way up, and its category.
-    bus: Option<(usize, Crossing<P>)>,
-    /// When it will be through, for the air to take note of.
+    /// Packets that may cross together.
+    transfer: u32,
+    /// The packets on their way up, of one category; none while the bus is free.
+    bus: (usize, Vec<Crossing<P>>),
+    /// When they will be through, for the air to take note of.
     through: Option<Instant>,
     /// Vectors to build aggregates in.
     pub(super) spare: Vec<Vec<Mpdu<P>>>,
@@ -131,7 +133,8 @@ impl<P> Node<P> {
             drops: Vec::new(),
             down: config.limit.down.map(Down::new),
             up: config.limit.up.map(Pace::new),
-            bus: None,
+            transfer: config.limit.transfer.unwrap_or(1).max(1),
+            bus: (0, Vec::new()),
             through: None,
             spare: Vec::new(),
             spare_arrived: Vec::new(),
@@ -152,7 +155,10 @@ impl<P> Node<P> {
     /// Gives the category's hardware what it has room for.
     pub(super) fn fill(&mut self, now: Instant, category: usize) {
         let name = AccessCategory::ALL[category];
-        while self.categories[category].hardware.has_room() {
+        let busy = !self.bus.1.is_empty();
+        // What crosses the bus from now on, by now.
+        let (mut crossing, mut airtime) = (0, Duration::ZERO);
+        while self.categories[category].hardware.has_room(crossing, airtime) {
             let (links, link_to) = (&self.links, &self.link_to);
             let takes_packets = self.categories[category].hardware.takes_packets();
             let mut may = |tin: Tin| {
@@ -161,25 +167,32 @@ impl<P> Node<P> {
                 link.is_some_and(|link| takes_packets && !link.is_waiting(tin.tid) || link.may_send(tin.tid))
             };
             let Some(tin) = self.queue.next(now, name, &mut may) else {
-                return;
+                break;
             };
             let waiting = self.link(tin.to).is_some_and(|link| link.is_waiting(tin.tid));
             if takes_packets && !waiting {
-                if self.bus.is_some() {
-                    return;
+                if busy || crossing >= self.transfer {
+                    break;
                 }
                 let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) else {
                     continue;
                 };
                 let length = packet.packet.length;
-                let airtime = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
-                self.queue.handed(tin, airtime);
+                let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
+                self.queue.handed(tin, estimate);
                 if let Some(up) = &mut self.up {
                     self.through = Some(up.pass(now, length));
-                    self.bus = Some((category, Crossing { tin, packet, airtime }));
-                    return;
+                    self.bus.0 = category;
+                    self.bus.1.push(Crossing {
+                        tin,
+                        packet,
+                        airtime: estimate,
+                    });
+                    crossing += 1;
+                    airtime += estimate;
+                } else {
+                    self.categories[category].hardware.push_packet(tin, packet, estimate);
                 }
-                self.categories[category].hardware.push_packet(tin, packet, airtime);
             } else if let Some(aggregate) = self.build(now, category, tin, takes_packets, None) {
                 self.categories[category].hardware.push(aggregate);
             }
@@ -188,6 +201,7 @@ impl<P> Node<P> {
 
     /// What its adapter can move from now on.
     pub(super) fn set_limit(&mut self, limit: Limit) {
+        self.transfer = limit.transfer.unwrap_or(1).max(1);
         match (&mut self.up, limit.up) {
             (Some(up), Some(rate)) => up.set_rate(rate),
             (up, rate) => *up = rate.map(Pace::new),
@@ -210,21 +224,23 @@ impl<P> Node<P> {
         }
     }
 
-    /// When the packet will be through that has just begun to cross the bus.
+    /// When the packets will be through that have just begun to cross the bus.
     pub(super) fn take_through(&mut self) -> Option<Instant> {
         self.through.take()
     }
 
-    /// The packet on the bus has reached the hardware. Its category.
-    pub(super) fn cross(&mut self) -> Option<usize> {
-        let (category, Crossing { tin, packet, airtime }) = self.bus.take()?;
-        self.categories[category].hardware.push_packet(tin, packet, airtime);
-        Some(category)
+    /// The packets on the bus have reached the hardware.
+    pub(super) fn cross(&mut self) {
+        let (category, packets) = &mut self.bus;
+        let hardware = &mut self.categories[*category].hardware;
+        for Crossing { tin, packet, airtime } in packets.drain(..) {
+            hardware.push_packet(tin, packet, airtime);
+        }
     }
 
     /// Packets in the adapter, either way.
     pub(super) fn in_adapter(&self) -> usize {
-        usize::from(self.bus.is_some()) + self.down.as_ref().map_or(0, Down::packets)
+        self.bus.1.len() + self.down.as_ref().map_or(0, Down::packets)
     }
 
     /// The aggregate that the category sends next. What the hardware puts together only now is made to fit what is `left` of a TXOP for it and

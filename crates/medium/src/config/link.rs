@@ -45,4 +45,7 @@ pub struct Limit {
     pub up: Option<BitRate>,
     /// Access point to station.
     pub down: Option<BitRate>,
+    /// Packets that cross upwards together, at least 1: a USB driver puts what waits into one transfer, and the adapter has none of
+    /// them before it has all. `None`: each by itself. `ath9k_htc`: 20 (`MAX_TX_AGGR_NUM`).
+    pub transfer: Option<u32>,
 }

@@ -92,7 +92,11 @@ impl World {
             }
             10 => {
                 let rate = bytes.one_of(&[None, Some(BitRate::from_mbps(1)), Some(BitRate::from_mbps(50))]);
-                let limit = Limit { up: rate, down: rate };
+                let limit = Limit {
+                    up: rate,
+                    down: rate,
+                    transfer: rate.map(|_| 3),
+                };
                 self.air.set_limit(self.node(bytes), limit);
             }
             11 => {
@@ -274,6 +278,8 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
             limit: Limit {
                 up: bytes.one_of(&[None, None, Some(BitRate::from_mbps(7))]),
                 down: bytes.one_of(&[None, None, Some(BitRate::from_mbps(3))]),
+                // Not drawn, so that the corpus means what it did.
+                transfer: [None, Some(2), Some(20)][node % 3],
             },
             links,
         });

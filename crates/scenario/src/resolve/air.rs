@@ -49,6 +49,7 @@ pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -
         slow_stations: section.slow_stations.as_ref().is_some_and(|at| at.0),
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
         aql: section.aql.as_ref().and_then(|at| at.0),
+        receive_delay: section.receive_delay.as_ref().map_or(Duration::ZERO, |at| at.0),
         forwarding: section.forwarding.as_ref().map(|at| at.0),
         forwarding_queue: section.forwarding_queue.as_ref().map(|at| at.0),
         wan: section.wan.as_ref().map(|at| wan(at)),

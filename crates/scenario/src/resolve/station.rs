@@ -36,7 +36,9 @@ pub(super) fn station(
     station.cc = section.cc.as_ref().map(|at| at.value.clone());
     station.tsq = section.tsq.as_ref().map(|at| at.value);
     station.gso = section.gso.as_ref().is_none_or(|at| at.0);
+    station.gro = section.gro.as_ref().is_none_or(|at| at.0);
     station.completion_delay = section.completion_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
+    station.receive_delay = section.receive_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
     station.agent = section.agent.as_ref().map(|at| at.0.clone());
     station.label = section.label.as_ref().map(|at| at.0.clone());
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {

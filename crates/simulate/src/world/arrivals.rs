@@ -15,7 +15,11 @@ impl World {
     pub(super) fn take_arrivals(&mut self) {
         while let Some(output) = self.network.poll_output() {
             match output {
-                Output::Delivered { packet, .. } => self.arrive(packet),
+                Output::Delivered { from, to, packet, .. } => {
+                    if let Some(packet) = self.gathering.hold(self.now, from, to, packet) {
+                        self.arrive(packet);
+                    }
+                }
                 Output::Dropped { by, packet, .. } => self.dropped(by, packet),
                 Output::Sent {
                     from: Place::Station(station),
@@ -29,6 +33,14 @@ impl World {
         self.pass_on();
     }
 
+    /// What cards have gathered and tell of now.
+    pub(super) fn take_gathered(&mut self) {
+        while let Some(held) = self.gathering.pop(self.now) {
+            held.into_iter().for_each(|packet| self.arrive(packet));
+            self.pass_on();
+        }
+    }
+
     fn arrive(&mut self, packet: Packet<Ticket>) {
         self.loads.free(packet.payload);
         match *self.loads.get(packet.payload) {
@@ -39,7 +51,11 @@ impl World {
             } => {
                 let Some(slot) = self.slot_of(connection) else { return };
                 let whose = (slot, to, packet.ecn == Ecn::Ce);
-                let joined = self.joined.as_mut();
+                let joins = to == End::Server
+                    || self.connections[slot]
+                        .as_ref()
+                        .is_none_or(|of| self.joins[usize::from(of.station)]);
+                let joined = self.joined.as_mut().filter(|_| joins);
                 if !joined.is_some_and(|joined| joined.takes(whose, &segment.segment)) {
                     let next = Joined::new(whose, &segment.segment);
                     self.pass_on();

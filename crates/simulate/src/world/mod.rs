@@ -9,6 +9,7 @@ mod arrivals;
 mod completions;
 mod connection;
 mod exchange;
+mod gathering;
 mod gro;
 mod load;
 mod loads;
@@ -19,6 +20,7 @@ mod users;
 use crate::error::SimulateError;
 use completions::Completions;
 use connection::Connection;
+use gathering::Gathering;
 use gro::Joined;
 use load::End;
 use loads::{Loads, Ticket};
@@ -52,7 +54,10 @@ pub(crate) struct World {
     restless: Vec<(usize, End)>,
     is_restless: Vec<[bool; 2]>,
     joined: Option<Joined>,
+    /// By station: whether its host joins what comes at once.
+    joins: Vec<bool>,
     completions: Completions,
+    gathering: Gathering,
     /// By station: how its endpoints and the server's behave.
     stations: Vec<EndpointConfig>,
     server: EndpointConfig,
@@ -84,6 +89,7 @@ impl World {
         }
         let stations = plan.stations.iter().map(users::station_endpoint).collect::<Vec<_>>();
         let observer = Observer::new(plan, &network);
+        let gathering = Gathering::new(plan, &network);
         Ok(World {
             now: begin,
             network,
@@ -97,7 +103,9 @@ impl World {
             restless: Vec::new(),
             is_restless: Vec::new(),
             joined: None,
+            joins: plan.stations.iter().map(|station| station.gro).collect(),
             completions: Completions::new(plan),
+            gathering,
             stations,
             server: users::server_endpoint(plan),
             tls: plan.server.tls,
@@ -120,7 +128,8 @@ impl World {
     /// Lets everything happen until `until`.
     pub(crate) fn run_until(&mut self, until: Instant) {
         loop {
-            let hosts = earlier(self.endpoints_due.next(), self.completions.next());
+            let cards = earlier(self.completions.next(), self.gathering.next());
+            let hosts = earlier(self.endpoints_due.next(), cards);
             let due = earlier(self.users_due.next(), hosts).filter(|due| *due <= until);
             let limit = due.unwrap_or(until).max(self.now);
             match self.network.handle_until(limit) {
@@ -135,6 +144,7 @@ impl World {
             while let Some(held) = self.completions.pop(now) {
                 held.into_iter().for_each(|(flow, packets)| self.left(flow, packets));
             }
+            self.take_gathered();
             while let Some((_, place)) = self.endpoints_due.pop(now) {
                 self.wake_endpoint(place);
             }

@@ -56,6 +56,8 @@ pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
             true => Gso::default(),
             false => Gso::off(),
         },
+        // Packets one at a time are Linux's before 4.17; BBR has compensated for aggregation since 5.1.
+        ack_aggregation: station.gso,
         ..EndpointConfig::default()
     }
 }

@@ -119,12 +119,12 @@ mod tests {
         };
         let mut buffer = SendBuffer::new(&config);
         buffer.expand(1_448, 10, 3);
-        // 87040 bytes of memory are 54702 of content at 2304 for 1448.
-        assert_eq!(buffer.take(1_000_000, 0, 1_448), 54_702);
-        assert!(!buffer.poll_writable(54_702));
-        // Two thirds full is room enough: 36468 bytes.
-        assert!(!buffer.poll_writable(36_500));
-        assert!(buffer.poll_writable(36_400));
-        assert!(!buffer.poll_writable(36_400));
+        // 87040 bytes of memory are 20 segments at 4352 for 1448.
+        assert_eq!(buffer.take(1_000_000, 0, 1_448), 28_960);
+        assert!(!buffer.poll_writable(28_960));
+        // Two thirds full is room enough: 19306 bytes.
+        assert!(!buffer.poll_writable(19_400));
+        assert!(buffer.poll_writable(19_200));
+        assert!(!buffer.poll_writable(19_200));
     }
 }
