@@ -362,8 +362,9 @@ fn plan() -> impl Strategy<Value = Plan> {
         any::<u64>(),
         1..=10_000_u32,
     );
-    let air = (server(), ap("c7"), ap("d8"));
-    let station = || (air_and_times(), proptest::collection::vec((0..4_usize, config()), 0..3));
+    // In boxes: all of it together is too much for a test's stack.
+    let air = (server(), ap("c7").boxed(), ap("d8").boxed());
+    let station = || (air_and_times(), proptest::collection::vec((0..4_usize, config()), 0..3)).boxed();
     // Names out of alphabetical order: order must survive.
     let stations = (station(), station(), station());
     let changes = proptest::collection::vec((span(0, MINUTE), change()), 0..4);

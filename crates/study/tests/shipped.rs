@@ -52,10 +52,11 @@ fn without_figures(page: &str) -> Vec<String> {
 #[test]
 fn few_figures_need_an_explanation() {
     let models = excused(&shipped::models().unwrap());
-    assert!(models <= 8, "{models}");
-    // Measurements of whole houses and kernels, each explained on its question's page.
+    assert!(models <= 7, "{models}");
+    // Measurements of whole houses and kernels, each explained on its question's page: a third of them are of the one column of two clients'
+    // table that isn't met.
     let all = excused(&shipped::files().unwrap());
-    assert!(all <= models + 20, "{all}");
+    assert!(all <= models + 33, "{all}");
 }
 
 fn excused(files: &[CaseFile]) -> usize {
@@ -77,7 +78,7 @@ fn a_question_is_answered() {
     let mut files = shipped::files().unwrap();
     for file in &mut files {
         file.cases
-            .retain(|case| case.name == "USB: BBR at the default has half of CUBIC at most" && !case.input.is_slow());
+            .retain(|case| case.name == "USB: pfifo_fast in place of FQ-CoDel changes nothing" && !case.input.is_slow());
     }
     let outcomes = run(&files, 2, &|_, _| {});
     assert_eq!(outcomes.len(), 1);
