@@ -50,7 +50,10 @@ fn config() -> AirConfig {
         rts_threshold: Some(20_000),
         rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
         framing: Framing::CCMP,
-        limit: Limit { down, ..Limit::default() },
+        limit: Limit {
+            down,
+            ..Limit::default()
+        },
         links,
     };
     AirConfig {

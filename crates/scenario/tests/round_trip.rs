@@ -341,7 +341,14 @@ fn change() -> impl Strategy<Value = Setting> {
         (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(Quality::Mcs(mcs)))),
         (1..=65_535_u16).prop_map(|weight| Setting::Station("b".to_owned(), StationSetting::Weight(weight))),
         (rate(), option::of(rate())).prop_map(|(up, down)| {
-            Setting::Station("c".to_owned(), StationSetting::Limit(Limit { up: Some(up), down, transfer: None }))
+            Setting::Station(
+                "c".to_owned(),
+                StationSetting::Limit(Limit {
+                    up: Some(up),
+                    down,
+                    transfer: None,
+                }),
+            )
         }),
         rate().prop_map(|rate| Setting::Station("w".to_owned(), StationSetting::LinkUp(rate))),
         share().prop_map(|share| Setting::Station("w".to_owned(), StationSetting::LinkLoss(share))),

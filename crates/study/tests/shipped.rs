@@ -77,8 +77,9 @@ fn excused(files: &[CaseFile]) -> usize {
 fn a_question_is_answered() {
     let mut files = shipped::files().unwrap();
     for file in &mut files {
-        file.cases
-            .retain(|case| case.name == "USB: pfifo_fast in place of FQ-CoDel changes nothing" && !case.input.is_slow());
+        file.cases.retain(|case| {
+            case.name == "USB: pfifo_fast in place of FQ-CoDel changes nothing" && !case.input.is_slow()
+        });
     }
     let outcomes = run(&files, 2, &|_, _| {});
     assert_eq!(outcomes.len(), 1);
