@@ -9,6 +9,9 @@ use netburn_units::BitRate;
 /// The shift that a kernel's sockets begin with (`sock_init_data`).
 pub(crate) const KERNEL: u8 = 10;
 
+/// The least, in thousandths of a second of the link's rate: two aggregates are in hardware, and starve with less.
+const LEAST_MS: u64 = 3;
+
 /// What Wi-Fi drivers ask for since 2018 (mac80211's `tx_sk_pacing_shift`).
 const WIFI: u8 = 7;
 
@@ -26,6 +29,14 @@ pub(crate) struct Ahead {
 impl Ahead {
     /// What a station's plan asks for; a Wi-Fi driver's where it asks for nothing.
     pub(crate) fn of(station: &Station) -> Ahead {
+        // A wire's buffers are its hop's: what is handed over waits there.
+        if station.link.is_some() {
+            return Ahead {
+                shift: None,
+                least: 0,
+                most: u64::MAX,
+            };
+        }
         let Some(settings) = station.tsq.and_then(|tsq| tsq.settings()) else {
             return Ahead {
                 shift: Some(WIFI),
@@ -44,7 +55,9 @@ impl Ahead {
     pub(crate) fn bytes(&self, rate: BitRate) -> u64 {
         let in_time = |shift: u8| (rate.as_bps() / 8).checked_shr(u32::from(shift)).unwrap_or(0);
         let wanted = match self.shift {
-            Some(shift) => in_time(shift).saturating_sub(in_time(KERNEL)),
+            Some(shift) => in_time(shift)
+                .saturating_sub(in_time(KERNEL))
+                .max(rate.as_bps() / 8 * LEAST_MS / 1000),
             None => self.most,
         };
         wanted.max(self.least).min(self.most)
@@ -77,9 +90,11 @@ mod tests {
         // At 100 Mbit/s: 97,656 bytes less 12,207.
         assert_eq!(ahead("", 100), 85_449);
         assert_eq!(ahead("tsq = \"2025\"", 100), 85_449);
-        assert_eq!(ahead("tsq = \"2018\"", 100), 48_828 - 12_207);
-        assert_eq!(ahead("tsq = \"2013\"", 100), 0);
-        assert_eq!(ahead("tsq = { shift = 12 }", 100), 0);
+        assert_eq!(ahead("tsq = { shift = 6 }", 100), 195_312 - 12_207);
+        // Never less than 3 ms.
+        assert_eq!(ahead("tsq = \"2018\"", 100), 37_500);
+        assert_eq!(ahead("tsq = \"2013\"", 100), 37_500);
+        assert_eq!(ahead("tsq = { shift = 12 }", 100), 37_500);
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
         say(&format!("{}:", case.name));
-        all.push(compared(case, args, &folder.0)?);
+        let case = compared(case, args, &folder.0)?;
+        page::lines(&case).iter().for_each(|line| say(line));
+        all.push(case);
     }
     let text = match args.format {
         ConformFormat::Text => page::text(&all),
@@ -146,13 +148,24 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
 fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
     let mut all = Vec::new();
     for (s, station) in simulated.stations.iter().enumerate() {
+        let loads = |of: &&WorkloadSummary| matches!(of.kind.as_str(), "download" | "upload");
+        if station.workloads.iter().filter(loads).count() > 1 {
+            let together = |run: &Summary| {
+                each_run(run)
+                    .iter()
+                    .map(|run| run.stations[s].throughput_mbps)
+                    .collect()
+            };
+            all.push(Figure {
+                what: format!("{} together, Mbit/s", station.name),
+                kind: Kind::Goodput,
+                simulator: together(simulated),
+                lab: together(lab),
+            });
+        }
         for (w, workload) in station.workloads.iter().enumerate() {
             let of = |run: &Summary, figure: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
-                let runs = match run.repeats.is_empty() {
-                    true => std::slice::from_ref(run),
-                    false => &run.repeats[..],
-                };
-                let each = runs
+                let each = each_run(run)
                     .iter()
                     .filter_map(|run| figure(run.stations.get(s)?.workloads.get(w)?));
                 each.collect::<Vec<f64>>()
@@ -182,6 +195,14 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
         }
     }
     all
+}
+
+/// The runs that a summary is of.
+fn each_run(summary: &Summary) -> &[Summary] {
+    match summary.repeats.is_empty() {
+        true => std::slice::from_ref(summary),
+        false => &summary.repeats,
+    }
 }
 
 /// A folder for runs, which goes with this.

@@ -65,7 +65,7 @@ section! {
         http: Http = "1.1";
         /// Whether it is spoken to over TLS.
         tls: Flag = "false";
-        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it the system's; cubic where TCP is modelled.
+        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's.
         cc: CongestionControl;
     }
 }
@@ -209,9 +209,9 @@ section! {
         start: Span = "0 s";
         /// When its load ends. Without it, with the run.
         stop: SomeTime;
-        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it the system's; cubic where TCP is modelled.
+        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's.
         cc: CongestionControl;
-        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it the system's; 2025 where TCP is modelled. With `link` those of a year keep the 1 ms (shift 10) that only Wi-Fi drivers ask to change.
+        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it what a Wi-Fi driver asks for today; on local and fleet the system's. With `link` those of a year keep the 1 ms (shift 10) that only Wi-Fi drivers ask to change.
         tsq: Tsq;
         /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
         gso: Flag = "true";

@@ -234,7 +234,12 @@ fn datagrams() -> Vec<Case> {
     ];
     for queue in QUEUES {
         let case = Case::new(format!("datagrams-anomaly-{queue}"), GROUP, "anomaly");
-        cases.push(case.set("ap.home.queue", queue).datagrams(false, 9_000));
+        let case = case.set("ap.home.queue", queue).datagrams(false, 9_000);
+        // One queue for all, always full: whose packet finds the room that just came free is a matter of microseconds.
+        cases.push(match queue {
+            "fifo" | "pfifo-fast" => case.known(&[("", "which sender finds room in a full queue is luck")]),
+            _ => case,
+        });
     }
     cases
 }

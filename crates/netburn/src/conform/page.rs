@@ -40,25 +40,29 @@ impl Judged {
     }
 }
 
-/// As lines, for people; only those that differ, unless `all`.
-pub(super) fn text(all: &[Compared]) -> String {
-    let mut text = String::new();
-    for case in all {
-        if !case.doubts.is_empty() {
-            text.push_str(&format!("{}: inconclusive: {}\n", case.name, case.doubts.join("; ")));
-        }
-        for judged in &case.figures {
-            let figure = &judged.figure;
-            text.push_str(&format!(
-                "{:<28} {:<24} {:>22} {:>22}  {}\n",
-                case.name,
-                figure.what,
-                values(figure.kind, &figure.simulator),
-                values(figure.kind, &figure.lab),
-                judged.word(),
-            ));
-        }
+/// One case as lines.
+pub(super) fn lines(case: &Compared) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !case.doubts.is_empty() {
+        lines.push(format!("{}: inconclusive: {}", case.name, case.doubts.join("; ")));
     }
+    lines.extend(case.figures.iter().map(|judged| {
+        let figure = &judged.figure;
+        format!(
+            "{:<28} {:<24} {:>22} {:>22}  {}",
+            case.name,
+            figure.what,
+            values(figure.kind, &figure.simulator),
+            values(figure.kind, &figure.lab),
+            judged.word(),
+        )
+    }));
+    lines
+}
+
+/// As lines, for people.
+pub(super) fn text(all: &[Compared]) -> String {
+    let mut text: String = all.iter().flat_map(lines).map(|line| line + "\n").collect();
     let (figures, faults) = counts(all);
     text.push_str(&format!(
         "{figures} figures, simulator and lab: {faults} differ without a known reason\n"

@@ -1,0 +1,25 @@
+//! What a lab costs and how closely it keeps to its model: `cargo bench -p netburn-lab`, on a machine with nothing else to do.
+//!
+//! This program is also what runs inside: `flow send …` and `flow receive …`.
+
+#[cfg(target_os = "linux")]
+#[path = "carry/flow.rs"]
+mod flow;
+#[cfg(target_os = "linux")]
+#[path = "carry/works.rs"]
+mod works;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        [_, "flow", ref rest @ ..] => flow::run(rest).expect("a flow"),
+        _ => works::all(),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("a lab needs Linux");
+}
