@@ -134,19 +134,21 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Time has come to `now`: everything that happens until then happens, in its order.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((at, wake)) = self.poll_timeout() {
-            if at > now {
-                break;
-            }
-            match wake {
-                Wake::Change => self.change(at),
-                Wake::Wire => {}
-                Wake::Air(_) => self.air.handle_timeout(at),
-            }
-            self.drain_air();
-            self.drain_wires(at);
-            self.due = None;
+        while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= now) {
+            self.step(at, wake);
         }
+    }
+
+    /// What is due at `at` happens.
+    fn step(&mut self, at: Instant, wake: Wake) {
+        match wake {
+            Wake::Change => self.change(at),
+            Wake::Wire => {}
+            Wake::Air(_) => self.air.handle_timeout(at),
+        }
+        self.drain_air();
+        self.drain_wires(at);
+        self.due = None;
     }
 
     /// The next thing that happened.
@@ -156,14 +158,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Lets happen what happens until `limit`, but for what comes after the first instant at which something came out. That instant, if
     /// there is one. For callers who have nothing to do while nothing comes out.
-    pub fn handle_until(&mut self, limit: Instant) -> Option<Instant> {
-        while let Some((at, _)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
-            self.handle_timeout(at);
+    pub fn handle_until(&mut self, mut limit: Instant) -> Option<Instant> {
+        let mut first = None;
+        while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
+            self.step(at, wake);
             if !self.outputs.is_empty() {
-                return Some(at);
+                // The rest of this instant, and no more.
+                (first, limit) = (Some(at), at);
             }
         }
-        None
+        first
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout), and why.
@@ -171,19 +175,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         if let Some(due) = self.due {
             return due;
         }
-        // Of one instant the change comes first, then the wire.
         let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
-        for (at, wake) in [
-            (self.wired.poll_timeout(), Wake::Wire),
-            (self.wires.poll_timeout(), Wake::Wire),
-            (self.changes.next(), Wake::Change),
-        ] {
-            if let Some(at) = at
+        // Of one instant the change comes first, then the wire.
+        let mut before = |other: Option<Instant>, wake| {
+            if let Some(at) = other
                 && due.is_none_or(|(first, _)| at <= first)
             {
                 due = Some((at, wake));
             }
-        }
+        };
+        before(self.wires.poll_timeout(), Wake::Wire);
+        before(self.wired.poll_timeout(), Wake::Wire);
+        before(self.changes.next(), Wake::Change);
         self.due = Some(due);
         due
     }

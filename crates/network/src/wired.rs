@@ -130,7 +130,11 @@ impl<P: std::fmt::Debug + Send + 'static> Wired<P> {
     }
 
     /// The next thing that happened by `now`, and to which host.
+    #[inline]
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(usize, Happened<P>)> {
+        if self.hosts.is_empty() {
+            return None;
+        }
         while self.happened.is_empty() {
             let (at, host) = self.dues.pop(now)?;
             self.advance(at, host);

@@ -1,6 +1,6 @@
 //! The wired part: the server's hop, and each access point's line and forwarding.
 
-use crate::hop::{Hop, Left, earlier};
+use crate::hop::{Hop, Left};
 use crate::layout::Layout;
 use crate::output::Moving;
 use netburn_scenario::Plan;
@@ -21,15 +21,18 @@ pub(crate) enum Wire {
     Forwarding(u16),
 }
 
+/// Later than anything that happens.
+const NEVER: Instant = Instant::from_nanos(i64::MAX);
+
 /// All hops.
 #[derive(Debug)]
 pub(crate) struct Wires<P> {
     /// In the order of [`Wire`].
     hops: Vec<Hop<Moving<P>>>,
-    /// Of each hop: when it does something next.
-    dues: Vec<Option<Instant>>,
-    /// The first of them; kept, since most that happens happens on the air.
-    due: Option<Instant>,
+    /// Of each hop: when it does something next, or [`NEVER`].
+    dues: Vec<Instant>,
+    /// Which is the first to do something; the lower place where two are.
+    first: usize,
     aps: usize,
 }
 
@@ -48,9 +51,9 @@ impl<P> Wires<P> {
         };
         let hops: Vec<_> = (0..2 + 3 * aps).map(|place| hop(wire(place, aps))).collect();
         Wires {
-            dues: vec![None; hops.len()],
+            dues: vec![NEVER; hops.len()],
             hops,
-            due: None,
+            first: 0,
             aps,
         }
     }
@@ -69,14 +72,19 @@ impl<P> Wires<P> {
     }
 
     /// When something happens next.
+    #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.due
+        Some(self.dues[self.first]).filter(|due| *due < NEVER)
     }
 
     /// The next packet that has come out of a hop by `now`, been lost on it or, from the server, left its host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(Wire, Instant, Left<Moving<P>>)> {
-        while let Some(at) = self.due.filter(|due| *due <= now) {
-            let place = self.dues.iter().position(|due| *due == Some(at))?;
+        loop {
+            let place = self.first;
+            let at = self.dues[place];
+            if at > now || at == NEVER {
+                return None;
+            }
             let hop = &mut self.hops[place];
             hop.handle_timeout(at);
             let left = hop.poll_left(at);
@@ -85,18 +93,19 @@ impl<P> Wires<P> {
                 return Some((wire(place, self.aps), at, left));
             }
         }
-        None
     }
 
     /// Something has happened on a hop.
     #[inline]
     fn reckon(&mut self, place: usize) {
-        let due = self.hops[place].poll_timeout();
-        if self.dues[place] == due {
-            return;
-        }
+        let due = self.hops[place].poll_timeout().unwrap_or(NEVER);
         self.dues[place] = due;
-        self.due = self.dues.iter().fold(None, |first, due| earlier(first, *due));
+        if (due, place) < (self.dues[self.first], self.first) {
+            self.first = place;
+        } else if place == self.first {
+            let places = self.dues.iter().enumerate();
+            self.first = places.min_by_key(|(_, due)| **due).map_or(0, |(place, _)| place);
+        }
     }
 
     fn place(&self, wire: Wire) -> usize {
