@@ -19,7 +19,7 @@ fn main() {
     let mut latencies: BTreeMap<(u16, u16), Vec<f64>> = BTreeMap::new();
     let mut airtime: BTreeMap<u16, (f64, u64, u64)> = BTreeMap::new();
     // Of connections, as both sides see them: looks, window, round trip.
-    let mut connections: BTreeMap<(u16, u16, bool), (u64, u64, u64, u32)> = BTreeMap::new();
+    let mut connections: BTreeMap<_, (u64, u64, u64, u32)> = BTreeMap::new();
     let mut ended: BTreeMap<(u16, u16, Outcome), u64> = BTreeMap::new();
     let mut stalls = 0;
     let done = netburn_simulate::run(&plan, |_, rows| {

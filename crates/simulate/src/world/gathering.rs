@@ -88,3 +88,54 @@ impl Gathering {
         Some(std::mem::take(&mut self.cards[place / 2][place % 2].held))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::load::Load;
+    use crate::world::loads::Loads;
+    use netburn_medium::packet::Ecn;
+    use netburn_scenario::{Document, Ground};
+    use netburn_workload::RequestId;
+
+    /// 500 µs after the last, as long as that is within 2 ms of the first: frames every 400 µs from 1 ms on are told at 3 ms, then anew.
+    #[test]
+    fn after_the_last_and_at_the_latest_four_times_that_after_the_first() {
+        let text =
+            "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nreceive_delay = \"500 us\"\n";
+        let document = Document::from_toml("test", text).unwrap();
+        let (plan, _) = document.resolve_for(Ground::Simulate).unwrap();
+        let mut gathering = Gathering::new(&plan, &Network::<Ticket>::new(&plan).unwrap());
+        let mut loads = Loads::default();
+        let at = |micros: i64| Instant::from_nanos(micros * 1_000);
+        let mut packet = || Packet {
+            length: 100,
+            flow: 0,
+            tid: 0,
+            ecn: Ecn::NotEct,
+            payload: loads.put(Load::Probe {
+                user: 0,
+                id: RequestId {
+                    operation: 0,
+                    object: 0,
+                },
+                echoed: None,
+            }),
+        };
+        let mut hold = |gathering: &mut Gathering, micros: i64, to: Endpoint, from: Endpoint| {
+            gathering.hold(at(micros), from, to, packet()).is_none()
+        };
+        let (station, server) = (Endpoint::Station(0), Endpoint::Server);
+        for micros in [1_000, 1_400, 1_800, 2_200, 2_600] {
+            assert!(hold(&mut gathering, micros, station, server));
+        }
+        assert!(gathering.next().is_some());
+        assert!(gathering.pop(at(2_999)).is_none());
+        assert_eq!(gathering.pop(at(3_000)).map(|held| held.len()), Some(5));
+        assert!(hold(&mut gathering, 3_100, station, server));
+        assert!(gathering.pop(at(3_599)).is_none());
+        assert_eq!(gathering.pop(at(3_600)).map(|held| held.len()), Some(1));
+        // The access point tells its host at once.
+        assert!(!hold(&mut gathering, 3_200, server, station));
+    }
+}

@@ -38,19 +38,14 @@ fn fairness(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// In nine of ten seeds; `SEEDS` says how many are tried, one unless it is set.
+/// Over a minute, in 18 of 20 seeds.
 #[test]
 fn eight_cubic_flows_share_alike() {
-    let seeds = std::env::var("SEEDS")
-        .ok()
-        .and_then(|seeds| seeds.parse().ok())
-        .unwrap_or(1_u64);
-    let indices: Vec<f64> = (0..seeds)
+    let indices: Vec<f64> = (0..20)
         .map(|seed| fairness(&shares(PATH, &flows(&vec![Cubic; 8], seed), 60)))
         .collect();
-    println!("{indices:.3?}");
-    let unfair = indices.iter().filter(|index| **index < 0.95).count() as u64;
-    assert!(unfair * 10 <= seeds, "{indices:.3?}");
+    let unfair = indices.iter().filter(|index| **index < 0.95).count();
+    assert!(unfair <= 2, "{indices:.3?}");
 }
 
 #[test]
