@@ -107,7 +107,17 @@ fn what_cannot_be_simulated_is_told() {
         ("station.caller.signal=\"-105 dBm\"", "too weak"),
     ] {
         bench.write("house.toml", busy_house());
-        let ended = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--format", "json"])).expect(0);
+        let ended = finish(bench.netburn([
+            "run",
+            "house.toml",
+            "--on",
+            "simulate",
+            "--out",
+            "kept",
+            "--set",
+            change,
+        ]))
+        .expect(2);
         assert!(
             ended.stderr.contains(said),
             "{change}: `{said}` is not in:\n{}",
