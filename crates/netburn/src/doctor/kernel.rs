@@ -115,7 +115,7 @@ pub(super) fn controls() -> Finding {
     Finding {
         name: "congestion controls",
         ok: missing.is_empty(),
-        found: format!("{there}; used unless a scenario says otherwise: {used}"),
+        found: format!("{there}; unless a scenario says otherwise the lab takes cubic, and everything else {used}"),
         remedy: (!load.is_empty()).then(|| load.join("; ")),
     }
 }
