@@ -1,5 +1,7 @@
 //! What a lab costs and how closely it keeps to its model: `cargo bench -p netburn-lab`, on a machine with nothing else to do.
 //!
+//! Behind `--`, names choose some of the works: `-- idle wire`.
+//!
 //! This program is also what runs inside: `flow send …` and `flow receive …`.
 
 #[cfg(target_os = "linux")]
@@ -15,7 +17,15 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         [_, "flow", ref rest @ ..] => flow::run(rest).expect("a flow"),
-        _ => works::all(),
+        // `cargo bench` says that it is a bench.
+        [_, ref names @ ..] => works::all(
+            &names
+                .iter()
+                .copied()
+                .filter(|name| *name != "--bench")
+                .collect::<Vec<_>>(),
+        ),
+        [] => {}
     }
 }
 

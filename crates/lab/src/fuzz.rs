@@ -94,7 +94,7 @@ pub fn check_switch(data: &[u8]) {
         };
         match what & 7 {
             0..=2 => now += Duration::from_micros(u64::from(much) * 20),
-            3 => now = switch.poll_timeout().map_or(now, |(at, _)| at.max(now)),
+            3 => now = switch.poll_timeout().map_or(now, |at| at.max(now)),
             4 => switch.handle_nudge(end),
             5 => switch.handle_frame(now, end, &data[..usize::from(much).min(data.len())]),
             _ => {
@@ -114,14 +114,11 @@ pub fn check_switch(data: &[u8]) {
             assert_eq!(address::owner(facts.destination, 2), Some(delivery.to));
         }
         while switch.poll_grant().is_some() {}
-        assert!(
-            switch.poll_timeout().is_none_or(|(at, _)| at > now),
-            "what was due is done"
-        );
+        assert!(switch.poll_timeout().is_none_or(|at| at > now), "what was due is done");
     }
     // Left alone, everything that was handed over leaves.
     for _ in 0..200_000 {
-        let Some((at, _)) = switch.poll_timeout() else { break };
+        let Some(at) = switch.poll_timeout() else { break };
         if at > now + Duration::from_secs(20) {
             break;
         }

@@ -149,6 +149,9 @@ impl Lab {
         };
         let mut switch = Switch::new(&plan)?;
         switch.set_framing(Device::framing(self.device));
+        if self.segments_udp {
+            switch.join_datagrams();
+        }
         self.engine.order(Order::Begin(Box::new(switch), zero, seen));
         Ok(())
     }

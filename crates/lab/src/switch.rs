@@ -4,9 +4,9 @@ use crate::address;
 use crate::ahead::Ahead;
 use crate::credit::Credit;
 use crate::packet::{Burst, Joiner, Refused, Segment};
-use netburn_medium::air::Wake as AirWake;
+use netburn_medium::air::Foresight;
 use netburn_medium::packet::{DropReason, Packet};
-use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output, Wake};
+use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A modelled network between kernels.
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_delivery`](Self::poll_delivery) and [`poll_grant`](Self::poll_grant), then
-/// come back with a frame or at [`poll_timeout`](Self::poll_timeout).
+/// come back with a frame or at [`poll_timeout`](Self::poll_timeout); or when there is something to see, at [`foresee`](Self::foresee).
 #[derive(Debug)]
 pub struct Switch {
     network: Network<Segment>,
@@ -63,7 +63,7 @@ struct Arrival {
 /// A frame for a kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// When it is due: when its last packet arrived.
+    /// When it is due: when its first packet arrived.
     pub at: Instant,
     /// Whose kernel it is for.
     pub to: Endpoint,
@@ -111,6 +111,11 @@ impl Switch {
     /// Before each packet there are so many bytes on the link between a kernel and us, which tokens are used up by; 0 unless said.
     pub fn set_framing(&mut self, bytes: u64) {
         self.framing = bytes;
+    }
+
+    /// Kernels take bursts of datagrams: those that were sent one by one are joined, too.
+    pub fn join_datagrams(&mut self) {
+        self.joiner.join_datagrams();
     }
 
     /// Keeps every packet for [`take_taps`](Self::take_taps) from now on.
@@ -220,10 +225,14 @@ impl Switch {
         self.network.handle_timeout(now);
     }
 
-    /// When to come back, and whether it can be seen from outside when that is late: what a backoff ends in comes out only later.
-    pub fn poll_timeout(&mut self) -> Option<(Instant, bool)> {
-        let (at, wake) = self.network.poll_timeout()?;
-        Some((at, wake != Wake::Air(AirWake::Backoff)))
+    /// When something happens next, inside or seen from outside.
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        self.network.poll_timeout().map(|(at, _)| at)
+    }
+
+    /// When to come back: nothing is delivered before.
+    pub fn foresee(&mut self) -> Option<Foresight> {
+        self.network.foresee()
     }
 
     /// The next frame for a kernel.
@@ -232,15 +241,15 @@ impl Switch {
             Some(arrival) => arrival,
             None => self.arrival()?,
         };
-        let (mut at, from, to) = (first.at, first.from, first.to);
+        let (at, from, to) = (first.at, first.from, first.to);
         self.joiner.push(first.packet.payload, first.packet.ecn);
         while let Some(arrival) = self.arrival() {
-            let same = arrival.at == at && arrival.from == from && arrival.to == to;
+            // What came a little later is due by now as well.
+            let same = arrival.from == from && arrival.to == to;
             if !same || !self.joiner.takes(&arrival.packet.payload, arrival.packet.ecn) {
                 self.next = Some(arrival);
                 break;
             }
-            at = arrival.at;
             self.joiner.push(arrival.packet.payload, arrival.packet.ecn);
         }
         self.counted.written += 1;

@@ -104,6 +104,31 @@ impl Wait {
         Ok(())
     }
 
+    /// Sleeps until then, whatever can be read meanwhile.
+    ///
+    /// # Errors
+    /// What the kernel says; a signal ends it early and is no error.
+    pub fn sleep(&self, until: Monotonic) -> io::Result<()> {
+        let nanos = until.as_nanos().max(0);
+        let until = libc::timespec {
+            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+        };
+        // SAFETY: the kernel reads one timespec; what is left isn't asked for.
+        let error = unsafe {
+            libc::clock_nanosleep(
+                libc::CLOCK_MONOTONIC,
+                libc::TIMER_ABSTIME,
+                &raw const until,
+                std::ptr::null_mut(),
+            )
+        };
+        match error {
+            0 | libc::EINTR => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
     /// Arming takes back what went off before; the timer is never read.
     fn arm(&self, until: Option<Monotonic>) -> io::Result<()> {
         // All zeros disarm it.

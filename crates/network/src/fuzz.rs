@@ -1,6 +1,7 @@
 //! Operations on a [`Network`], decoded from bytes, and the laws that hold whatever they are.
 
 use crate::{Endpoint, Network, Output};
+use netburn_medium::air::Foresight;
 use netburn_medium::config::{Limit, Quality, QueueKind, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
@@ -42,7 +43,7 @@ link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s"
 "#;
 
 /// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still under way; a flow's packets come in
-/// order; waking at the time asked for leads on.
+/// order; waking at the time asked for leads on; nothing is delivered before it was foreseen.
 ///
 /// # Panics
 /// When a law is broken.
@@ -62,6 +63,7 @@ pub fn check(bytes: &[u8]) {
         offered: 0,
         under_way: BTreeMap::new(),
         last: BTreeMap::new(),
+        foreseen: None,
     };
     while !bytes.is_empty() {
         world.operate(&mut bytes);
@@ -76,6 +78,8 @@ struct World {
     offered: u32,
     under_way: BTreeMap<u32, (Endpoint, Endpoint)>,
     last: BTreeMap<(Endpoint, Endpoint), u32>,
+    /// What was foreseen when time went on, with nothing coming in.
+    foreseen: Option<Option<Foresight>>,
 }
 
 impl World {
@@ -185,8 +189,10 @@ impl World {
     }
 
     fn advance(&mut self, to: Instant) {
+        let foreseen = self.network.foresee();
         self.network.handle_timeout(to);
         self.now = to;
+        self.foreseen = Some(foreseen);
         if let Some((at, wake)) = self.network.poll_timeout() {
             assert!(at > to, "{wake:?} was to be handled by {to}");
         }
@@ -198,6 +204,9 @@ impl World {
             match output {
                 Output::Delivered { at, from, to, packet } => {
                     assert!(at <= self.now);
+                    if let Some(foreseen) = self.foreseen {
+                        assert!(foreseen.is_some_and(|first| first.at <= at), "{at}, when {foreseen:?}");
+                    }
                     assert_eq!(self.under_way.remove(&packet.payload), Some((from, to)), "delivered");
                     let last = self.last.insert((from, to), packet.payload);
                     assert!(
@@ -212,6 +221,7 @@ impl World {
                 Output::Sent { .. } => {}
             }
         }
+        self.foreseen = None;
         for station in 0..5 {
             let end = Endpoint::Station(station);
             let seen = self.network.station_seen(station);

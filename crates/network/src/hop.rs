@@ -204,6 +204,13 @@ impl<T> Hop<T> {
         earlier(earlier(sent, arrives), earlier(lost, told))
     }
 
+    /// Before when nothing comes out unless something comes in; `None` when nothing will.
+    #[must_use]
+    pub(crate) fn foresee(&self) -> Option<Instant> {
+        let flying = self.flying.front().map(|(at, ..)| *at);
+        flying.or_else(|| self.sending.as_ref().map(|(at, ..)| *at + self.config.delay))
+    }
+
     fn send(&mut self, now: Instant, length: u32, packet: T) {
         let Some(rate) = self.config.rate.filter(|rate| rate.as_bps() > 0) else {
             self.fly(now, length, packet);

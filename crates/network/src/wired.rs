@@ -129,6 +129,11 @@ impl<P: std::fmt::Debug + Send + 'static> Wired<P> {
         self.dues.next()
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
     /// The next thing that happened by `now`, and to which host.
     #[inline]
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(usize, Happened<P>)> {

@@ -77,6 +77,12 @@ impl<P> Wires<P> {
         Some(self.dues[self.first]).filter(|due| *due < NEVER)
     }
 
+    /// Each hop that something will come out of, with the instant before which nothing does.
+    pub(crate) fn foresee(&self) -> impl Iterator<Item = (Wire, Instant)> {
+        let hops = self.hops.iter().enumerate();
+        hops.filter_map(|(place, hop)| Some((wire(place, self.aps), hop.foresee()?)))
+    }
+
     /// The next packet that has come out of a hop by `now`, been lost on it or, from the server, left its host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(Wire, Instant, Left<Moving<P>>)> {
         loop {

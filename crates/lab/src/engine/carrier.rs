@@ -10,6 +10,7 @@ use crate::switch::Switch;
 use netburn_linux::cpu::{self, MachineTimes, ThreadId};
 use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
+use netburn_medium::air::{Expected, Foresight};
 use netburn_network::Endpoint;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -20,6 +21,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// From here on it spins: a sleeping thread is back on its processor within some 50 µs.
 const SPIN: Duration = Duration::from_micros(50);
+/// What it usually takes until a sleeping thread is back.
+const WAKING: Duration = Duration::from_micros(25);
+/// What is due so soon after a delivery waits for so long and is delivered together: as long as network devices gather what they
+/// received before they interrupt.
+const GATHER: Duration = Duration::from_micros(40);
+/// So many looks at what kernels have sent, within [`LOOKS_WITHIN`], are many.
+const BUSY_LOOKS: u32 = 12;
+const LOOKS_WITHIN: Duration = Duration::from_millis(1);
 /// What can be seen from outside is looked at this often.
 const TICK: Duration = Duration::from_millis(100);
 /// Below timers' and interrupts' own threads, above everything that isn't real-time.
@@ -43,12 +52,18 @@ pub(super) struct Carrier {
     health: LabHealth,
     /// Frames that found no room at our end.
     overrun: u64,
+    /// When it was last looked what kernels have sent, and how often since about when.
+    looked: Monotonic,
+    looks: u32,
+    looks_since: Monotonic,
 }
 
 struct Running {
     switch: Switch,
     zero: Monotonic,
     tick: Instant,
+    /// When the last delivery was made.
+    delivered: Instant,
     drops_before: u64,
     since: Monotonic,
     cpu: Duration,
@@ -118,6 +133,9 @@ impl Carrier {
             buffer: vec![0; FRAME],
             health: LabHealth::default(),
             overrun: 0,
+            looked: Monotonic::now(),
+            looks: 0,
+            looks_since: Monotonic::now(),
         })
     }
 
@@ -131,7 +149,16 @@ impl Carrier {
         let mut ready = Vec::new();
         loop {
             let until = self.due();
+            match self.rest() {
+                Some(rest) if rest > Monotonic::now() => {
+                    self.wait.sleep(until.map_or(rest, |until| until.min(rest)))?
+                }
+                _ => {}
+            }
             self.wait.wait(until, &mut ready)?;
+            if !ready.is_empty() {
+                self.looks();
+            }
             for number in &ready {
                 if *number == WOKEN {
                     if !self.obey() {
@@ -150,13 +177,37 @@ impl Carrier {
     fn due(&mut self) -> Option<Monotonic> {
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
-        let Some((at, exact)) = running.switch.poll_timeout() else {
+        let Some(Foresight { at, what }) = running.switch.foresee() else {
             return Some(tick);
         };
-        let at = running.when(at);
-        // Nobody outside notices when a backoff is looked at.
-        let early = if exact { SPIN.as_nanos() as i64 } else { 0 };
-        Some(Monotonic::from_nanos(at.as_nanos() - early).min(tick))
+        // What follows closely on a delivery is gathered, as network devices do before they interrupt.
+        let gathered = running.delivered + GATHER;
+        let (at, early) = match what {
+            _ if at < gathered => (gathered, Duration::ZERO),
+            Expected::Delivery => (at, SPIN),
+            Expected::Perhaps => (at, WAKING),
+            Expected::Hardly => (at, Duration::ZERO),
+        };
+        Some(Monotonic::from_nanos(running.when(at).as_nanos() - early.as_nanos() as i64).min(tick))
+    }
+
+    /// Until when not to look whether kernels have sent more: those that send much are looked at less often, as network devices
+    /// moderate their interrupts.
+    fn rest(&mut self) -> Option<Monotonic> {
+        if self.looks < BUSY_LOOKS {
+            return None;
+        }
+        Some(self.looked + GATHER)
+    }
+
+    /// Kernels' packets are being read.
+    fn looks(&mut self) {
+        let now = Monotonic::now();
+        if now.saturating_since(self.looks_since) > LOOKS_WITHIN {
+            (self.looks_since, self.looks) = (now, self.looks / 2);
+        }
+        self.looks += 1;
+        self.looked = now;
     }
 
     /// Does what was ordered; `false` when that is to end.
@@ -188,6 +239,7 @@ impl Carrier {
             switch,
             zero,
             tick: Instant::ZERO,
+            delivered: Instant::from_nanos(i64::MIN / 2),
             drops_before: self.drops(),
             since: Monotonic::now(),
             cpu: ThreadId::current().time().unwrap_or_default(),
@@ -268,6 +320,7 @@ impl Carrier {
         running.switch.handle_timeout(now);
         let zero = running.zero.as_nanos();
         while let Some(delivery) = running.switch.poll_delivery() {
+            running.delivered = now;
             let number = match delivery.to {
                 Endpoint::Server => 0,
                 Endpoint::Station(station) => usize::from(station) + 1,

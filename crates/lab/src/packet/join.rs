@@ -1,7 +1,8 @@
 //! Consecutive packets of one connection into one for the receiving kernel, as its own GRO would: one write in the place of dozens,
 //! and one acknowledgement for an aggregate.
 //!
-//! What is joined: TCP segments that follow each other exactly and differ in nothing else; datagrams that were sent as one burst.
+//! What is joined: TCP segments that follow each other exactly and differ in nothing else; datagrams of one length and one flow, the
+//! last of which may be shorter.
 //! Anything else goes through by itself, and nothing is ever reordered.
 
 use super::burst::{Burst, Segment, make_headers};
@@ -27,9 +28,16 @@ pub struct Joiner {
     ecn: Ecn,
     length: usize,
     frame: Vec<u8>,
+    /// Whether datagrams are joined that were sent one by one.
+    datagrams: bool,
 }
 
 impl Joiner {
+    /// From now on joins datagrams too that were sent one by one: receiving kernels must take bursts of datagrams.
+    pub fn join_datagrams(&mut self) {
+        self.datagrams = true;
+    }
+
     /// Whether `segment`, which carries the mark `ecn` now, may go into the same frame as what was pushed before.
     #[must_use]
     pub fn takes(&self, segment: &Segment, ecn: Ecn) -> bool {
@@ -43,7 +51,7 @@ impl Joiner {
             && payload(segment).len() <= payload(first).len()
             && match segment.facts().protocol {
                 TCP => follows(last, segment),
-                UDP => same_burst(last, segment) && segment.burst.size != 0,
+                UDP => same_burst(last, segment) || (self.datagrams && next_datagram(last, segment)),
                 _ => false,
             }
     }
@@ -127,6 +135,38 @@ fn same_burst(last: &Segment, next: &Segment) -> bool {
     same(last, next) && last.index + 1 == next.index
 }
 
+/// Whether `next` is of the flow of `last`, and differs in nothing but its content. A receiving socket is handed the datagrams one by one.
+fn next_datagram(last: &Segment, next: &Segment) -> bool {
+    plain_datagram(last).is_some_and(|one| Some(one) == plain_datagram(next))
+}
+
+/// What datagrams have in common that may be joined: one without IP options or extension headers, whose checksum is still partial.
+/// Addresses and ports, and the header's type of service and time to live.
+fn plain_datagram(segment: &Segment) -> Option<(&[u8], u8, u8)> {
+    let burst = &segment.burst;
+    let v4 = burst.facts.source.is_ipv4();
+    let transport = if v4 { 20 } else { 40 };
+    let partial = burst.header.flags & NEEDS_CHECKSUM != 0
+        && usize::from(burst.header.checksum_start) == burst.facts.transport
+        && burst.header.checksum_offset == 6;
+    let bytes = &burst.bytes;
+    let whole = burst.size == 0
+        && burst.facts.transport == transport
+        && partial
+        && !burst.facts.fragment
+        && bytes.len() > transport + 8
+        && (!v4 || bytes[6] & 0x40 != 0)
+        && usize::from(u16::from_be_bytes([bytes[transport + 4], bytes[transport + 5]])) == bytes.len() - transport;
+    if !whole {
+        return None;
+    }
+    Some(if v4 {
+        (&bytes[12..transport + 4], bytes[1], bytes[8])
+    } else {
+        (&bytes[8..transport + 4], burst.facts.dscp, bytes[7])
+    })
+}
+
 /// Whether `next` is the TCP segment after `last` in the stream, and differs in nothing that matters.
 fn follows(last: &Segment, next: &Segment) -> bool {
     if same_burst(last, next) {
@@ -194,9 +234,12 @@ fn flags_of(segment: &Segment) -> u8 {
     flags & !(if last { 0 } else { FIN | PSH }) & !(if first { 0 } else { CWR })
 }
 
-/// The length of a packet's headers. Of TCP packets that came one by one they end where TCP says.
+/// The length of a packet's headers. Of packets that came one by one they end where their protocol says.
 fn headers(segment: &Segment) -> usize {
     let burst = &segment.burst;
+    if plain_datagram(segment).is_some() {
+        return burst.facts.transport + 8;
+    }
     if burst.size != 0 || burst.facts.protocol != TCP {
         return burst.headers;
     }

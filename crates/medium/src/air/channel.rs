@@ -174,6 +174,23 @@ impl Channel {
         flight
     }
 
+    /// What a transmission on the air is.
+    pub(super) fn kind(&self, name: u32) -> Option<Kind> {
+        let flight = self.flights.iter().find(|(other, _)| *other == name);
+        flight.map(|(_, flight)| flight.kind)
+    }
+
+    /// Until when nobody can begin to send; `None`: somebody can already.
+    pub(super) fn busy_until(&self) -> Option<Instant> {
+        // Where some don't hear what others do, they may send meanwhile.
+        let all_hear = self.groups == 1;
+        self.flights
+            .iter()
+            .map(|(_, flight)| flight.end)
+            .max()
+            .filter(|_| all_hear)
+    }
+
     fn sensed(&self, from: Option<NodeId>) -> u64 {
         self.sensed_by[index(from, &self.sensed_by)]
     }

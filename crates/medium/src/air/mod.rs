@@ -3,7 +3,8 @@
 //! [`config`] lays it out; [`output`] is what comes out. Inside, [`channel`] knows who hears whom and what is on the air,
 //! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, [`adapter`] what its bus holds up.
 //! A frame's way leads through [`access`] (who may send), [`txop`] (what is sent then), [`exchange`] (frame by frame), [`reception`] (what
-//! arrives) and [`outcome`] (what follows). [`others`] are networks that nobody described.
+//! arrives) and [`outcome`] (what follows). [`others`] are networks that nobody described; [`foresight`] is for drivers
+//! in real time.
 
 mod access;
 mod adapter;
@@ -11,6 +12,7 @@ mod change;
 mod channel;
 pub mod config;
 mod exchange;
+mod foresight;
 mod hardware;
 mod link;
 mod node;
@@ -22,6 +24,7 @@ mod sent;
 mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
+pub use foresight::{Expected, Foresight};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
 use crate::packet::{DropReason, NodeId, Packet, Queued};

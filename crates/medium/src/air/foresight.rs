@@ -1,0 +1,82 @@
+//! Before when nothing is delivered: for a driver in real time, who can sleep until then.
+
+use super::channel::{Channel, Kind};
+use super::{Air, Event, Step};
+use netburn_units::{Duration, Instant};
+
+/// No PPDU is shorter: the preamble and SIGNAL of OFDM (802.11-2020 clause 17.3.3). What is newer begins with them, DSSS takes
+/// longer.
+const SHORTEST: Duration = Duration::from_micros(20);
+
+/// When something may come out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Foresight {
+    /// Nothing is delivered before, unless something comes in.
+    pub at: Instant,
+    /// What is expected then.
+    pub what: Expected,
+}
+
+/// What is expected at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Expected {
+    /// A delivery.
+    Delivery,
+    /// Perhaps a delivery, if what is sent first is very short: it is when to ask again.
+    Perhaps,
+    /// Hardly a delivery: it is when to ask again.
+    Hardly,
+}
+
+impl Expected {
+    /// It is expected at this instant, and nothing before.
+    #[must_use]
+    pub const fn at(self, at: Instant) -> Foresight {
+        Foresight { at, what: self }
+    }
+}
+
+impl<P: std::fmt::Debug + Send> Air<P> {
+    /// Before when nothing is delivered unless something comes in; `None` when nothing will be.
+    pub fn foresee(&mut self) -> Option<Foresight> {
+        let now = self.now;
+        let backoffs = self
+            .channels
+            .iter_mut()
+            .filter_map(|channel| channel.contention.next_due());
+        // What is sent when a backoff is done takes its time.
+        let first = backoffs.map(|at| Expected::Perhaps.at(at.max(now) + SHORTEST)).min();
+        let events = self
+            .events
+            .iter()
+            .filter_map(|event| self.foresee_event(event.0.0, event.0.2));
+        first.into_iter().chain(events).min()
+    }
+
+    /// Before when a packet isn't delivered that comes in at `at` or later.
+    #[must_use]
+    pub fn soonest(&self, at: Instant) -> Instant {
+        let free = self.channels.iter().map(Channel::busy_until).min().flatten();
+        free.map_or(at, |free| free.max(at)) + SHORTEST
+    }
+
+    fn foresee_event(&self, at: Instant, event: Event) -> Option<Foresight> {
+        Some(match event {
+            Event::End { channel, flight } => match self.channels[channel].kind(flight) {
+                Some(Kind::Data) => Expected::Delivery.at(at),
+                // What its sender gives up may be what others wait for at the receiver.
+                Some(Kind::Response) | None => Expected::Hardly.at(at),
+                Some(Kind::Rts | Kind::Cts | Kind::Others) => Expected::Perhaps.at(at + SHORTEST),
+            },
+            Event::Begin {
+                step: Step::Cts | Step::Response,
+                ..
+            } => Expected::Hardly.at(at + SHORTEST),
+            Event::Begin { step: Step::Data, .. } | Event::Up { .. } => Expected::Perhaps.at(at + SHORTEST),
+            Event::TimeOut { .. } => Expected::Hardly.at(at),
+            Event::Down { .. } => Expected::Delivery.at(at),
+            // They only take time.
+            Event::Others { .. } => return None,
+        })
+    }
+}
