@@ -26,9 +26,12 @@ const WAKING: Duration = Duration::from_micros(25);
 /// What is due so soon after a delivery waits for so long and is delivered together: as long as network devices gather what they
 /// received before they interrupt.
 const GATHER: Duration = Duration::from_micros(40);
-/// So many looks at what kernels have sent, within [`LOOKS_WITHIN`], are many.
+/// So long it isn't looked whether kernels have sent more, where they send much.
+const REST: Duration = Duration::from_micros(100);
+/// They send much when it was looked so often; of looks, a quarter is forgotten every [`LOOKS_WITHIN`]: about four within that.
 const BUSY_LOOKS: u32 = 12;
 const LOOKS_WITHIN: Duration = Duration::from_millis(1);
+const LOOKS_FORGOTTEN: Duration = Duration::from_millis(10);
 /// What can be seen from outside is looked at this often.
 const TICK: Duration = Duration::from_millis(100);
 /// Below timers' and interrupts' own threads, above everything that isn't real-time.
@@ -175,6 +178,7 @@ impl Carrier {
 
     /// Until when to sleep.
     fn due(&mut self) -> Option<Monotonic> {
+        let busy = self.busy();
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
         let Some(Foresight { at, what }) = running.switch.foresee() else {
@@ -182,29 +186,35 @@ impl Carrier {
         };
         // What follows closely on a delivery is gathered, as network devices do before they interrupt.
         let gathered = running.delivered + GATHER;
-        let (at, early) = match what {
-            _ if at < gathered => (gathered, Duration::ZERO),
-            Expected::Delivery => (at, SPIN),
-            Expected::Perhaps => (at, WAKING),
-            Expected::Hardly => (at, Duration::ZERO),
+        let wake = match what {
+            _ if at < gathered => gathered,
+            Expected::Delivery if busy => at - WAKING,
+            Expected::Perhaps if busy => at + WAKING,
+            Expected::Delivery | Expected::Perhaps => at - SPIN,
+            Expected::Hardly => at + GATHER,
         };
-        Some(Monotonic::from_nanos(running.when(at).as_nanos() - early.as_nanos() as i64).min(tick))
+        Some(running.when(wake).min(tick))
     }
 
     /// Until when not to look whether kernels have sent more: those that send much are looked at less often, as network devices
     /// moderate their interrupts.
     fn rest(&mut self) -> Option<Monotonic> {
-        if self.looks < BUSY_LOOKS {
-            return None;
-        }
-        Some(self.looked + GATHER)
+        self.busy().then(|| self.looked + REST)
+    }
+
+    /// Whether kernels send so much that microseconds of one packet don't matter.
+    fn busy(&self) -> bool {
+        self.looks >= BUSY_LOOKS
     }
 
     /// Kernels' packets are being read.
     fn looks(&mut self) {
         let now = Monotonic::now();
-        if now.saturating_since(self.looks_since) > LOOKS_WITHIN {
-            (self.looks_since, self.looks) = (now, self.looks / 2);
+        let since = now.saturating_since(self.looks_since);
+        if since > LOOKS_FORGOTTEN {
+            (self.looks_since, self.looks) = (now, 0);
+        } else if since > LOOKS_WITHIN {
+            (self.looks_since, self.looks) = (now, self.looks * 3 / 4);
         }
         self.looks += 1;
         self.looked = now;
