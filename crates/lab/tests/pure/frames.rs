@@ -1,6 +1,7 @@
 //! Laws of frames.
 
 use netburn_lab::fuzz::{check_frame, datagram, stream};
+use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
 use netburn_lab::packet::{Burst, Facts, Joiner, Refused, VnetHeader, checksum};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
@@ -124,4 +125,44 @@ fn each_kind_of_frame_has_its_fate() {
         );
         assert_eq!(counted.packets > 0, fate.is_none(), "{name}");
     }
+}
+
+/// A frame of one datagram whose checksum is still partial, with this many bytes of content.
+fn partial(content: usize) -> Vec<u8> {
+    let mut frame = datagram(Server, Station(0), content);
+    frame[0] = NEEDS_CHECKSUM;
+    frame[6..8].copy_from_slice(&20_u16.to_ne_bytes());
+    frame[8..10].copy_from_slice(&6_u16.to_ne_bytes());
+    frame
+}
+
+/// Datagrams that were sent one by one are joined where that was asked for, as long as they are of one length; the last may be shorter.
+#[test]
+fn single_datagrams_are_joined() {
+    let one = |content: usize| {
+        let burst = Burst::read(&partial(content)).unwrap();
+        Arc::new(burst).segments().next().unwrap()
+    };
+    let mut joiner = Joiner::default();
+    joiner.push(one(100), Ecn::NotEct);
+    assert!(!joiner.takes(&one(100), Ecn::NotEct), "nobody asked");
+    joiner.join_datagrams();
+    assert!(!joiner.takes(&one(101), Ecn::NotEct), "a longer one");
+    for content in [100, 40] {
+        assert!(joiner.takes(&one(content), Ecn::NotEct));
+        joiner.push(one(content), Ecn::NotEct);
+    }
+    assert!(!joiner.takes(&one(40), Ecn::NotEct), "one after a shorter one");
+    let frame = joiner.frame().unwrap();
+    let (header, packet) = VnetHeader::read(frame).unwrap();
+    assert_eq!((header.gso, header.gso_size, header.header_length), (Gso::Udp, 100, 28));
+    // IP and UDP headers, 20 and 8 bytes, before 100 + 100 + 40.
+    assert_eq!(packet.len(), 268);
+    assert_eq!(packet[2..4], 268_u16.to_be_bytes());
+    assert_eq!(packet[24..26], 248_u16.to_be_bytes());
+    let lengths: Vec<_> = Arc::new(Burst::read(frame).unwrap())
+        .segments()
+        .map(|one| one.length())
+        .collect();
+    assert_eq!(lengths, [128, 128, 68]);
 }
