@@ -1,7 +1,7 @@
 //! Whether a change made a figure better or worse, from runs without it and runs with it.
 //!
 //! What lies within a [`Tolerance`] is the same. The rest goes by the interval in which the difference lies
-//! ([`netburn_stats::shift`], 95 % sure): better or worse when all of it is on one side of nought and the estimate is beyond the
+//! ([`netburn_stats::shift()`], 95 % sure): better or worse when all of it is on one side of nought and the estimate is beyond the
 //! tolerance, the same when all of it is within the tolerance, and else it can't be told. With fewer than [`FEWEST`] runs of
 //! either it never can. Many figures are judged at once, so of twenty that don't change one may still come out as if it had.
 
