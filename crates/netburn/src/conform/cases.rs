@@ -227,7 +227,8 @@ fn datagrams() -> Vec<Case> {
             .set("server.link.delay", "0 s")
     };
     let mut cases = vec![
-        one("100", "1", "3").datagrams(false, 11_000).quick(),
+        // Half as many again as there is room for: a sender that a busy machine holds up still has enough to send.
+        one("100", "1", "3").datagrams(false, 15_000).quick(),
         one("300", "2", "4").datagrams(false, 32_000),
         one("800", "3", "7").datagrams(false, 75_000),
         // What the lab holds back for TCP's sake, 7 ms of the link, is less than two aggregates.
