@@ -102,6 +102,7 @@ impl Conversation {
             name: join.name.clone(),
             token: join.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            again: false,
         };
         this.say(&ToController::Hello(hello)).await?;
         match timeout(std(WELCOME), this.hear()).await {

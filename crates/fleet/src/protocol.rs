@@ -23,6 +23,7 @@
 
 mod health;
 mod rows;
+pub mod standing;
 #[cfg(test)]
 mod tests;
 
@@ -108,6 +109,9 @@ pub struct Hello {
     pub token: String,
     /// The program and its version, for people.
     pub version: String,
+    /// Whether it was in this run before, and lost its connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// See [`ToParticipant::Welcome`].
@@ -117,6 +121,9 @@ pub struct Welcome {
     pub protocol: u32,
     /// The program and its version, for people.
     pub version: String,
+    /// For one that comes back: the last message of rows that came. The next are sent (again) from there.
+    #[serde(default)]
+    pub taken: u64,
 }
 
 /// See [`ToParticipant::Refused`].
@@ -183,6 +190,23 @@ pub struct Ready {
     /// Where it answers, for a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerAddress>,
+    /// Whether the server was reached, for an agent that has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
+    /// What the reader of its figures should know of how it measures, such as what a browser can't do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How the server answered before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Reach {
+    /// Why not over TCP; `None`: it did, and consents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<String>,
+    /// Why not by datagrams; `None`: it did, or that isn't asked of this participant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<String>,
 }
 
 /// See [`ToParticipant::Start`].
@@ -307,13 +331,15 @@ pub fn is_name(text: &str) -> bool {
 /// The JSON Schema of all messages.
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    /// Every message of the netburn control protocol, both ways.
+    /// Every message of the netburn control protocol: in a run, both ways, and between runs, both ways.
     #[derive(JsonSchema)]
     #[schemars(untagged, rename = "Message")]
     #[expect(dead_code, reason = "only its schema is of use")]
     enum Either {
         Participant(ToController),
         Controller(ToParticipant),
+        Member(standing::FromMember),
+        Fleet(standing::ToMember),
     }
     schemars::schema_for!(Either).to_value()
 }

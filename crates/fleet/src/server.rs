@@ -37,7 +37,11 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
         Err(error) => return conversation.part(Some(error)).await,
     };
     let server = Some(serving.address.clone());
-    conversation.say(&ToController::Ready(Ready { server })).await?;
+    let ready = Ready {
+        server,
+        ..Ready::default()
+    };
+    conversation.say(&ToController::Ready(ready)).await?;
     let zero = match conversation.wait_for_start().await? {
         Beginning::At(zero) => zero,
         Beginning::Never(error) => return conversation.part(error).await,

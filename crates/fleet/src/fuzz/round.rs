@@ -152,6 +152,7 @@ impl World {
                     name: name.to_owned(),
                     token: if detail >= 240 { "x" } else { "t" }.to_owned(),
                     version: String::new(),
+                    again: false,
                 })
             }
             3 => {
@@ -169,7 +170,10 @@ impl World {
                     datagram_port: 1,
                     fingerprint: None,
                 });
-                ToController::Ready(Ready { server })
+                ToController::Ready(Ready {
+                    server,
+                    ..Ready::default()
+                })
             }
             5 | 6 => {
                 let mut batch = Batch::default();

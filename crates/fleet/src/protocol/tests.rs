@@ -178,6 +178,7 @@ fn every_message_fits_the_schema() {
             name: "server".into(),
             token: "t".into(),
             version: "v".into(),
+            again: false,
         }),
         ToController::Pong(Pong {
             id: u64::MAX,
@@ -187,6 +188,7 @@ fn every_message_fits_the_schema() {
         ToController::Ready(Ready::default()),
         ToController::Ready(Ready {
             server: Some(address()),
+            ..Ready::default()
         }),
         ToController::Rows(rows),
         ToController::Rows(Rows {
@@ -215,6 +217,7 @@ fn every_message_fits_the_schema() {
         ToParticipant::Welcome(Welcome {
             protocol: VERSION,
             version: "v".into(),
+            taken: 0,
         }),
         ToParticipant::Refused(Refused { reason: "r".into() }),
         ToParticipant::Ping(Ping { id: 0 }),
@@ -402,5 +405,79 @@ proptest! {
         let cut = shorten(text.clone(), limit);
         prop_assert!(cut.len() <= limit && text.starts_with(&cut));
         prop_assert!(cut.len() + 4 > limit.min(text.len()));
+    }
+}
+
+#[test]
+fn every_message_between_runs_fits_the_schema() {
+    use super::standing::{
+        About, Deliver, Enrol, Enrolled, Forget, FromMember, Kept, Kind, Late, LateEnd, Summon, ToMember, Waiting,
+    };
+    let run = || "2026-11-22T05-30-00Z-four-uses".to_owned();
+    let said = [
+        FromMember::Enrol(Enrol {
+            protocol: VERSION,
+            name: "kitchen".into(),
+            token: "t".into(),
+            version: "v".into(),
+            about: About {
+                role: Role::Agent,
+                kind: Kind::Browser,
+                system: "s".into(),
+                interface: Some("wlan0".into()),
+                labels: [("room".to_owned(), "kitchen".to_owned())].into(),
+            },
+            waiting: vec![Waiting {
+                run: run(),
+                name: "kitchen".into(),
+                messages: u64::MAX,
+            }],
+        }),
+        FromMember::Alive,
+        FromMember::Late(Late {
+            run: run(),
+            sequence: u64::MAX,
+            batch: batch(&every_row()),
+        }),
+        FromMember::LateEnd(LateEnd {
+            run: run(),
+            error: Some("e".into()),
+            health: Some(health()),
+        }),
+        FromMember::Bye,
+    ];
+    fits(
+        "FromMember",
+        said.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+    );
+    for message in &said {
+        assert_eq!(FromMember::from_text(&message.to_text()).as_ref(), Ok(message));
+    }
+    let told = [
+        ToMember::Welcome(Enrolled {
+            protocol: VERSION,
+            version: "v".into(),
+            fleet: "f".into(),
+        }),
+        ToMember::Refused(Refused { reason: "r".into() }),
+        ToMember::Summon(Summon {
+            run: run(),
+            name: "tv".into(),
+            token: "t".into(),
+        }),
+        ToMember::Deliver(Deliver { run: run() }),
+        ToMember::Kept(Kept {
+            run: run(),
+            sequence: 3,
+        }),
+        ToMember::Forget(Forget { run: run() }),
+        ToMember::Bye(Bye::default()),
+    ];
+    fits(
+        "ToMember",
+        told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+    );
+    for message in &told {
+        assert_eq!(ToMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
 }

@@ -26,6 +26,7 @@ fn hello(join: &Join) -> Hello {
         name: join.name.clone(),
         token: join.token.clone(),
         version: "stranger".to_owned(),
+        again: false,
     }
 }
 

@@ -25,6 +25,7 @@ impl Round {
         let welcome = Welcome {
             protocol: protocol::VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            taken: 0,
         };
         self.outputs
             .push_back(Output::Send(id, ToParticipant::Welcome(welcome)));

@@ -35,6 +35,7 @@ fn hello(role: Role, name: &str) -> ToController {
         name: name.to_owned(),
         token: "secret".to_owned(),
         version: "test".to_owned(),
+        again: false,
     })
 }
 
@@ -137,6 +138,7 @@ impl Rig {
             SERVER,
             ToController::Ready(Ready {
                 server: Some(address()),
+                ..Ready::default()
             }),
         );
         for id in [LAPTOP, TV] {
@@ -548,6 +550,7 @@ fn who_is_not_ready_in_time_is_left_behind() {
         SERVER,
         ToController::Ready(Ready {
             server: Some(address()),
+            ..Ready::default()
         }),
     );
     rig.say(LAPTOP, ToController::Ready(Ready::default()));

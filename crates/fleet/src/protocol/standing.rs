@@ -1,0 +1,228 @@
+//! What a fleet's controller and its members say between runs, over the connection that a member keeps open.
+//!
+//! ```text
+//! member                                         controller (`netburn fleet serve`)
+//!   enrol {protocol, name, token, about, waiting} ─→
+//!                                                 ←─   welcome, or refused {reason} and the end
+//!   alive                                         ─→   every 5 s
+//!                                                 ←─   summon {run, name, token}     there is a part for it in a run
+//!   (a second connection, to /run/RUN, takes part in that run: `Hello`, with the summons' name and token)
+//!                                                 ←─   deliver {run}                 results that it kept are wanted here
+//!   late {run, sequence, batch}                   ─→
+//!                                                 ←─   kept {run, sequence}
+//!   late-end {run, error, health}                 ─→
+//!                                                 ←─   forget {run}                  all is on disk
+//!   bye                                           ─→                                 or ←─, on either side's wish
+//! ```
+//!
+//! The second connection ends at the process that holds the run (`netburn run --on fleet`); the controller only passes
+//! its bytes on.
+
+use super::{Batch, Health, Message, Refused, Role, is_name, shorten};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The longest message of a member, in bytes of JSON: 1 MiB, for the rows in it.
+pub const MAX_FROM_MEMBER: usize = 1 << 20;
+/// The longest message to a member, in bytes of JSON.
+pub const MAX_TO_MEMBER: usize = 64 << 10;
+/// The most labels of a member; each key and value is a name ([`is_name`]).
+pub const MAX_LABELS: usize = 16;
+/// The most runs whose results may wait at a member.
+pub const MAX_WAITING: usize = 64;
+
+/// What a member says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum FromMember {
+    /// Who it is. The first message, and only the first.
+    Enrol(Enrol),
+    /// A sign of life.
+    Alive,
+    /// Results that a run didn't wait for.
+    Late(Late),
+    /// There are no more of them.
+    LateEnd(LateEnd),
+    /// It leaves.
+    Bye,
+}
+
+/// What a controller says to a member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ToMember {
+    /// It has joined.
+    Welcome(Enrolled),
+    /// What it said was refused. Before `welcome` the connection ends with this.
+    Refused(Refused),
+    /// There is a part for it in a run.
+    Summon(Summon),
+    /// The results of this run are wanted, from the first message that isn't kept.
+    Deliver(Deliver),
+    /// Late results of a run up to and with this number are on disk.
+    Kept(Kept),
+    /// Nothing more is wanted of this run: what the member kept may be deleted.
+    Forget(Forget),
+    /// The controller ends, or has no place for the member any more.
+    Bye(super::Bye),
+}
+
+/// See [`FromMember::Enrol`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Enrol {
+    /// The protocol version it speaks.
+    pub protocol: u32,
+    /// Its name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
+    pub name: String,
+    /// The fleet's token.
+    pub token: String,
+    /// The program and its version, for people.
+    pub version: String,
+    /// What it is.
+    pub about: About,
+    /// Runs whose results it still has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Waiting>,
+}
+
+/// What a member is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct About {
+    /// What it can do.
+    #[schemars(with = "super::health::RoleSchema")]
+    pub role: Role,
+    /// What kind of program it is.
+    pub kind: Kind,
+    /// The system and its processor, for people: `linux x86-64`, or what a browser says of itself.
+    pub system: String,
+    /// The interface its traffic is bound to, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+    /// Labels that scenarios can choose it by: name to value, each a name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+/// What kind of program a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// netburn itself.
+    Process,
+    /// The station page, in a browser.
+    Browser,
+}
+
+/// A run whose results a member has kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waiting {
+    /// The run.
+    pub run: String,
+    /// Under which name it took part.
+    pub name: String,
+    /// How many messages of rows wait.
+    pub messages: u64,
+}
+
+/// See [`ToMember::Welcome`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Enrolled {
+    /// The protocol version the controller speaks.
+    pub protocol: u32,
+    /// The program and its version, for people.
+    pub version: String,
+    /// The fleet's name, for people.
+    pub fleet: String,
+}
+
+/// See [`ToMember::Summon`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summon {
+    /// The run: a second connection is opened to the path `/run/RUN`.
+    pub run: String,
+    /// Under which name it is expected there.
+    pub name: String,
+    /// What lets it in there.
+    pub token: String,
+}
+
+/// See [`ToMember::Deliver`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deliver {
+    /// The run.
+    pub run: String,
+}
+
+/// See [`FromMember::Late`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Late {
+    /// The run.
+    pub run: String,
+    /// The number that the rows had, or would have had, in the run.
+    pub sequence: u64,
+    /// The rows.
+    pub batch: Batch,
+}
+
+/// See [`FromMember::LateEnd`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LateEnd {
+    /// The run.
+    pub run: String,
+    /// Why its part wasn't done in full, where it wasn't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How well it measured, where it lived to say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::health::HealthSchema>")]
+    pub health: Option<Health>,
+}
+
+/// See [`ToMember::Kept`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kept {
+    /// The run.
+    pub run: String,
+    /// The highest number up to which all is on disk.
+    pub sequence: u64,
+}
+
+/// See [`ToMember::Forget`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Forget {
+    /// The run.
+    pub run: String,
+}
+
+impl Message for FromMember {
+    const LIMIT: usize = MAX_FROM_MEMBER;
+}
+
+impl Message for ToMember {
+    const LIMIT: usize = MAX_TO_MEMBER;
+}
+
+impl About {
+    /// Whether its labels are few and are names, and its texts are short.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let labels = self.labels.iter();
+        self.labels.len() <= MAX_LABELS
+            && labels.into_iter().all(|(key, value)| is_name(key) && is_name(value))
+            && self.system.len() <= super::MAX_TEXT
+            && self.interface.as_ref().is_none_or(|name| name.len() <= 15)
+    }
+
+    /// What this program is, with these labels.
+    #[must_use]
+    pub fn this_process(role: Role, interface: Option<String>, labels: BTreeMap<String, String>) -> About {
+        About {
+            role,
+            kind: Kind::Process,
+            system: shorten(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH), 64),
+            interface,
+            labels,
+        }
+    }
+}
