@@ -18,6 +18,7 @@ pub mod fuzz;
 pub mod join;
 pub mod launch;
 pub mod local;
+pub mod member;
 mod own_clock;
 mod participant;
 pub mod protocol;

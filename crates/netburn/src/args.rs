@@ -3,6 +3,7 @@
 mod conform;
 mod decode;
 mod fetch;
+mod fleet;
 mod lab;
 mod run;
 mod serve;
@@ -12,6 +13,11 @@ mod validate;
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
+#[expect(unused_imports, reason = "for commands that are to come")]
+pub(crate) use fleet::{
+    CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
+    RevokeArgs,
+};
 pub(crate) use lab::{DoctorArgs, LabArgs};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
@@ -53,6 +59,7 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     Sweep(SweepArgs),
     Lab(LabArgs),
+    Fleet(FleetArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
     #[command(hide = true)]

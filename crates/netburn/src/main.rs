@@ -8,6 +8,7 @@ mod decode;
 mod doctor;
 mod exit;
 mod fetch;
+mod fleet;
 mod join;
 mod lab;
 mod plan;
@@ -59,6 +60,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Validate(args) => validate::validate(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Lab(args) => lab::lab(&args),
+        Command::Fleet(args) => fleet::fleet(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::LabTerminal => lab::keep_terminal().map(|()| Ended::Ran),
         Command::Conform(args) => conform::conform(&args),
