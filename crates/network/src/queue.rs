@@ -52,13 +52,7 @@ impl QueueConfig {
         Some(match self.kind {
             QueueKind::Fifo => Box::new(Fifo::new(self.limit)),
             QueueKind::PfifoFast => Box::new(PfifoFast::new(self.limit)),
-            QueueKind::FqCodel => {
-                let codel = CodelParameters {
-                    ecn: self.ecn,
-                    ..CodelParameters::QDISC
-                };
-                Box::new(FqCodel::new(self.bounded(FqParameters::QDISC), codel))
-            }
+            QueueKind::FqCodel => Box::new(self.fq_codel()),
             QueueKind::StationRr | QueueKind::FqMac | QueueKind::Airtime => return None,
         })
     }
@@ -72,32 +66,28 @@ impl QueueConfig {
     /// The queue, over a device that holds `depth` packets where the discipline stands on one.
     #[must_use]
     pub fn build_over<P: std::fmt::Debug + Send + 'static>(&self, depth: usize) -> Box<dyn TransmitQueue<P>> {
-        let codel = |usual: CodelParameters| CodelParameters { ecn: self.ecn, ..usual };
         match self.kind {
             // The device is one queue: what came first is served first, whoever it is for.
             QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), depth, Order::Arrival)),
             QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), depth, Order::RoundRobin)),
-            QueueKind::FqCodel => {
-                let discipline = FqCodel::new(self.bounded(FqParameters::QDISC), codel(CodelParameters::QDISC));
-                Box::new(Device::new(discipline, depth, Order::RoundRobin))
-            }
+            QueueKind::FqCodel => Box::new(Device::new(self.fq_codel(), depth, Order::RoundRobin)),
             QueueKind::StationRr => Box::new(StationRr::new(self.limit)),
             QueueKind::FqMac => {
                 let parameters = self.bounded(FqParameters::MAC80211);
-                let mut queue = FqMac::new(parameters, codel(CodelParameters::MAC80211));
+                let mut queue = FqMac::new(parameters, self.codel(false));
                 for tin in self.slow_tins() {
-                    queue.set_codel(tin, CodelParameters::MAC80211_SLOW);
+                    queue.set_codel(tin, self.codel(true));
                 }
                 Box::new(queue)
             }
             QueueKind::Airtime => {
                 let parameters = self.bounded(FqParameters::MAC80211);
-                let mut queue = Airtime::new(parameters, codel(CodelParameters::MAC80211), self.aql);
+                let mut queue = Airtime::new(parameters, self.codel(false), self.aql);
                 for (station, weight) in &self.weights {
                     queue.set_weight(*station, *weight);
                 }
                 for tin in self.slow_tins() {
-                    queue.set_codel(tin, CodelParameters::MAC80211_SLOW);
+                    queue.set_codel(tin, self.codel(true));
                 }
                 Box::new(queue)
             }
@@ -108,11 +98,17 @@ impl QueueConfig {
     pub(crate) fn codel(&self, slow: bool) -> CodelParameters {
         match slow {
             true => CodelParameters::MAC80211_SLOW,
-            false => CodelParameters {
-                ecn: self.ecn,
-                ..CodelParameters::MAC80211
-            },
+            false => self.marking(CodelParameters::MAC80211),
         }
+    }
+
+    fn fq_codel<P>(&self) -> FqCodel<P> {
+        FqCodel::new(self.bounded(FqParameters::QDISC), self.marking(CodelParameters::QDISC))
+    }
+
+    /// The usual parameters, with marks or without.
+    fn marking(&self, usual: CodelParameters) -> CodelParameters {
+        CodelParameters { ecn: self.ecn, ..usual }
     }
 
     fn slow_tins(&self) -> impl Iterator<Item = Tin> + '_ {
