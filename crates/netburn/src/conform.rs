@@ -72,8 +72,8 @@ fn shorten(case: &mut Case) {
 fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
     let wrong = |error: netburn_scenario::ScenarioError| Stop::Wrong(error.render(false));
     let mut document = match case.scenario.contains('\n') {
-        true => Document::from_toml(&case.name, case.scenario).map_err(wrong)?,
-        false => load(case.scenario).map_err(wrong)?,
+        true => Document::from_toml(&case.name, &case.scenario).map_err(wrong)?,
+        false => load(&case.scenario).map_err(wrong)?,
     };
     for (key, value) in &case.set {
         document.set(key, value).map_err(wrong)?;

@@ -2,6 +2,7 @@
 
 use super::flow::Flows;
 use netburn_units::Duration;
+use std::borrow::Cow;
 
 /// One scenario that runs on both grounds.
 #[derive(Debug, Clone)]
@@ -10,7 +11,7 @@ pub(super) struct Case {
     /// What the page's table is called in which it stands.
     pub(super) group: &'static str,
     /// A scenario of ours, by its name, or the text of one.
-    pub(super) scenario: &'static str,
+    pub(super) scenario: Cow<'static, str>,
     pub(super) set: Vec<(String, String)>,
     /// `None`: its own workloads run.
     pub(super) flows: Option<Flows>,
@@ -27,7 +28,7 @@ impl Case {
         Case {
             name: name.into(),
             group,
-            scenario,
+            scenario: Cow::Borrowed(scenario),
             set: Vec::new(),
             flows: None,
             runs: 1,
@@ -54,6 +55,27 @@ impl Case {
     fn known(mut self, known: &'static [(&'static str, &'static str)]) -> Case {
         self.known = known;
         self
+    }
+
+    /// Written after what the scenario has.
+    fn and(mut self, text: &str) -> Case {
+        self.scenario.to_mut().push_str(text);
+        self
+    }
+
+    /// A station that uploads, and whose kernel has the small queues that one without a Wi-Fi driver has.
+    fn uplink(self, station: &str, streams: u8, mcs: u8) -> Case {
+        self.and(&format!(
+            r#"[station.{station}]
+joins = "home.5g"
+standard = "802.11n"
+streams = {streams}
+mcs = {mcs}
+queue = "fifo"
+tsq = "2013"
+workload = ["upload", "probe"]
+"#
+        ))
     }
 
     /// Datagrams to every station at once, or from it; so many of 1500 bytes a second each.
@@ -107,59 +129,7 @@ mcs = 7
 workload = ["download", "probe"]
 "#;
 
-/// The same with four connections at once.
-const FOUR_FLOWS: &str = r#"
-duration = "20 s"
-warmup = "3 s"
-baseline = "1 s"
-[server]
-link = { rate = "1 Gbit/s", delay = "5 ms" }
-[ap.home]
-queue = "fifo"
-queue_limit = "200 packets"
-[ap.home.radio.5g]
-standard = "802.11n"
-width = "20 MHz"
-streams = 2
-[workload.one]
-kind = "download"
-[workload.two]
-kind = "download"
-[workload.three]
-kind = "download"
-[workload.four]
-kind = "download"
-[station.a]
-joins = "home.5g"
-standard = "802.11n"
-streams = 2
-mcs = 7
-workload = ["one", "two", "three", "four", "probe"]
-"#;
-
-/// An uplink whose kernel has the small queues that one without a Wi-Fi driver has.
-const UPLINK: &str = r#"
-duration = "15 s"
-warmup = "3 s"
-baseline = "1 s"
-[server]
-link = { rate = "1 Gbit/s", delay = "5 ms" }
-[ap.home]
-[ap.home.radio.5g]
-standard = "802.11n"
-width = "20 MHz"
-streams = 2
-[station.a]
-joins = "home.5g"
-standard = "802.11n"
-streams = 2
-mcs = 7
-queue = "fifo"
-tsq = "2013"
-workload = ["upload", "probe"]
-"#;
-
-/// Four of them, at four rates, up and down.
+/// An access point for [uplinks](Case::uplink), 5 ms from the server.
 const UPLINKS: &str = r#"
 duration = "15 s"
 warmup = "3 s"
@@ -167,43 +137,9 @@ baseline = "1 s"
 [server]
 link = { rate = "1 Gbit/s", delay = "5 ms" }
 [ap.home]
-queue = "fq-codel"
 [ap.home.radio.5g]
 standard = "802.11n"
-width = "40 MHz"
 streams = 2
-[station.a]
-joins = "home.5g"
-standard = "802.11n"
-streams = 2
-mcs = 7
-queue = "fifo"
-tsq = "2013"
-workload = ["upload", "probe"]
-[station.b]
-joins = "home.5g"
-standard = "802.11n"
-streams = 1
-mcs = 7
-queue = "fifo"
-tsq = "2013"
-workload = ["upload", "probe"]
-[station.c]
-joins = "home.5g"
-standard = "802.11n"
-streams = 1
-mcs = 3
-queue = "fifo"
-tsq = "2013"
-workload = ["upload", "probe"]
-[station.d]
-joins = "home.5g"
-standard = "802.11n"
-streams = 1
-mcs = 1
-queue = "fifo"
-tsq = "2013"
-workload = ["upload", "probe"]
 "#;
 
 const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
@@ -257,11 +193,13 @@ fn connections() -> Vec<Case> {
         cases.push(if cc == "cubic" { one.quick() } else { one });
     }
     for cc in ["cubic", "reno", "bbr"] {
-        let four = Case::new(
-            format!("tcp-four-{cc}"),
-            "Four TCP connections of one station",
-            FOUR_FLOWS,
-        );
+        let four = Case::new(format!("tcp-four-{cc}"), "Four TCP connections of one station", LINK);
+        let names = ["one", "two", "three", "four"];
+        let download = |case: Case, name| case.and(&format!("[workload.{name}]\nkind = \"download\"\n"));
+        let four = names
+            .into_iter()
+            .fold(four, download)
+            .set("station.a.workload", r#"["one", "two", "three", "four", "probe"]"#);
         cases.push(four.set("server.cc", cc).runs(5));
     }
     cases
@@ -280,13 +218,17 @@ fn anomaly() -> Vec<Case> {
 
 fn uplinks() -> Vec<Case> {
     const GROUP: &str = "Uplinks with TCP Small Queues, shift 10 on both";
+    let on = |name: &str, width: &str| Case::new(name, GROUP, UPLINKS).set("ap.home.radio.5g.width", width);
     vec![
-        Case::new("uplink-144", GROUP, UPLINK).runs(3),
-        Case::new("uplink-20", GROUP, UPLINK)
-            .set("station.a.streams", "1")
-            .set("station.a.mcs", "2")
-            .runs(3),
-        Case::new("uplinks-four", GROUP, UPLINKS).runs(5),
+        on("uplink-144", "20 MHz").uplink("a", 2, 7).runs(3),
+        on("uplink-20", "20 MHz").uplink("a", 1, 2).runs(3),
+        on("uplinks-four", "40 MHz")
+            .set("ap.home.queue", "fq-codel")
+            .uplink("a", 2, 7)
+            .uplink("b", 1, 7)
+            .uplink("c", 1, 3)
+            .uplink("d", 1, 1)
+            .runs(5),
     ]
 }
 
