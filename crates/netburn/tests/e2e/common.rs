@@ -35,6 +35,24 @@ workload = ["voip", "probe"]
     )
 }
 
+/// Two stations with little to do.
+pub(crate) const SMALL: &str = r#"
+duration = "3 s"
+baseline = "1 s"
+drain = "1 s"
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.caller]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = "voip"
+[station.reader]
+joins = "home.5g"
+signal = "-70 dBm"
+workload = "probe"
+"#;
+
 /// A directory for one test, with what it writes and the processes it starts.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,

@@ -1,22 +1,8 @@
 //! Which ground it is where nobody says, what changes while the lab runs, and whether lab and simulator agree. Needs namespaces.
 
-use crate::common::{Bench, finish, station};
+use crate::common::{Bench, SMALL, finish, station};
 use netburn_record::{EventKind, Row, Run};
 use netburn_workload::Outcome;
-
-/// Two stations with little to do.
-const SMALL: &str = r#"
-duration = "3 s"
-baseline = "1 s"
-drain = "1 s"
-[ap.home]
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.caller]
-joins = "home.5g"
-signal = "-60 dBm"
-workload = "voip"
-"#;
 
 #[test]
 fn where_nobody_says_it_is_the_lab() {

@@ -1,24 +1,6 @@
 //! Real programs through a modelled access point. Needs namespaces, /dev/net/tun, iperf3 and curl, as CI has them.
 
-use crate::common::{Bench, finish};
-
-/// Two stations with little to do.
-pub(crate) const SMALL: &str = r#"
-duration = "3 s"
-baseline = "1 s"
-drain = "1 s"
-[ap.home]
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.caller]
-joins = "home.5g"
-signal = "-60 dBm"
-workload = "voip"
-[station.reader]
-joins = "home.5g"
-signal = "-70 dBm"
-workload = "probe"
-"#;
+use crate::common::{Bench, SMALL, finish};
 
 #[test]
 fn a_run_in_the_lab_leaves_a_record_of_the_air() {

@@ -1,7 +1,6 @@
 //! Machines that permit no lab or little of it, and what is left of one, on the host and in its network.
 
-use crate::common::{Bench, LOOPBACK_UP, finish, is_root, start};
-use crate::lab::SMALL;
+use crate::common::{Bench, LOOPBACK_UP, SMALL, finish, is_root, start};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,8 +1,7 @@
 //! The lab as root and as an ordinary user, with /dev/net/tun, with it closed and without it: ping, curl, iperf3 and a browser.
 //! Needs them all, as CI has them.
 
-use crate::common::{Bench, finish, is_root};
-use crate::lab::SMALL;
+use crate::common::{Bench, SMALL, finish, is_root};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::Command;
