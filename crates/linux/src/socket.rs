@@ -1,5 +1,6 @@
 //! Options of any socket.
 
+use netburn_units::Duration;
 use socket2::SockRef;
 use std::io;
 use std::os::fd::AsFd;
@@ -53,6 +54,38 @@ pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
     Ok(bytes.unsigned_abs())
 }
 
+/// Asks for so much room for what arrives and hasn't been read (SO_RCVBUF). The kernel gives less where its `net.core.rmem_max` is less.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_receive_room(socket: impl AsFd, bytes: usize) -> io::Result<()> {
+    SockRef::from(&socket).set_recv_buffer_size(bytes)
+}
+
+/// When the datagram that was read last had arrived at this host, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)). The first
+/// call has the kernel note it from then on.
+///
+/// # Errors
+/// [`NotFound`](io::ErrorKind::NotFound) where nothing was read yet; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on
+/// Linux.
+pub fn arrived(socket: impl AsFd) -> io::Result<Duration> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        const SIOCGSTAMPNS: u32 = 0x8907;
+        let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel writes one timespec.
+        crate::process::check(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
+        let nanos = i64::from(at.tv_sec) * 1_000_000_000 + i64::from(at.tv_nsec);
+        Ok(Duration::from_nanos(nanos.unsigned_abs()))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = socket;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -72,6 +105,25 @@ mod tests {
         let Ok(socket) = UdpSocket::bind("[::1]:0") else { return };
         set_dscp(&socket, 10).unwrap();
         assert_eq!(SockRef::from(&socket).tclass_v6().unwrap(), 40);
+    }
+
+    #[test]
+    fn a_datagram_has_arrived_before_it_is_read() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        set_receive_room(&socket, 1 << 20).unwrap();
+        assert_eq!(arrived(&socket).unwrap_err().kind(), io::ErrorKind::NotFound);
+        let wall = || {
+            let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            Duration::from_nanos(since.unwrap().as_nanos() as u64)
+        };
+        let before = wall();
+        socket.send_to(b"early", socket.local_addr().unwrap()).unwrap();
+        let after = wall();
+        // It lies there for a while.
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        socket.recv(&mut [0; 8]).unwrap();
+        let at = arrived(&socket).unwrap();
+        assert!(before <= at && at <= after, "{before:?} {at:?} {after:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `netburn conform`: the same scenarios in the simulator and in the lab, side by side.
 
 mod cases;
+mod ends;
 mod flow;
 mod judge;
 mod page;
@@ -11,14 +12,14 @@ use crate::record::document;
 use crate::run;
 use crate::terminal::{data, say};
 use cases::Case;
-use judge::{Figure, Kind};
+use judge::{Figure, Kind, Outcome};
 use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
 use netburn_scenario::{Document, Ground, Plan, load};
 use page::{Compared, Judged};
 use std::path::{Path, PathBuf};
 
-pub(crate) use flow::flow;
+pub(crate) use ends::flow;
 
 /// How often a case runs in the lab before it is said to be inconclusive; of the quick ones.
 const TRIES: u32 = 3;
@@ -52,7 +53,7 @@ pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
         ConformFormat::Json => document(&page::json(&all)),
     };
     data(&text)?;
-    let fault = |case: &Compared| case.doubts.is_empty() && case.figures.iter().any(Judged::is_fault);
+    let fault = |case: &Compared| case.figures.iter().any(Judged::is_fault);
     Ok(match all.iter().any(fault) {
         true => Ended::BeyondTolerance,
         false if all.iter().any(|case| !case.doubts.is_empty()) => Ended::NotMeasured,
@@ -127,7 +128,11 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
         }
     };
     let judged = |figure: Figure| Judged {
-        outcome: figure.outcome(),
+        // Whatever is in doubt, all flows of a case share its air.
+        outcome: match doubts.is_empty() {
+            true => figure.outcome(),
+            false => Outcome::Doubted,
+        },
         known: case
             .known
             .iter()
@@ -136,10 +141,10 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
         figure,
     };
     Ok(Compared {
+        figures: figures.into_iter().map(judged).collect(),
         name: case.name.clone(),
         group: case.group,
         runs: case.runs,
-        figures: figures.into_iter().map(judged).collect(),
         doubts,
     })
 }

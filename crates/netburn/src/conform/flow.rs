@@ -1,7 +1,7 @@
 //! Flows of datagrams that ask for more than there is: over the bare network in virtual time, and between sockets in the lab.
 
-use crate::args::FlowEnd;
-use crate::exit::{Ended, Stop};
+use super::ends::{CONTENT, left_out, unread};
+use crate::exit::Stop;
 use crate::lab;
 use netburn_lab::{Guest, Program, address};
 use netburn_linux::Monotonic;
@@ -11,14 +11,12 @@ use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::time;
 
-/// A packet, and what of it is content (UDP over IPv4).
+/// A packet.
 const PACKET: u32 = 1_500;
-const CONTENT: u64 = 1_472;
 /// How long queues fill before anything is counted.
 const WARMUP: Duration = Duration::from_secs(1);
 /// The first port.
@@ -123,22 +121,35 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         receivers.push((guest, said));
     }
     let mut senders = Vec::new();
-    let all = WARMUP.as_millis() + flows.span.as_millis() + 500;
+    // They go on until the lab has looked at its own work once more, which it does every second.
+    let all = WARMUP.as_millis() + flows.span.as_millis() + 1_200;
     for station in 0..plan.stations.len() as u16 {
         let (sender, receiver) = flows.ends(station);
         let to = SocketAddr::new(IpAddr::V4(address::v4(receiver)), PORT + station);
         senders.push(run(sender, words(&[&"flow", &"send", &to, &flows.rate, &all]))?);
     }
-    let mut arrived = Vec::new();
+    let (mut arrived, mut doubts) = (Vec::new(), Vec::new());
     for (_, said) in &mut receivers {
-        let bytes = line(said)?;
-        let bytes = bytes
-            .trim()
-            .parse()
-            .map_err(|_| Stop::NotMeasured(format!("a receiver says {bytes:?}")))?;
+        let [bytes, dropped] = numbers(said)?;
         arrived.push(mbps(bytes, flows.span));
+        doubts.extend(unread(dropped));
     }
-    Ok((arrived, lab.health().reasons()))
+    for (_, said) in &mut senders {
+        let [skipped, due] = numbers(said)?;
+        doubts.extend(left_out(skipped, due));
+    }
+    doubts.extend(lab.health().reasons());
+    doubts.dedup();
+    Ok((arrived, doubts))
+}
+
+/// What an end says when it is done.
+fn numbers(said: &mut impl BufRead) -> Result<[u64; 2], Stop> {
+    let line = line(said)?;
+    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| Stop::NotMeasured(format!("an end of a flow says {line:?}")))
 }
 
 fn line(said: &mut impl BufRead) -> Result<String, Stop> {
@@ -150,67 +161,4 @@ fn line(said: &mut impl BufRead) -> Result<String, Stop> {
 
 fn mbps(bytes: u64, span: Duration) -> f64 {
     bytes as f64 * 8.0 / span.as_secs_f64() / 1e6
-}
-
-/// One end of a flow: the whole life of a process inside the lab.
-pub(crate) fn flow(end: &FlowEnd) -> Result<Ended, Stop> {
-    let done = match *end {
-        FlowEnd::Send { to, rate, milliseconds } => send(to, rate, time::Duration::from_millis(milliseconds)),
-        FlowEnd::Receive {
-            port,
-            warmup,
-            milliseconds,
-        } => receive(
-            port,
-            time::Duration::from_millis(warmup),
-            time::Duration::from_millis(milliseconds),
-        ),
-    };
-    done.map_err(|error| Stop::NotMeasured(error.to_string()))?;
-    Ok(Ended::Ran)
-}
-
-fn send(to: SocketAddr, rate: u64, span: time::Duration) -> std::io::Result<()> {
-    let socket = UdpSocket::bind(("0.0.0.0", 0))?;
-    socket.connect(to)?;
-    let content = [0_u8; CONTENT as usize];
-    let began = time::Instant::now();
-    let mut sent = 0;
-    while began.elapsed() < span {
-        let due = (began.elapsed().as_nanos() * u128::from(rate) / 1_000_000_000) as u64;
-        // Who was held up doesn't catch up: it would be a burst that nobody asked for.
-        sent = sent.max(due.saturating_sub(rate / 100));
-        while sent < due {
-            // What a full queue refuses is lost, as on any host.
-            let _ = socket.send(&content);
-            sent += 1;
-        }
-        std::thread::sleep(time::Duration::from_micros(200));
-    }
-    Ok(())
-}
-
-fn receive(port: u16, warmup: time::Duration, span: time::Duration) -> std::io::Result<()> {
-    let socket = UdpSocket::bind(("0.0.0.0", port))?;
-    socket.set_read_timeout(Some(time::Duration::from_secs(5)))?;
-    println!("ready");
-    let mut buffer = [0_u8; 2_048];
-    let mut begins = None;
-    let mut bytes = 0;
-    loop {
-        let Ok(length) = socket.recv(&mut buffer) else {
-            // It has stalled for good, or never began.
-            println!("{bytes}");
-            return Ok(());
-        };
-        let now = time::Instant::now();
-        let from = *begins.get_or_insert(now + warmup);
-        if now >= from + span {
-            println!("{bytes}");
-            return Ok(());
-        }
-        if now >= from {
-            bytes += length as u64;
-        }
-    }
 }

@@ -35,6 +35,8 @@ pub(super) enum Outcome {
     WithinSpread,
     /// They are not.
     Differs,
+    /// The lab's own gate doubts its figure, so it says nothing.
+    Doubted,
 }
 
 /// The fewest runs whose range is said to be one.

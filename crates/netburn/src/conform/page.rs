@@ -36,6 +36,7 @@ impl Judged {
             (Outcome::WithinSpread, _) => "within the spread",
             (Outcome::Differs, Some(_)) => "differs, known",
             (Outcome::Differs, None) => "differs",
+            (Outcome::Doubted, _) => "in doubt",
         }
     }
 }
@@ -63,10 +64,7 @@ pub(super) fn lines(case: &Compared) -> Vec<String> {
 /// As lines, for people.
 pub(super) fn text(all: &[Compared]) -> String {
     let mut text: String = all.iter().flat_map(lines).map(|line| line + "\n").collect();
-    let (figures, faults) = counts(all);
-    text.push_str(&format!(
-        "{figures} figures, simulator and lab: {faults} differ without a known reason\n"
-    ));
+    text.push_str(&format!("simulator and lab: {}\n", counts(all)));
     text
 }
 
@@ -104,10 +102,7 @@ pub(super) fn markdown(all: &[Compared]) -> String {
             ));
         }
     }
-    let (figures, faults) = counts(all);
-    text.push_str(&format!(
-        "\n{figures} figures, {faults} differ without a known reason.\n"
-    ));
+    text.push_str(&format!("\n{}.\n", counts(all)));
     text
 }
 
@@ -125,9 +120,17 @@ pub(super) fn json(all: &[Compared]) -> Value {
     Value::Array(all.iter().map(case).collect())
 }
 
-fn counts(all: &[Compared]) -> (usize, usize) {
-    let each = || all.iter().flat_map(|case| &case.figures);
-    (each().count(), each().filter(|judged| judged.is_fault()).count())
+/// How many figures say something, and what.
+fn counts(all: &[Compared]) -> String {
+    let count = |which: &dyn Fn(&&Judged) -> bool| all.iter().flat_map(|case| &case.figures).filter(which).count();
+    let doubted = count(&|judged| judged.outcome == Outcome::Doubted);
+    let counted = count(&|judged| judged.outcome != Outcome::Doubted);
+    let faults = count(&|judged| judged.is_fault());
+    let besides = match doubted {
+        0 => String::new(),
+        doubted => format!("; {doubted} more are in doubt"),
+    };
+    format!("{counted} figures, of which {faults} differ without a known reason{besides}")
 }
 
 /// The median, and the range where there were several.

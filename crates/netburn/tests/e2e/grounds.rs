@@ -140,26 +140,20 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
     assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
 }
 
-/// How closely is for `netburn conform` on a quiet machine to say: beside other tests a kernel in real time comes late, and only what no lateness
-/// explains is a fault here.
 #[test]
 fn lab_and_simulator_agree() {
     let bench = Bench::new();
     let ended = finish(bench.netburn(["conform", "--quick", "--format", "json"]));
-    // What the gate doubts three times is inconclusive, and no reason to fail here.
-    assert!(matches!(ended.code(), 0 | 1 | 3), "{}{}", ended.out(), ended.stderr);
+    // What is doubted again and again is inconclusive, and no reason to fail here.
+    assert!(matches!(ended.code(), 0 | 3), "{}{}", ended.out(), ended.stderr);
     let cases = ended.json();
     let cases = cases.as_array().unwrap();
-    assert!(cases.len() >= 2, "{cases:#?}");
+    assert!(cases.len() >= 3, "{cases:#?}");
     for case in cases {
         let doubted = !case["doubts"].as_array().unwrap().is_empty();
         for figure in case["figures"].as_array().unwrap() {
-            let first = |ground: &str| figure[ground][0].as_f64();
-            let close = |one: f64, other: f64| one < 2.0 * other && other < 2.0 * one;
-            let agree = first("simulate")
-                .zip(first("lab"))
-                .is_some_and(|(one, other)| close(one, other));
-            assert!(doubted || agree, "{case:#}");
+            assert_ne!(figure["outcome"], "differs", "{case:#}");
+            assert_eq!(figure["outcome"] == "in doubt", doubted, "{case:#}");
         }
     }
 }
