@@ -3,7 +3,7 @@
 use crate::local::FleetError;
 use crate::{agent, participant, server};
 use netburn_record::Role;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 /// The environment variable that tells a started process where to join, as what, and with which token. A token among
 /// the arguments would be there for every user of the machine to read.
@@ -22,8 +22,11 @@ pub struct Join {
     pub name: String,
     /// The process that started this one, on whose end this one ends too; `None` when nobody did.
     pub parent: Option<u32>,
-    /// Where a server listens.
-    pub listen: IpAddr,
+    /// Where a server listens; port 0 is a free one. At an unspecified address it listens at all of them, and agents
+    /// reach it by the one that they reach the controller by.
+    pub listen: SocketAddr,
+    /// The token of the fleet that a server consents to.
+    pub fleet: Option<String>,
 }
 
 /// The address of a controller that standard input is connected to: for those who can't reach it over a network, or shouldn't over
@@ -83,7 +86,8 @@ impl Join {
         Join::from_text(&text).ok_or_else(|| FleetError::Join(format!("{VARIABLE} can't be understood")))
     }
 
-    /// It as one line for [`VARIABLE`]: role, name, parent, token, address and where to listen, separated by spaces.
+    /// It as one line for [`VARIABLE`]: role, name, parent, token, address, where to listen and the fleet's token,
+    /// separated by spaces.
     #[must_use]
     pub fn to_text(&self) -> String {
         let role = match self.role {
@@ -91,8 +95,9 @@ impl Join {
             Role::Server => "server",
         };
         let parent = self.parent.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let fleet = self.fleet.as_deref().unwrap_or("-");
         format!(
-            "{role} {} {parent} {} {} {}",
+            "{role} {} {parent} {} {} {} {fleet}",
             self.name, self.token, self.url, self.listen
         )
     }
@@ -112,6 +117,7 @@ impl Join {
         let token = parts.next()?.to_owned();
         let url = parts.next()?.to_owned();
         let listen = parts.next()?.parse().ok()?;
+        let fleet = Some(parts.next()?).filter(|token| *token != "-").map(str::to_owned);
         let join = Join {
             url,
             token,
@@ -119,6 +125,7 @@ impl Join {
             name,
             parent,
             listen,
+            fleet,
         };
         parts.next().is_none().then_some(join)
     }
@@ -130,14 +137,18 @@ mod tests {
 
     #[test]
     fn a_join_survives_the_environment() {
-        for (role, parent) in [(Role::Agent, Some(77)), (Role::Server, None)] {
+        for (role, parent, fleet) in [
+            (Role::Agent, Some(77), None),
+            (Role::Server, None, Some("t0".to_owned())),
+        ] {
             let join = Join {
                 url: "ws://127.0.0.1:4321/".to_owned(),
                 token: "0f".repeat(32),
                 role,
                 name: "living-room".to_owned(),
                 parent,
-                listen: "198.18.0.1".parse().unwrap(),
+                listen: "198.18.0.1:0".parse().unwrap(),
+                fleet,
             };
             assert_eq!(Join::from_text(&join.to_text()), Some(join));
         }
@@ -147,9 +158,11 @@ mod tests {
             "agent a - t",
             "agent a x t u",
             "agent a - t u",
-            "agent a - t u v",
-            "boss a - t u 127.0.0.1",
-            "agent a - t u 127.0.0.1 w",
+            "agent a - t u v -",
+            "agent a - t u 127.0.0.1:0",
+            "agent a - t u 127.0.0.1 -",
+            "boss a - t u 127.0.0.1:0 -",
+            "agent a - t u 127.0.0.1:0 - w",
         ] {
             assert_eq!(Join::from_text(wrong), None, "{wrong}");
         }

@@ -141,7 +141,8 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
             role: expected.role,
             name: expected.name.clone(),
             parent: None,
-            listen: own.unwrap_or(Ipv4Addr::LOCALHOST.into()),
+            listen: SocketAddr::new(own.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0),
+            fleet: None,
         };
         let mut child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
             name: join.name,

@@ -8,6 +8,7 @@ use crate::protocol::{HealthMessage, Ready, Serve, ServerAddress, ToController, 
 use crate::transport::Channel;
 use netburn_record::{ConnectionRow, Row, Side};
 use netburn_traffic::clock::RunClock;
+use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
@@ -68,7 +69,7 @@ struct Serving {
 impl Serving {
     async fn begin(serve: &Serve, join: &Join) -> Result<Serving, String> {
         let plan = crate::document::read(&serve.plan)?;
-        let here = SocketAddr::from((join.listen, 0));
+        let here = SocketAddr::new(join.listen.ip(), 0);
         let identity = match plan.server.tls {
             true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
             false => None,
@@ -76,14 +77,23 @@ impl Serving {
         let fingerprint = identity.as_ref().map(Identity::fingerprint);
         let config = ServerConfig {
             name: join.name.clone(),
-            listen: vec![here],
+            listen: vec![join.listen],
             listen_tls: if plan.server.tls { vec![here] } else { Vec::new() },
             tls: identity,
             rate: Some(BitRate::from_bps(serve.rate_bps)),
             cc: plan.server.cc.as_ref().map(|cc| cc.name().to_owned()),
+            fleet: join.fleet.as_deref().map(FleetKey::new),
             ..ServerConfig::default()
         };
-        let server = Server::bind(config).await.map_err(|error| error.to_string())?;
+        let server = match Server::bind(config.clone()).await {
+            // Somebody else's server has the port: another will do.
+            Err(_) if join.listen.port() != 0 => {
+                let listen = vec![here];
+                Server::bind(ServerConfig { listen, ..config }).await
+            }
+            ended => ended,
+        };
+        let server = server.map_err(|error| error.to_string())?;
         let addresses = server.addresses();
         let http = if plan.server.tls {
             &addresses.https

@@ -1,7 +1,10 @@
 //! The consent that a server gives: the document at `/.well-known/netburn`.
 //!
 //! A load generator pointed at somebody else's server is an attack. A netburn server says in this document that it
-//! agrees to be burned, and by whose word; a client asks for it before it sends load to another machine.
+//! agrees to be burned, and by whose word; a client asks for it before it sends load to another machine. A server of a
+//! fleet agrees to that fleet: [`fleet`].
+
+pub mod fleet;
 
 use netburn_units::{BitRate, ByteSize};
 use serde::{Deserialize, Serialize};
@@ -41,6 +44,9 @@ pub struct Consent {
     /// What each client address is held to.
     #[serde(default)]
     pub per_client: PerClient,
+    /// The answer to a fleet's question, of one that serves that fleet: see [`fleet`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
 }
 
 /// What each client address is held to; `None` where it isn't.
@@ -91,6 +97,7 @@ impl Consent {
             datagram_port: None,
             rate_bps: None,
             per_client: PerClient::default(),
+            fleet: None,
         })
     }
 

@@ -1,5 +1,6 @@
 //! What a server is told.
 
+use crate::consent::fleet::FleetKey;
 use crate::datagram::EchoLimits;
 use crate::tls::Identity;
 use netburn_units::{BitRate, ByteSize, Duration};
@@ -34,6 +35,8 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// What its consent says.
     pub consent: Terms,
+    /// The fleet that it consents to, besides. Default `None`.
+    pub fleet: Option<FleetKey>,
     /// How many threads serve. Default `None`: one per processor.
     pub threads: Option<NonZeroUsize>,
 }
@@ -93,6 +96,7 @@ impl Default for ServerConfig {
             datagrams: true,
             limits: Limits::default(),
             consent: Terms::default(),
+            fleet: None,
             threads: None,
         }
     }

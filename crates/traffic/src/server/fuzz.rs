@@ -5,6 +5,7 @@ use super::answer::Body;
 use super::http1::head::{Framing, find_end, leading_line_ends, parse};
 use super::route::{Route, Site};
 use crate::consent::Consent;
+use crate::consent::fleet::FleetKey;
 use bytes::Bytes;
 
 /// What a head may have in the check.
@@ -39,6 +40,9 @@ pub fn check_request(input: &[u8]) {
     }
     let site = Site {
         consent: Bytes::from_static(b"{}"),
+        fleet: Consent::new("fuzz", MAX_OBJECT)
+            .ok()
+            .map(|consent| (FleetKey::new("token"), consent)),
         page: Bytes::from_static(b"page"),
         object: MAX_OBJECT.as_bytes(),
     };

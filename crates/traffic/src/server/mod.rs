@@ -230,6 +230,7 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
     );
     Ok(Site {
         consent: consent.to_json().into(),
+        fleet: config.fleet.clone().map(|key| (key, consent)),
         page: page.into(),
         object: limits.object.as_bytes(),
     })

@@ -2,7 +2,8 @@
 
 use super::answer::{Answer, More};
 use super::range::{self, Range};
-use crate::consent;
+use crate::consent::fleet::{self, FleetKey};
+use crate::consent::{self, Consent};
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
@@ -56,6 +57,8 @@ pub(crate) enum Route {
 pub(crate) struct Site {
     /// The document at [`consent::PATH`].
     pub(crate) consent: Bytes,
+    /// The fleet it serves, and the document that is completed for it.
+    pub(crate) fleet: Option<(FleetKey, Consent)>,
     /// The page at `/`.
     pub(crate) page: Bytes,
     /// The largest object.
@@ -69,13 +72,13 @@ const READ: &str = "GET, HEAD";
 impl Site {
     /// What `ask` comes to.
     pub(crate) fn route(&self, ask: &Ask<'_>) -> Route {
-        let path = ask.path.split_once('?').map_or(ask.path, |(path, _)| path);
+        let (path, query) = ask.path.split_once('?').unwrap_or((ask.path, ""));
         if ask.method == Method::Unknown {
             return Route::Answer(Answer::text(501, "this method is not HTTP's"));
         }
         let found = match path {
             "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
-            consent::PATH => Answer::page(200, "application/json", self.consent.clone()),
+            consent::PATH => Answer::page(200, "application/json", self.consent_to(query)),
             "/sink" if ask.method == Method::Post => return Route::Sink,
             "/sink" => return Route::Answer(not_allowed("POST")),
             path => match path.strip_prefix(BYTES) {
@@ -93,6 +96,23 @@ impl Site {
             _ if found.status == 404 => found,
             _ => not_allowed(READ),
         })
+    }
+
+    /// The consent, which answers a fleet's question where it can.
+    fn consent_to(&self, query: &str) -> Bytes {
+        let answered = self.fleet.as_ref().and_then(|(key, consent)| {
+            let nonce = query.split('&').find_map(|part| part.strip_prefix(fleet::QUERY))?;
+            let fleet = Some(key.answer(nonce)?);
+            Some(
+                Consent {
+                    fleet,
+                    ..consent.clone()
+                }
+                .to_json()
+                .into(),
+            )
+        });
+        answered.unwrap_or_else(|| self.consent.clone())
     }
 
     fn object(&self, size: &str, ask: &Ask<'_>) -> Answer {
@@ -145,6 +165,7 @@ mod tests {
     fn site() -> Site {
         Site {
             consent: Bytes::from_static(b"{}"),
+            fleet: None,
             page: Bytes::from_static(b"hello"),
             object: 16 << 30,
         }
@@ -161,6 +182,23 @@ mod tests {
             Route::Answer(answer) => answer,
             Route::Sink => panic!("{path} is a sink"),
         }
+    }
+
+    #[test]
+    fn a_fleets_question_is_answered_by_its_own_servers() {
+        let consent = Consent::new("Ada", ByteSize::from_gib(1)).unwrap();
+        let key = FleetKey::new("token");
+        let ours = Site {
+            fleet: Some((key.clone(), consent)),
+            ..site()
+        };
+        let nonce = "0123456789abcdef";
+        let said = |site: &Site, query: &str| Consent::parse(&site.consent_to(query)).ok().and_then(|c| c.fleet);
+        let answer = said(&ours, &format!("x=1&fleet={nonce}")).unwrap();
+        assert!(key.accepts(nonce, &answer));
+        assert_eq!(said(&ours, ""), None);
+        assert_eq!(said(&ours, "fleet=short"), None);
+        assert_eq!(said(&site(), &format!("fleet={nonce}")), None);
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! What a fleet's owner and its controller say: `netburn run --on fleet`, `fleet list` and `fleet revoke`, over a
+//! connection to `/owner` on the controller's machine.
+//!
+//! ```text
+//! owner                                     controller
+//!   open {protocol, secret}            ─→
+//!                                      ←─   welcome {…}, or refused {reason} and the end
+//!                                      ←─   members {members}            now and whenever it changes
+//!   hold {run, port, …}                ─→                                from now on `/run/RUN` is passed on to it
+//!                                      ←─   held {run}, or refused
+//!   summon {run, member, name, token}  ─→                                kept until the run is released: who comes
+//!                                                                        back is summoned again
+//!   release {run}                      ─→                                or the end of the connection
+//!   revoke                             ─→                                a new token
+//!                                      ←─   revoked {url}
+//! ```
+
+use crate::protocol::standing::About;
+use crate::protocol::{Message, Refused};
+use netburn_record::Health;
+use serde::{Deserialize, Serialize};
+
+/// The longest message either way, in bytes of JSON: the list of 4,096 members.
+pub const MAX_OWNER: usize = 16 << 20;
+
+/// What an owner says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum FromOwner {
+    /// It may. The first message, and only the first.
+    Open(Open),
+    /// It holds a run.
+    Hold(Hold),
+    /// A member has a part in a run.
+    Summon(SummonMember),
+    /// The run is over.
+    Release(Release),
+    /// Everybody is to be thrown out, and nobody comes back with the token there was.
+    Revoke,
+}
+
+/// What a controller says to an owner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ToOwner {
+    /// It may.
+    Welcome(OwnerWelcome),
+    /// It may not; or what it said changes nothing, for this reason.
+    Refused(Refused),
+    /// Who is here.
+    Members(Members),
+    /// The run is known, and passed on.
+    Held(Release),
+    /// The fleet has a new token.
+    Revoked(OwnerWelcome),
+}
+
+/// See [`FromOwner::Open`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Open {
+    /// The protocol version it speaks.
+    pub protocol: u32,
+    /// What only this user's processes can read.
+    pub secret: String,
+}
+
+/// See [`FromOwner::Hold`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The run: letters, digits, `-`, `_` and `.`, at most 200 of them.
+    pub run: String,
+    /// The port on loopback that its participants are passed on to.
+    pub port: u16,
+}
+
+/// See [`FromOwner::Summon`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummonMember {
+    /// The run.
+    pub run: String,
+    /// Whom.
+    pub member: String,
+    /// Under which name it is expected there.
+    pub name: String,
+    /// What lets it in there.
+    pub token: String,
+}
+
+/// See [`FromOwner::Release`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// The run.
+    pub run: String,
+}
+
+/// See [`ToOwner::Welcome`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerWelcome {
+    /// The program and its version, for people.
+    pub version: String,
+    /// What the fleet is called.
+    pub fleet: String,
+    /// The fleet's token.
+    pub token: String,
+    /// Where to join, the best first.
+    pub urls: Vec<String>,
+}
+
+/// See [`ToOwner::Members`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Members {
+    /// By name.
+    pub members: Vec<Present>,
+}
+
+/// A member that is here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Present {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub about: About,
+    /// The program and its version, for people.
+    pub version: String,
+    /// The address that it comes from; `None`: this machine, over a Unix socket.
+    pub address: Option<std::net::IpAddr>,
+    /// The run that it was last summoned to and that is still held.
+    pub run: Option<String>,
+    /// Runs whose results it still has.
+    pub waiting: Vec<String>,
+}
+
+impl Message for FromOwner {
+    const LIMIT: usize = MAX_OWNER;
+}
+
+impl Message for ToOwner {
+    const LIMIT: usize = MAX_OWNER;
+}
+
+/// Whether a run may be called so: what a folder is called, without a separator.
+#[must_use]
+pub fn is_run(text: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    (1..=200).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('.')
+}
+
+/// A member's part that came home late, as the controller takes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatePart {
+    /// Why its part wasn't done in full, where it wasn't.
+    pub error: Option<String>,
+    /// How well it measured.
+    pub health: Option<Health>,
+}
