@@ -7,6 +7,7 @@
 //! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
+//! - [`page`]: the station page, which makes any browser a station.
 //! - [`clock`]: one clock against another, with an error bound.
 
 pub mod agent;
@@ -20,6 +21,7 @@ pub mod launch;
 pub mod local;
 pub mod member;
 mod own_clock;
+pub mod page;
 mod participant;
 pub mod protocol;
 pub mod server;

@@ -3,6 +3,14 @@
 use bytes::Bytes;
 use std::fmt::Arguments;
 
+/// What the head of every answer says: what a cache answers says nothing about the network behind it, and pages of other
+/// origins may read what is here (it is nobody's secret) and how long each part of a request took.
+pub(crate) const ALWAYS: [(&str, &str); 3] = [
+    ("cache-control", "no-store"),
+    ("access-control-allow-origin", "*"),
+    ("timing-allow-origin", "*"),
+];
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
@@ -39,6 +47,8 @@ pub(crate) enum More {
     Unsatisfiable(u64),
     /// These methods would do.
     Allow(&'static str),
+    /// Pages of other origins may use these methods (Fetch §4.8, the answer to a preflight).
+    Preflight(&'static str),
     /// Later it may go better.
     Later,
 }
@@ -84,21 +94,24 @@ impl Answer {
         if self.head_only { 0 } else { self.length }
     }
 
-    /// Hands over each field of the head but `Date` and `Content-Length`.
+    /// Hands over each field of the head but `Date`, `Content-Length` and those of [`ALWAYS`].
     pub(crate) fn fields(&self, mut field: impl FnMut(&'static str, Arguments<'_>)) {
         let kind = match &self.body {
             Body::Text(kind, _) => kind,
             Body::Content(_) => "application/octet-stream",
         };
         field("content-type", format_args!("{kind}"));
-        // What a cache answers says nothing about the network behind it.
-        field("cache-control", format_args!("no-store"));
         match self.more {
             More::Nothing => {}
             More::Ranges => field("accept-ranges", format_args!("bytes")),
             More::Part(first, last, total) => field("content-range", format_args!("bytes {first}-{last}/{total}")),
             More::Unsatisfiable(total) => field("content-range", format_args!("bytes */{total}")),
             More::Allow(methods) => field("allow", format_args!("{methods}")),
+            More::Preflight(methods) => {
+                field("access-control-allow-methods", format_args!("{methods}"));
+                // Two hours: no browser that we know keeps it longer.
+                field("access-control-max-age", format_args!("7200"));
+            }
             More::Later => field("retry-after", format_args!("1")),
         }
     }

@@ -1,6 +1,6 @@
 //! HTTP/2 (RFC 9113) over the `h2` crate: one connection, its streams side by side.
 
-use super::answer::{Answer, Body};
+use super::answer::{ALWAYS, Answer, Body};
 use super::connection::Visit;
 use super::flow::{Flow, clock};
 use super::route::{Ask, Method, Route};
@@ -227,6 +227,9 @@ impl Stream {
         let mut response = Response::new(());
         *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let fields = response.headers_mut();
+        for (name, value) in ALWAYS {
+            fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         fields.insert(header::CONTENT_LENGTH, HeaderValue::from(answer.length));
         let mut insert = |name: &'static str, value: String| {
             if let Ok(value) = HeaderValue::try_from(value) {

@@ -7,6 +7,13 @@ use crate::consent::{self, Consent};
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
+/// Whether the query of `path` asks that the connection end with the answer (`?close`): a page in a browser has no other
+/// way to dial anew for each object. Only HTTP/1 heeds it.
+pub(crate) fn asks_to_close(path: &str) -> bool {
+    path.split_once('?')
+        .is_some_and(|(_, query)| query.split('&').any(|part| part == "close"))
+}
+
 /// A request, whatever the version of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ask<'a> {
@@ -25,6 +32,8 @@ pub(crate) enum Method {
     Get,
     Head,
     Post,
+    /// Asks what may be asked: what a browser does for a page before some of its requests.
+    Options,
     /// One of HTTP's others.
     Other,
     /// None of HTTP's.
@@ -37,7 +46,8 @@ impl Method {
             "GET" => Method::Get,
             "HEAD" => Method::Head,
             "POST" => Method::Post,
-            "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH" => Method::Other,
+            "OPTIONS" => Method::Options,
+            "PUT" | "DELETE" | "CONNECT" | "TRACE" | "PATCH" => Method::Other,
             _ => Method::Unknown,
         }
     }
@@ -68,6 +78,7 @@ pub(crate) struct Site {
 /// The path before an object's size.
 const BYTES: &str = "/bytes/";
 const READ: &str = "GET, HEAD";
+const WRITE: &str = "POST";
 
 impl Site {
     /// What `ask` comes to.
@@ -80,8 +91,10 @@ impl Site {
             "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
             consent::PATH => Answer::page(200, "application/json", self.consent_to(query)),
             "/sink" if ask.method == Method::Post => return Route::Sink,
-            "/sink" => return Route::Answer(not_allowed("POST")),
+            "/sink" if ask.method == Method::Options => return Route::Answer(preflight(WRITE)),
+            "/sink" => return Route::Answer(not_allowed(WRITE)),
             path => match path.strip_prefix(BYTES) {
+                Some(_) if ask.method == Method::Options => return Route::Answer(preflight(READ)),
                 Some(size) if matches!(ask.method, Method::Get | Method::Head) => self.object(size, ask),
                 Some(_) => return Route::Answer(not_allowed(READ)),
                 None => Answer::text(404, "nothing is here; / says what is where"),
@@ -94,6 +107,7 @@ impl Site {
                 ..found
             },
             _ if found.status == 404 => found,
+            Method::Options => preflight(READ),
             _ => not_allowed(READ),
         })
     }
@@ -144,6 +158,11 @@ impl Site {
 
 fn not_allowed(methods: &'static str) -> Answer {
     Answer::text(405, format!("this takes {methods}")).with(More::Allow(methods))
+}
+
+/// Says which methods pages of other origins may use. Nothing is kept from them, so nothing depends on what they ask for.
+fn preflight(methods: &'static str) -> Answer {
+    Answer::text(200, format!("this takes {methods}")).with(More::Preflight(methods))
 }
 
 /// A size in a path: bytes, or with a unit as [`ByteSize`] reads it, without a space.
@@ -241,6 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn a_query_may_ask_for_the_end() {
+        for path in ["/bytes/5?close", "/bytes/5?n=1&close", "/sink?close&n=1"] {
+            assert!(asks_to_close(path), "{path}");
+        }
+        for path in [
+            "/bytes/5",
+            "/bytes/close",
+            "/bytes/5?n=close",
+            "/bytes/5?closed",
+            "/bytes/5?close=1",
+        ] {
+            assert!(!asks_to_close(path), "{path}");
+        }
+    }
+
+    #[test]
     fn a_head_is_the_get_without_its_body() {
         let got = answer(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
         assert_eq!((got.status, got.length, got.sent_length()), (200, 16 << 30, 0));
@@ -282,6 +317,10 @@ mod tests {
             (Method::Post, "/bytes/5", 405),
             (Method::Post, "/nothing", 404),
             (Method::Unknown, "/", 501),
+            (Method::Options, "/", 200),
+            (Method::Options, "/bytes/5", 200),
+            (Method::Options, "/sink", 200),
+            (Method::Options, "/nothing", 404),
         ] {
             assert_eq!(answer(method, path, None).status, status, "{method:?} {path}");
         }

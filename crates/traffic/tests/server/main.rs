@@ -8,5 +8,6 @@ mod datagrams;
 mod http1;
 mod http2;
 mod paced;
+mod pages;
 mod told;
 mod util;

@@ -1,8 +1,11 @@
 //! The head of an HTTP/1 answer.
 
 use super::head::After;
-use crate::server::answer::{Answer, reason};
+use crate::server::answer::{self, Answer, reason};
 use std::io::Write;
+
+/// [`answer::ALWAYS`] as it is written.
+const ALWAYS: &[u8] = b"cache-control: no-store\r\naccess-control-allow-origin: *\r\ntiming-allow-origin: *\r\n";
 
 /// Writes the head of `answer` to the end of `out`.
 pub(crate) fn write_head(out: &mut Vec<u8>, answer: &Answer, after: After, date: &str) {
@@ -13,10 +16,25 @@ pub(crate) fn write_head(out: &mut Vec<u8>, answer: &Answer, after: After, date:
         reason(status)
     );
     wrote.expect("a vector takes everything");
+    out.extend_from_slice(ALWAYS);
     answer.fields(|name, value| write!(out, "{name}: {value}\r\n").expect("a vector takes everything"));
     out.extend_from_slice(match after {
         After::Keep => b"\r\n",
         After::KeepAndSay => b"connection: keep-alive\r\n\r\n",
         After::Close => b"connection: close\r\n\r\n",
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_answer_says_is_written_as_it_is_listed() {
+        let listed: String = answer::ALWAYS
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
+        assert_eq!(ALWAYS, listed.as_bytes());
+    }
 }

@@ -7,7 +7,7 @@ pub(crate) mod head;
 use super::answer::{Answer, Body};
 use super::connection::Visit;
 use super::flow::clock;
-use super::route::Route;
+use super::route::{self, Route};
 use super::stats::Stats;
 use super::wire::Wire;
 use head::{After, Framing, Head, Refusal};
@@ -85,7 +85,10 @@ impl Http1 {
         Request {
             route,
             framing: head.framing,
-            after: head.after,
+            after: match route::asks_to_close(head.ask.path) {
+                true => After::Close,
+                false => head.after,
+            },
             expects_continue: head.expects_continue,
         }
     }

@@ -1,0 +1,1 @@
+document.getElementById("screen").textContent = "netburn station";
