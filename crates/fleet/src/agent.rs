@@ -2,16 +2,20 @@
 
 use crate::join::Join;
 use crate::local::FleetError;
+use crate::participant::dial::Dial;
+use crate::participant::outbox::Outbox;
 use crate::participant::{Beginning, Conversation, why};
-use crate::protocol::{Assign, HealthMessage, Ready, ToController, ToParticipant};
-use crate::transport::Channel;
+use crate::protocol::standing::LateEnd;
+use crate::protocol::{Assign, Ready, ToController, ToParticipant};
+use crate::spool::{About, SpoolFolder, Spooled, Writer};
 use netburn_linux::{Monotonic, Sampler, Watch};
+use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{self, DriveReport, Idle, Load, Stopper};
 use netburn_units::{Duration, Instant};
-use netburn_workload::Workload;
+use netburn_workload::{Kind, Workload};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -19,29 +23,77 @@ use tokio::sync::mpsc;
 /// baseline.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// One agent's whole part, over a channel to the controller: joins as `join` says, measures, brings home the results.
+/// One agent's whole part: joins as `join` says over a connection that `dial` opens, measures, brings home the results.
+/// Where the connection is lost it goes on measuring, comes back with `dial` and sends what was not taken.
+///
+/// Where there is a spool of this run, because this agent was killed in the middle of it, it measures no more and brings
+/// home what that holds.
 ///
 /// # Errors
-/// When it is refused, can't do its part, or loses the controller.
-pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
-    let mut conversation = Conversation::begin(channel, join).await?;
-    let assign = loop {
+/// When it is refused, can't do its part, or loses the controller for good and has nothing to keep.
+pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> Result<Ended, FleetError> {
+    let Manner {
+        run,
+        spool,
+        patience,
+        mut terms,
+    } = manner;
+    if let (Some(folder), Some(patience)) = (&spool, patience)
+        && let Ok((writer, spooled)) = Writer::resume(folder, &run)
+    {
+        return bring_home(dial, join, patience, writer, spooled).await;
+    }
+    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut part = None;
+    // Whoever comes back before the start is given its part again.
+    let (start, part) = loop {
         match conversation.hear().await? {
-            ToParticipant::Assign(assign) => break assign,
+            ToParticipant::Assign(assign) => match prepare(&assign, &mut terms).await {
+                Ok((agreed, ready)) => {
+                    part = Some(agreed);
+                    conversation.say(ToController::Ready(ready)).await;
+                }
+                Err(error) => {
+                    return conversation
+                        .part(ended(&run, Some(error)))
+                        .await
+                        .map(|()| Ended::Delivered);
+                }
+            },
+            ToParticipant::Start(start) if part.is_some() => break (start, part.expect("it is")),
+            ToParticipant::Stop(_) => return conversation.part(ended(&run, None)).await.map(|()| Ended::Delivered),
             ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
             _ => {}
         }
     };
-    let part = match Part::of(&assign) {
-        Ok(part) => part,
-        Err(error) => return conversation.part(Some(error)).await,
-    };
-    conversation.say(&ToController::Ready(Ready::default())).await?;
-    let zero = match conversation.wait_for_start().await? {
+    let zero = match conversation.beginning(start) {
         Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(error).await,
+        Beginning::Never(error) => return conversation.part(ended(&run, error)).await.map(|()| Ended::Delivered),
     };
+    if zero < std::time::Instant::now() {
+        let error = "it came back after the start".to_owned();
+        return conversation
+            .part(ended(&run, Some(error)))
+            .await
+            .map(|()| Ended::Delivered);
+    }
     let clock = RunClock::starting_at(zero);
+    conversation.speaks_for(&part.stations);
+    if let Some(folder) = &spool {
+        let about = About {
+            run: run.clone(),
+            name: join.name.clone(),
+            stations: part.names(),
+        };
+        match Writer::create(folder, &about, start) {
+            Ok(writer) => conversation.outbox = Outbox::spooled(writer),
+            Err(error) => {
+                let what = format!("results can't be kept on the agent's disk ({error}), only in its memory");
+                tracing::warn!("{what}");
+                conversation.tell(clock, EventKind::Warning, &what);
+            }
+        }
+    }
     let watch = Sampler::new().and_then(Watch::start);
     let zero = Monotonic::from(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
@@ -51,36 +103,160 @@ pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
         tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
     });
     let driving = tokio::spawn(drive::on_thread(part.loads(), clock, tell, stop));
-    let attended = conversation.attend(&mut rows, clock, || stopper.stop()).await;
-    if let Err(error) = attended {
+    let heed = |rows: &[Row]| terms.heed(rows, clock.now());
+    let attended = conversation.attend(&mut rows, clock, || stopper.stop(), heed).await;
+    if attended.is_err() {
         stopper.stop();
-        let lost = conversation.waiting();
-        tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
-        return Err(error);
+        if !conversation.outbox.is_kept() {
+            let lost = conversation.outbox.waiting();
+            tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
+            return attended.map(|()| Ended::Delivered);
+        }
+        // What its workloads still have to say goes to the disk.
+        conversation.keep(&mut rows).await;
     }
     if let Some(idling) = idling
         && let Ok(Err(error)) = idling.await
     {
         tracing::warn!(%error, "idle latency could not be measured");
     }
-    match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
+    let end = match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
         Ok(report) => {
             let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
-            let health = part.health(&join.name, &report, busy);
-            conversation
-                .say(&ToController::Health(HealthMessage { health }))
-                .await?;
-            conversation.part(None).await
+            LateEnd {
+                health: Some(part.health(&join.name, &report, busy)),
+                ..ended(&run, None)
+            }
         }
-        Err(error) => conversation.part(Some(error.to_string())).await,
+        Err(error) => ended(&run, Some(error.to_string())),
+    };
+    conversation.note_end(&end);
+    match attended {
+        Ok(()) => finish(conversation, end).await,
+        Err(error) => {
+            tracing::warn!(%error, "the results wait on this disk");
+            Ok(Ended::Kept)
+        }
     }
 }
 
+/// How an agent takes part.
+#[derive(Debug, Clone)]
+pub struct Manner<T = AsTold> {
+    /// What the run is called, for the spool.
+    pub run: String,
+    /// Where rows are kept until the controller has them; `None`: in memory.
+    pub spool: Option<SpoolFolder>,
+    /// How long a controller that is gone is looked for once this agent's part is over, or before it has begun; while it
+    /// measures it never gives up. `None`: the end of the connection is the end.
+    pub patience: Option<Duration>,
+    /// What it makes of its part.
+    pub terms: T,
+}
+
+impl Default for Manner {
+    /// One connection, nothing on the disk, everything as told: an agent on the controller's own machine.
+    fn default() -> Self {
+        Manner {
+            run: String::new(),
+            spool: None,
+            patience: None,
+            terms: AsTold,
+        }
+    }
+}
+
+/// What an agent makes of its part, before it says that it is ready and while it measures.
+pub trait Terms: Send {
+    /// Looks at the part. It may change whom it measures against and how that is reached, and says how it was.
+    ///
+    /// # Errors
+    /// Why it won't take part, for people.
+    fn consider(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
+        let _ = part;
+        async { Ok(Ready::default()) }
+    }
+
+    /// These rows were measured, and the run's time is `now`: why it stops here, if it does. That is said in the record.
+    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+        let _ = (rows, now);
+        None
+    }
+}
+
+/// Takes every part as it comes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AsTold;
+
+impl Terms for AsTold {}
+
+/// How an agent's part ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The controller has all there was.
+    Delivered,
+    /// The controller was not to be found any more: the results wait in the spool.
+    Kept,
+}
+
+/// Says that all is done, and waits to be let go.
+async fn finish<D: Dial>(conversation: Conversation<D>, end: LateEnd) -> Result<Ended, FleetError> {
+    let kept = conversation.outbox.is_kept();
+    match conversation.part(end).await {
+        Ok(()) => Ok(Ended::Delivered),
+        Err(FleetError::Gone(reason)) if kept => {
+            tracing::warn!(reason, "the results wait on this disk");
+            Ok(Ended::Kept)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Brings home what an agent left that was killed.
+async fn bring_home<D: Dial>(
+    dial: D,
+    join: &Join,
+    patience: Duration,
+    writer: Writer,
+    spooled: Spooled,
+) -> Result<Ended, FleetError> {
+    tracing::info!(messages = spooled.messages, "bringing home what was spooled");
+    let end = spooled.end.unwrap_or_else(|| {
+        let error = "it ended before its part was done, and was started again".to_owned();
+        ended(&spooled.about.run, Some(error))
+    });
+    let conversation = Conversation::back(dial, join, patience, Outbox::spooled(writer));
+    match finish(conversation, end).await {
+        // What it has to say of itself is said; that it was cut short is no failure of bringing it home.
+        Err(FleetError::Assignment(_)) => Ok(Ended::Delivered),
+        ended => ended,
+    }
+}
+
+fn ended(run: &str, error: Option<String>) -> LateEnd {
+    LateEnd {
+        run: run.to_owned(),
+        error,
+        health: None,
+    }
+}
+
+/// Makes a part of what was assigned, and asks what is to be made of it.
+async fn prepare(assign: &Assign, terms: &mut impl Terms) -> Result<(Part, Ready), String> {
+    let mut part = Part::of(assign)?;
+    let ready = terms.consider(&mut part).await?;
+    Ok((part, ready))
+}
+
 /// What an agent is to do.
-struct Part {
-    plan: Plan,
-    stations: Vec<u16>,
-    target: Target,
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The plan. What it says of stations that aren't this agent's may be left out.
+    pub plan: Plan,
+    /// The stations it drives, by their numbers in the plan: there are such.
+    pub stations: Vec<u16>,
+    /// Whom it measures against, and how that is reached.
+    pub target: Target,
 }
 
 impl Part {
@@ -156,12 +332,26 @@ impl Part {
         loads
     }
 
-    fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {
+    /// Its stations, by name.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let name = |station: &u16| self.plan.stations[usize::from(*station)].name.clone();
+        self.stations.iter().map(name).collect()
+    }
+
+    /// Whether a workload of its stations sends datagrams.
+    #[must_use]
+    pub fn needs_datagrams(&self) -> bool {
         let stations = self
             .stations
             .iter()
-            .map(|s| self.plan.stations[usize::from(*s)].name.clone());
-        report.health(name, stations.collect(), machine_busy)
+            .map(|station| &self.plan.stations[usize::from(*station)]);
+        let mut workloads = stations.flat_map(|station| &station.workloads);
+        workloads.any(|workload| workload.config.kind == Kind::Probe)
+    }
+
+    fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {
+        report.health(name, self.names(), machine_busy)
     }
 }
 

@@ -11,6 +11,6 @@ pub mod session;
 mod shell;
 
 pub use roster::{Expected, Token};
-pub use round::{Output, Round, Setup, Wake};
+pub use round::{Output, Patience, Round, Setup, Wake};
 pub use session::ConnectionId;
 pub(crate) use shell::{Around, Controller};

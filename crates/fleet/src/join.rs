@@ -1,6 +1,8 @@
 //! How a participant's process finds its controller, and its whole life.
 
+use crate::agent::Manner;
 use crate::local::FleetError;
+use crate::participant::dial::Once;
 use crate::{agent, participant, server};
 use netburn_record::Role;
 use std::net::SocketAddr;
@@ -40,7 +42,7 @@ pub const INHERITED: &str = "stdin:";
 pub fn agent_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
         let channel = participant::connect(join).await?;
-        agent::run(channel, join).await
+        agent::run(Once::new(channel), join, Manner::default()).await.map(drop)
     })
 }
 
@@ -51,7 +53,7 @@ pub fn agent_main(join: &Join) -> Result<(), FleetError> {
 pub fn server_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
         let channel = participant::connect(join).await?;
-        server::run(channel, join).await
+        server::run(Once::new(channel), join, None).await
     })
 }
 

@@ -5,6 +5,7 @@
 //! - [`run_local`]: one round of a plan with all participants as processes on this machine.
 //! - [`controller`]: who may say what when, as a state machine; around it the shell with sockets and timers.
 //! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
+//! - [`spool`]: what an agent keeps on its own disk until others have it.
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
 //! - [`page`]: the station page, which makes any browser a station.
@@ -22,9 +23,10 @@ pub mod local;
 pub mod member;
 mod own_clock;
 pub mod page;
-mod participant;
+pub mod participant;
 pub mod protocol;
 pub mod server;
+pub mod spool;
 pub mod transport;
 
 pub use join::{Join, agent_main, server_main};

@@ -1,6 +1,6 @@
 //! One round of a plan with all participants as processes on this machine.
 
-use crate::controller::{Around, Controller, Expected, Setup, Token};
+use crate::controller::{Around, Controller, Expected, Patience, Setup, Token};
 use crate::join::Join;
 use crate::launch::Launcher;
 use crate::own_clock::std;
@@ -8,6 +8,7 @@ use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Ground, Plan};
 use netburn_units::{BitRate, Duration, Instant};
+use netburn_workload::Kind;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
@@ -191,11 +192,16 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
         name: "server".to_owned(),
         role: Role::Server,
         stations: Vec::new(),
+        datagrams: false,
     };
     let agents = plan.stations.iter().zip(0..).map(|(station, number)| Expected {
         name: station.name.clone(),
         role: Role::Agent,
         stations: vec![number],
+        datagrams: station
+            .workloads
+            .iter()
+            .any(|workload| workload.config.kind == Kind::Probe),
     });
     Ok(Setup {
         stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
@@ -206,6 +212,7 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
         rate: plan.server_rate(Ground::Local).expect("on `local` there always is one"),
         expected: std::iter::once(server).chain(agents).collect(),
         token,
+        patience: Patience::LOCAL,
     })
 }
 

@@ -3,9 +3,10 @@
 use crate::join::Join;
 use crate::local::FleetError;
 use crate::own_clock::std;
+use crate::participant::dial::Dial;
 use crate::participant::{Beginning, Conversation, why};
-use crate::protocol::{HealthMessage, Ready, Serve, ServerAddress, ToController, ToParticipant};
-use crate::transport::Channel;
+use crate::protocol::standing::LateEnd;
+use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
 use netburn_record::{ConnectionRow, Row, Side};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
@@ -19,44 +20,57 @@ use tokio::task::JoinHandle;
 /// Its connections are looked at this often, as the stations look at theirs.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The server's whole part, over a channel to the controller: serves where `join` says, at a free port, capped as
-/// the assignment says, until it is told to stop.
+/// The server's whole part, over a connection that `dial` opens: serves where `join` says, at a free port, capped as
+/// the assignment says, until it is told to stop. With `patience` it looks so long for a controller that is gone.
 ///
 /// # Errors
 /// When it is refused, can't serve, or loses the controller.
-pub async fn run(channel: Channel, join: &Join) -> Result<(), FleetError> {
-    let mut conversation = Conversation::begin(channel, join).await?;
-    let serve = loop {
+pub async fn run<D: Dial>(dial: D, join: &Join, patience: Option<Duration>) -> Result<(), FleetError> {
+    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut serving: Option<Serving> = None;
+    let ended = |error| LateEnd {
+        run: String::new(),
+        error,
+        health: None,
+    };
+    // Whoever comes back before the start is given its part again.
+    let (start, serving) = loop {
         match conversation.hear().await? {
-            ToParticipant::Serve(serve) => break serve,
+            ToParticipant::Serve(serve) => {
+                if serving.is_none() {
+                    match Serving::begin(&serve, join).await {
+                        Ok(begun) => serving = Some(begun),
+                        Err(error) => return conversation.part(ended(Some(error))).await,
+                    }
+                }
+                let server = serving.as_ref().map(|serving| serving.address.clone());
+                let ready = Ready {
+                    server,
+                    ..Ready::default()
+                };
+                conversation.say(ToController::Ready(ready)).await;
+            }
+            ToParticipant::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
+            ToParticipant::Stop(_) => return conversation.part(ended(None)).await,
             ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
             _ => {}
         }
     };
-    let serving = match Serving::begin(&serve, join).await {
-        Ok(serving) => serving,
-        Err(error) => return conversation.part(Some(error)).await,
-    };
-    let server = Some(serving.address.clone());
-    let ready = Ready {
-        server,
-        ..Ready::default()
-    };
-    conversation.say(&ToController::Ready(ready)).await?;
-    let zero = match conversation.wait_for_start().await? {
+    let zero = match conversation.beginning(start) {
         Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(error).await,
+        Beginning::Never(error) => return conversation.part(ended(error)).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
     let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
     // Aborted, it drops its end of the rows, and what is left of them goes out.
-    conversation.attend(&mut rows, clock, || looking.0.abort()).await?;
-    let health = serving.handle.health();
-    conversation
-        .say(&ToController::Health(HealthMessage { health }))
-        .await?;
-    conversation.part(None).await
+    let stop = || looking.0.abort();
+    conversation.attend(&mut rows, clock, stop, |_| None).await?;
+    let end = LateEnd {
+        health: Some(serving.handle.health()),
+        ..ended(None)
+    };
+    conversation.part(end).await
 }
 
 /// A server that serves until this is dropped.

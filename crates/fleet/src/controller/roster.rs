@@ -60,6 +60,8 @@ pub struct Expected {
     pub role: Role,
     /// The stations it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
+    /// Whether what its stations do needs datagrams: then it is left behind where they don't reach the server.
+    pub datagrams: bool,
 }
 
 /// One who takes part.

@@ -17,12 +17,6 @@ use netburn_record::Row;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How long participants have to join.
-pub const JOIN: Duration = Duration::from_secs(10);
-/// How long they have to get ready, and to have their clocks compared.
-pub const READY: Duration = Duration::from_secs(10);
-/// How long results may take to come home after the drain.
-pub const COLLECT: Duration = Duration::from_secs(10);
 /// How long they may take when the round was ended early.
 pub const COLLECT_STOPPED: Duration = Duration::from_secs(2);
 /// How long a participant may be silent while the round is on; it says something every 250 ms.
@@ -39,6 +33,40 @@ pub const PING_GAP: Duration = Duration::from_millis(2);
 pub const COMPARING: Duration = Duration::from_secs(3);
 /// From the message that says when to start to the first thing due: time for it to travel and for threads to start.
 pub const LEAD: Duration = Duration::from_millis(300);
+
+/// How long a round waits for its participants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// How long they have to join.
+    pub join: Duration,
+    /// How long they have to get ready, and to have their clocks compared.
+    pub ready: Duration,
+    /// How long results may take to come home after the drain.
+    pub collect: Duration,
+    /// Whether one that loses its connection may come back. Until results have had their time it is away, not lost.
+    pub returns: bool,
+}
+
+impl Patience {
+    /// With participants that are processes of this machine: whose connection is gone is gone.
+    pub const LOCAL: Patience = Patience {
+        join: Duration::from_secs(10),
+        ready: Duration::from_secs(10),
+        collect: Duration::from_secs(10),
+        returns: false,
+    };
+
+    /// With devices on a network, which have `join` to come.
+    #[must_use]
+    pub const fn fleet(join: Duration) -> Patience {
+        Patience {
+            join,
+            ready: Duration::from_secs(20),
+            collect: Duration::from_secs(20),
+            returns: true,
+        }
+    }
+}
 
 /// What a round is about.
 #[derive(Debug, Clone)]
@@ -59,6 +87,8 @@ pub struct Setup {
     pub expected: Vec<Expected>,
     /// What lets them in.
     pub token: Token,
+    /// How long it waits for them.
+    pub patience: Patience,
 }
 
 /// What the shell is to do.
@@ -137,14 +167,15 @@ impl Round {
     #[must_use]
     pub fn new(now: Stamp, setup: Setup) -> Round {
         let roster = Roster::new(now, setup.token.clone(), setup.expected.clone());
+        let join = setup.patience.join;
         Round {
             setup,
             roster,
             connections: BTreeMap::new(),
-            course: Course::Joining(now.after(JOIN)),
+            course: Course::Joining(now.after(join)),
             start: None,
             ports: Ports::default(),
-            outputs: VecDeque::from([Output::Phase(Phase::Joining, JOIN)]),
+            outputs: VecDeque::from([Output::Phase(Phase::Joining, join)]),
             interrupted: false,
             keeping: true,
         }

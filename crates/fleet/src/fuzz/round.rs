@@ -1,7 +1,7 @@
 //! Bytes as what participants, strangers and time do to a round.
 
 use crate::clock::Stamp;
-use crate::controller::round::Setup;
+use crate::controller::round::{Patience, Setup};
 use crate::controller::{ConnectionId, Expected, Output, Round, Token};
 use crate::protocol::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Ready, Rows, ServerAddress, ToController,
@@ -70,6 +70,7 @@ impl World {
             name: name.to_owned(),
             role,
             stations,
+            datagrams: false,
         };
         let setup = Setup {
             stations: vec!["a".to_owned(), "b".to_owned()],
@@ -84,6 +85,7 @@ impl World {
                 expected("b", Role::Agent, vec![1]),
             ],
             token: Token::known("t"),
+            patience: Patience::LOCAL,
         };
         World {
             round: Round::new(Stamp(0), setup),

@@ -1,7 +1,7 @@
 //! From one phase to the next.
 
 use super::people::names;
-use super::{COLLECT, COLLECT_STOPPED, COMPARING, Connection, Course, EXCHANGES, LEAD, READY, Round};
+use super::{COLLECT_STOPPED, COMPARING, Connection, Course, EXCHANGES, LEAD, Round};
 use crate::clock::{self, Estimate, Stamp};
 use crate::controller::roster::{Participant, State};
 use crate::controller::session::Stage;
@@ -27,7 +27,7 @@ impl Round {
                 }
                 let waiting = self.roster.participants.iter().any(awaited);
                 if !waiting && self.can_go_on(now) {
-                    self.course = Course::Preparing(now.after(READY));
+                    self.course = Course::Preparing(now.after(self.setup.patience.ready));
                     self.outputs.push_back(super::Output::Phase(Phase::Clocks, COMPARING));
                 }
                 !waiting
@@ -71,7 +71,7 @@ impl Round {
                     Phase::Baseline => (Phase::Running, self.setup.duration),
                     Phase::Running => (Phase::Draining, self.setup.drain),
                     _ => {
-                        self.collect(now, COLLECT);
+                        self.collect(now, self.setup.patience.collect);
                         return true;
                     }
                 };

@@ -90,6 +90,7 @@ impl Rig {
             name: name.to_owned(),
             role,
             stations,
+            datagrams: false,
         };
         let setup = Setup {
             stations: vec!["laptop".to_owned(), "tv".to_owned()],
@@ -104,6 +105,7 @@ impl Rig {
                 expected("tv", Role::Agent, vec![1]),
             ],
             token: Token::known("secret"),
+            patience: Patience::LOCAL,
         };
         let now = Stamp(1000);
         let mut rig = Rig {

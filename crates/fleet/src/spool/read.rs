@@ -1,0 +1,190 @@
+//! Reading a spool.
+
+use super::{About, Kind, LONGEST, MAGIC, OVERHEAD, SpoolFolder, VERSION};
+use crate::protocol::standing::{self, LateEnd};
+use crate::protocol::{Rows, shorten};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+/// What a spool was found to hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spooled {
+    /// Whose.
+    pub about: About,
+    /// Messages of rows.
+    pub messages: u64,
+    /// How it ended; `None` when it was cut short.
+    pub end: Option<LateEnd>,
+}
+
+/// The results of a run that is over, read from its spool message by message, to be delivered late. While this is there
+/// nobody else can read or delete them.
+#[derive(Debug)]
+pub struct Late {
+    source: Source<BufReader<File>>,
+    spooled: Spooled,
+    from: u64,
+}
+
+impl Late {
+    /// The messages of `run` from number `from` on (the first is 1).
+    ///
+    /// # Errors
+    /// When there are none, they can't be read, or the agent that measures them is still at work.
+    pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<Late> {
+        let file = File::open(folder.file(run)?)?;
+        file.try_lock()?;
+        let mut source = Source::open(BufReader::with_capacity(64 << 10, file))?;
+        let begin = source.at();
+        let (mut messages, mut end) = (0, None);
+        while let Some((kind, payload)) = source.frame()? {
+            match kind {
+                Kind::Rows => messages += 1,
+                Kind::End => end = serde_json::from_slice(&payload).ok(),
+                Kind::Header | Kind::Start => {}
+            }
+        }
+        source.seek(begin)?;
+        let spooled = Spooled {
+            about: source.about().clone(),
+            messages,
+            end,
+        };
+        Ok(Late { source, spooled, from })
+    }
+
+    /// Whose they are.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.spooled.about
+    }
+
+    /// How many messages there are altogether.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.spooled.messages
+    }
+
+    /// The next message; `None` after the last, when [`end`](Self::end) is to follow.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    #[expect(clippy::should_implement_trait, reason = "an iterator that fails is none")]
+    pub fn next(&mut self) -> io::Result<Option<standing::Late>> {
+        while let Some((kind, payload)) = self.source.frame()? {
+            if kind != Kind::Rows {
+                continue;
+            }
+            let rows: Rows = serde_json::from_slice(&payload).map_err(io::Error::other)?;
+            if rows.sequence >= self.from {
+                return Ok(Some(standing::Late {
+                    run: self.spooled.about.run.clone(),
+                    sequence: rows.sequence,
+                    batch: rows.batch,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What follows the last message: how it ended, or that it was cut short.
+    #[must_use]
+    pub fn end(&self) -> LateEnd {
+        let cut = || LateEnd {
+            run: self.spooled.about.run.clone(),
+            error: Some("it ended before its part was done".to_owned()),
+            health: None,
+        };
+        self.spooled.end.clone().unwrap_or_else(cut)
+    }
+}
+
+/// A spool's frames.
+#[derive(Debug)]
+pub(super) struct Source<R> {
+    from: R,
+    about: About,
+    at: u64,
+    /// Where it ends: no length that it claims is believed beyond.
+    size: u64,
+}
+
+impl<R: Read + Seek> Source<R> {
+    /// Reads the beginning and the header.
+    pub(super) fn open(mut from: R) -> io::Result<Source<R>> {
+        let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
+        let size = from.seek(SeekFrom::End(0))?;
+        from.seek(SeekFrom::Start(0))?;
+        let mut beginning = [0; MAGIC.len() + 4];
+        from.read_exact(&mut beginning)
+            .map_err(|_| damaged("it ends before its header does"))?;
+        let (magic, version) = beginning.split_at(MAGIC.len());
+        if magic != MAGIC {
+            return Err(damaged("it does not begin as a spool does"));
+        }
+        if u32::from_le_bytes(version.try_into().expect("four bytes")) > VERSION {
+            return Err(damaged("a newer netburn wrote it"));
+        }
+        let nobody = About {
+            run: String::new(),
+            name: String::new(),
+            stations: Vec::new(),
+        };
+        let mut source = Source {
+            from,
+            about: nobody,
+            at: beginning.len() as u64,
+            size,
+        };
+        source.about = match source.frame()? {
+            Some((Kind::Header, payload)) => {
+                serde_json::from_slice(&payload).map_err(|error| damaged(&shorten(error.to_string(), 200)))?
+            }
+            _ => return Err(damaged("it ends before its header does")),
+        };
+        Ok(source)
+    }
+
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Where the next frame begins.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub(super) fn seek(&mut self, at: u64) -> io::Result<()> {
+        self.at = at;
+        self.from.seek(SeekFrom::Start(at)).map(drop)
+    }
+
+    /// The next frame that is whole and correct.
+    pub(super) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
+        let left = self.size.saturating_sub(self.at);
+        if left < OVERHEAD as u64 {
+            return Ok(None);
+        }
+        let mut head = [0; 5];
+        self.from.read_exact(&mut head)?;
+        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        if length > LONGEST || left < (length + OVERHEAD) as u64 {
+            return Ok(None);
+        }
+        let mut body = head.to_vec();
+        body.resize(5 + length + 4, 0);
+        self.from.read_exact(&mut body[5..])?;
+        let (frame, crc) = body.split_at(5 + length);
+        let kind = [Kind::Header, Kind::Start, Kind::Rows, Kind::End]
+            .into_iter()
+            .find(|kind| *kind as u8 == head[4]);
+        let right = crc32fast::hash(frame).to_le_bytes() == crc;
+        let Some(kind) = kind.filter(|_| right) else {
+            return Ok(None);
+        };
+        self.at += (length + OVERHEAD) as u64;
+        body.truncate(5 + length);
+        body.drain(..5);
+        Ok(Some((kind, body)))
+    }
+}

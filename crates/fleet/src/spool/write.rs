@@ -1,0 +1,193 @@
+//! Appending to a spool, and reading back what was appended.
+
+use super::read::{Source, Spooled};
+use super::{About, Kind, MAGIC, SpoolFolder, VERSION};
+use crate::protocol::standing::LateEnd;
+use crate::protocol::{Rows, Start};
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+/// The spool of a run under way. It is locked: nobody delivers or deletes it meanwhile; the lock goes with the process.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    file: File,
+    path: PathBuf,
+    /// Where each message of rows begins, that of number 1 first.
+    places: Vec<u64>,
+    length: u64,
+    dirty: bool,
+}
+
+impl Writer {
+    /// Begins the spool of a run.
+    ///
+    /// # Errors
+    /// When it can't be written, or there is one already.
+    pub(crate) fn create(folder: &SpoolFolder, about: &About, start: Start) -> io::Result<Writer> {
+        let path = folder.file(&about.run)?;
+        make_private(folder)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let begun = (|| {
+            file.try_lock()?;
+            let mut writer = Writer {
+                file: file.try_clone()?,
+                path: path.clone(),
+                places: Vec::new(),
+                length: 0,
+                dirty: false,
+            };
+            let mut beginning = MAGIC.to_vec();
+            beginning.extend_from_slice(&VERSION.to_le_bytes());
+            writer.write(&beginning)?;
+            writer.append(Kind::Header, about)?;
+            writer.append(Kind::Start, &start)?;
+            writer.file.sync_all()?;
+            sync_folder(folder)?;
+            Ok(writer)
+        })();
+        if begun.is_err() {
+            // A file without a header is of no use to anybody, and on a full disk its name isn't either.
+            let _ = std::fs::remove_file(&path);
+        }
+        begun
+    }
+
+    /// Takes up the spool that an agent left which was killed, its torn end cut off.
+    ///
+    /// # Errors
+    /// When there is none, it can't be read, or somebody else has it.
+    pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, Spooled)> {
+        let path = folder.file(run)?;
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        file.try_lock()?;
+        let mut source = Source::open(file.try_clone()?)?;
+        let (mut places, mut end) = (Vec::new(), None);
+        let mut at = source.at();
+        while let Some((kind, payload)) = source.frame()? {
+            match kind {
+                Kind::Rows => places.push(at),
+                Kind::End => end = serde_json::from_slice(&payload).ok(),
+                Kind::Header | Kind::Start => {}
+            }
+            at = source.at();
+        }
+        let spooled = Spooled {
+            about: source.about().clone(),
+            messages: places.len() as u64,
+            end,
+        };
+        file.set_len(at)?;
+        let mut writer = Writer {
+            file,
+            path,
+            places,
+            length: at,
+            dirty: true,
+        };
+        writer.file.seek(SeekFrom::Start(at))?;
+        Ok((writer, spooled))
+    }
+
+    /// Appends a message of rows, the next in order.
+    ///
+    /// # Errors
+    /// When it can't be written; then nothing of it is there.
+    pub(crate) fn rows(&mut self, rows: &Rows) -> io::Result<()> {
+        debug_assert_eq!(rows.sequence, self.messages() + 1, "in order");
+        let place = self.length;
+        self.append(Kind::Rows, rows)?;
+        self.places.push(place);
+        Ok(())
+    }
+
+    /// Says how it ended.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(crate) fn end(&mut self, end: &LateEnd) -> io::Result<()> {
+        self.append(Kind::End, end)?;
+        self.file.sync_data()
+    }
+
+    /// How many messages of rows there are.
+    pub(crate) fn messages(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    /// The message of this number, from 1; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub(crate) fn message(&mut self, sequence: u64) -> io::Result<Option<Rows>> {
+        let index = sequence.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        let Some(place) = index.and_then(|index| self.places.get(index).copied()) else {
+            return Ok(None);
+        };
+        self.file.seek(SeekFrom::Start(place))?;
+        let mut length = [0; 4];
+        self.file.read_exact(&mut length)?;
+        let mut payload = vec![0; u32::from_le_bytes(length) as usize + 1];
+        self.file.read_exact(&mut payload)?;
+        self.file.seek(SeekFrom::Start(self.length))?;
+        let rows = serde_json::from_slice(&payload[1..]).map_err(io::Error::other)?;
+        Ok(Some(rows))
+    }
+
+    /// What is to be synced, if anything is: a second handle on the file, for a thread that may wait.
+    pub(crate) fn unsynced(&mut self) -> Option<File> {
+        std::mem::take(&mut self.dirty)
+            .then(|| self.file.try_clone().ok())
+            .flatten()
+    }
+
+    /// Deletes it: somebody else has all of it.
+    pub(crate) fn forget(self) {
+        // What stays is delivered once more, and deleted then.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
+    fn append(&mut self, kind: Kind, payload: &impl Serialize) -> io::Result<()> {
+        let mut frame = vec![0, 0, 0, 0, kind as u8];
+        serde_json::to_writer(&mut frame, payload).map_err(io::Error::other)?;
+        let length = u32::try_from(frame.len() - 5).map_err(io::Error::other)?;
+        frame[..4].copy_from_slice(&length.to_le_bytes());
+        let crc = crc32fast::hash(&frame);
+        frame.extend_from_slice(&crc.to_le_bytes());
+        self.write(&frame)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all(bytes);
+        match written {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                self.dirty = true;
+            }
+            // What fitted of it would be taken for a torn end, and hide what may yet be appended.
+            Err(_) => {
+                self.file.set_len(self.length)?;
+                self.file.seek(SeekFrom::Start(self.length))?;
+            }
+        }
+        written
+    }
+}
+
+/// Makes the folder, for its owner alone.
+fn make_private(folder: &SpoolFolder) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder.path())
+}
+
+/// Makes the entries of the folder last.
+fn sync_folder(folder: &SpoolFolder) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(folder.path())?.sync_all(),
+        false => Ok(()),
+    }
+}
