@@ -27,7 +27,7 @@ pub mod standing;
 #[cfg(test)]
 mod tests;
 
-pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_ROWS, WrongRow};
+pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRow};
 
 use netburn_record::{Health, Role};
 use schemars::JsonSchema;

@@ -97,6 +97,7 @@ impl Observer {
                     signal: link.signal.map(|signal| signal.as_hundredths()),
                     rx_rate_bps: Some(link.rate_down.as_bps()),
                     tx_rate_bps: Some(link.rate_up.as_bps()),
+                    ..LinkRow::default()
                 }));
             }
             *before = seen;

@@ -3,6 +3,10 @@
 //! Times are nanoseconds since the run began by the clock of whoever measured; what is needed to convert them is in
 //! the run's clocks. Stations are numbered as in the plan, workloads as within their station.
 
+mod link;
+
+pub use link::{Bssid, LinkRow, Modulation, NoBssid, Phy};
+
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
 
@@ -116,21 +120,6 @@ pub struct ConnectionRow {
     pub bytes_acked: u64,
     /// Bytes received so far.
     pub bytes_received: u64,
-}
-
-/// A look at a station's Wi-Fi link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkRow {
-    /// The station's number in the plan.
-    pub station: u16,
-    /// When.
-    pub at: Instant,
-    /// Signal in hundredths of a dBm.
-    pub signal: Option<i32>,
-    /// Rate to the station in bit/s.
-    pub rx_rate_bps: Option<u64>,
-    /// Rate from the station in bit/s.
-    pub tx_rate_bps: Option<u64>,
 }
 
 /// Something that happened during a run.

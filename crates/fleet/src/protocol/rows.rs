@@ -1,17 +1,23 @@
 //! Rows on the wire: arrays, one list per kind.
 
 use super::{MAX_TEXT, shorten};
+mod link;
+
+use link::LinkWire;
 use netburn_record::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
 use netburn_units::Instant;
 use netburn_workload::{Failure, FarTimes, Operation, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most rows in one batch. The longest row but an event is below 300 bytes, so a full batch is below 600 kB.
+/// The most rows in one batch. The longest row but a link and an event is below 300 bytes, so a full batch is below 600 kB.
 pub const MAX_BATCH_ROWS: usize = 2000;
 
 /// The most events in one batch: their texts, every byte escaped, are below 400 kB.
 pub const MAX_BATCH_EVENTS: usize = 16;
+
+/// The most looks at Wi-Fi links in one batch: each is below 1,100 bytes, were every byte of its name escaped.
+pub const MAX_BATCH_LINKS: usize = 32;
 
 /// Some rows, each kind in its own order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +43,7 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongRow {
     /// It holds more rows than a batch may.
-    #[error("a batch of more than {MAX_BATCH_ROWS} rows or {MAX_BATCH_EVENTS} events")]
+    #[error("a batch of more than {MAX_BATCH_ROWS} rows, {MAX_BATCH_EVENTS} events or {MAX_BATCH_LINKS} links")]
     TooMany,
     /// A row is about a station that isn't the sender's.
     #[error("a row about station {0}, which isn't the sender's")]
@@ -45,6 +51,9 @@ pub enum WrongRow {
     /// An event is of a kind, or a length, that a participant can't report.
     #[error("an event that isn't a participant's to report")]
     ForeignEvent,
+    /// A link's name is longer than one can be.
+    #[error("a network's name of more than {} bytes", LinkRow::MAX_SSID)]
+    LongName,
 }
 
 /// `[station, workload, sequence, due, started, connected, first byte, finished, bytes, outcome, far end's times]`,
@@ -96,10 +105,6 @@ enum SideWire {
     Server,
 }
 
-/// `[station, at, signal in 1/100 dBm, rate to it bit/s, rate from it bit/s]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct LinkWire(u16, i64, Option<i32>, Option<u64>, Option<u64>);
-
 /// `[station, workload, at, length in ns, kind, text]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct EventWire(Option<u16>, Option<u16>, i64, u64, EventWireKind, String);
@@ -132,7 +137,7 @@ impl Batch {
     /// Whether it may take no more: the message would risk being too long.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.len() >= MAX_BATCH_ROWS || self.events.len() >= MAX_BATCH_EVENTS
+        self.len() >= MAX_BATCH_ROWS || self.events.len() >= MAX_BATCH_EVENTS || self.links.len() >= MAX_BATCH_LINKS
     }
 
     /// Adds a row. Events about participants are the controller's own and are left out, and so is modelled air.
@@ -150,16 +155,7 @@ impl Batch {
                 self.intervals.push(wire);
             }
             Row::Connection(row) => self.connections.push(row.into()),
-            Row::Link(row) => {
-                let wire = LinkWire(
-                    row.station,
-                    row.at.as_nanos(),
-                    row.signal,
-                    row.rx_rate_bps,
-                    row.tx_rate_bps,
-                );
-                self.links.push(wire);
-            }
+            Row::Link(row) => self.links.push(row.into()),
             Row::Event(row) => self.events.extend(EventWire::of(row)),
             // Participants have real air or none: what is modelled is recorded where it is modelled.
             Row::Air(_) => {}
@@ -172,14 +168,21 @@ impl Batch {
     /// # Errors
     /// At the first row that doesn't fit; then none is taken.
     pub fn into_rows(self, owned: impl Fn(u16) -> bool, far: bool) -> Result<Vec<Row>, WrongRow> {
-        if self.len() > MAX_BATCH_ROWS || self.events.len() > MAX_BATCH_EVENTS {
+        let many = self.events.len() > MAX_BATCH_EVENTS || self.links.len() > MAX_BATCH_LINKS;
+        if self.len() > MAX_BATCH_ROWS || many {
             return Err(WrongRow::TooMany);
         }
         let mut rows = Vec::with_capacity(self.len());
         rows.extend(self.operations.into_iter().map(|wire| Row::Operation(wire.into())));
         rows.extend(self.intervals.into_iter().map(|wire| Row::Interval(wire.into())));
         rows.extend(self.connections.into_iter().map(|wire| Row::Connection(wire.into())));
-        rows.extend(self.links.into_iter().map(|wire| Row::Link(wire.into())));
+        for wire in self.links {
+            let row = LinkRow::from(wire);
+            if row.ssid.as_ref().is_some_and(|name| name.len() > LinkRow::MAX_SSID) {
+                return Err(WrongRow::LongName);
+            }
+            rows.push(Row::Link(row));
+        }
         for wire in self.events {
             if wire.5.len() > MAX_TEXT {
                 return Err(WrongRow::ForeignEvent);
@@ -338,18 +341,6 @@ impl From<ConnectionWire> for ConnectionRow {
             delivery_rate_bps: rate,
             bytes_acked: acked,
             bytes_received: received,
-        }
-    }
-}
-
-impl From<LinkWire> for LinkRow {
-    fn from(LinkWire(station, at, signal, rx_rate_bps, tx_rate_bps): LinkWire) -> Self {
-        LinkRow {
-            station,
-            at: Instant::from_nanos(at),
-            signal,
-            rx_rate_bps,
-            tx_rate_bps,
         }
     }
 }

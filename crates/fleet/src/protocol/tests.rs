@@ -2,7 +2,9 @@
 
 use super::*;
 use netburn_record::row::BASELINE;
-use netburn_record::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use netburn_record::{
+    Bssid, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, Modulation, OperationRow, Phy, Row, Side,
+};
 use netburn_units::Instant;
 use netburn_workload::{Failure, FarTimes, Operation, Outcome};
 use proptest::prelude::*;
@@ -139,6 +141,38 @@ fn every_row() -> Vec<Row> {
         signal: Some(-6250),
         rx_rate_bps: None,
         tx_rate_bps: Some(u64::MAX),
+        ..LinkRow::default()
+    }));
+    let modulation = Modulation {
+        phy: Some(Phy::Eht),
+        mcs: Some(13),
+        nss: Some(4),
+        width_mhz: Some(u32::MAX),
+        guard_ns: Some(3200),
+    };
+    rows.push(Row::Link(LinkRow {
+        station: 1,
+        at: Instant::from_nanos(i64::MIN),
+        signal: Some(i32::MIN),
+        rx_rate_bps: Some(u64::MAX),
+        tx_rate_bps: Some(u64::MAX),
+        ssid: Some("\u{1}".repeat(LinkRow::MAX_SSID)),
+        bssid: Some(Bssid([0xff; 6])),
+        frequency_mhz: Some(u32::MAX),
+        width_mhz: Some(u32::MAX),
+        signal_average: Some(i32::MIN),
+        noise: Some(i32::MIN),
+        rx: modulation,
+        tx: modulation,
+        rx_bytes: Some(u64::MAX),
+        tx_bytes: Some(u64::MAX),
+        tx_packets: Some(u64::MAX),
+        tx_retries: Some(u64::MAX),
+        tx_failed: Some(u64::MAX),
+        inactive_ms: Some(u64::MAX),
+        busy_ppm: Some(u32::MAX),
+        receiving_ppm: Some(u32::MAX),
+        sending_ppm: Some(u32::MAX),
     }));
     for kind in [
         EventKind::Stall,

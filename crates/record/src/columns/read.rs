@@ -107,7 +107,7 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn maybe_name(&mut self) -> Option<Name<'_>> {
-        let Reader::Names(column) = &mut self.columns[self.at].reader else {
+        let Reader::Names(column) = &mut self.columns.get_mut(self.at)?.reader else {
             unreachable!("a name comes from a column of names");
         };
         self.at += 1;

@@ -2,12 +2,14 @@
 //!
 //! `docs/RECORD.md` describes every column for those who read the files; a test holds the two together.
 
+mod link;
+
 use super::Column;
 use super::Values::{Name, Signed, Text, Unsigned};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
 use super::write::Batch;
-use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
 use parquet::data_type::ByteArray;
@@ -261,39 +263,6 @@ impl Table for ConnectionRow {
     }
 }
 
-impl Table for LinkRow {
-    const NAME: &'static str = "link";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name),
-        Column::new("at", Signed),
-        Column::new("signal_cdbm", Signed).optional(),
-        Column::new("rx_rate_bps", Unsigned).optional(),
-        Column::new("tx_rate_bps", Unsigned).optional(),
-    ];
-
-    fn write(&self, names: &Names, to: &mut Batch) {
-        to.text(names.station(self.station));
-        to.number(self.at.as_nanos());
-        to.maybe_number(self.signal.map(i64::from));
-        to.maybe_unsigned(self.rx_rate_bps);
-        to.maybe_unsigned(self.tx_rate_bps);
-    }
-
-    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        Ok(LinkRow {
-            station: names.station(from.name()).ok_or(NO_STATION)?,
-            at: Instant::from_nanos(from.number()),
-            signal: from
-                .maybe_number()
-                .map(i32::try_from)
-                .transpose()
-                .map_err(|_| TOO_LARGE)?,
-            rx_rate_bps: from.maybe_unsigned(),
-            tx_rate_bps: from.maybe_unsigned(),
-        })
-    }
-}
-
 impl Table for EventRow {
     const NAME: &'static str = "events";
     const COLUMNS: &'static [Column] = &[
@@ -351,6 +320,7 @@ const TOO_LARGE: &str = "a number is too large";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::LinkRow;
 
     /// The names in the first cells of the Markdown table below a heading.
     fn described(document: &str, table: &str) -> Vec<String> {

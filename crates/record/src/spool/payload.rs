@@ -1,7 +1,9 @@
 //! What the payload of a row's frame holds.
 
+mod link;
+
 use super::LONGEST_ROW;
-use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OUTCOMES, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
 
@@ -12,6 +14,8 @@ const CONNECTION: u8 = 3;
 const LINK: u8 = 4;
 const EVENT: u8 = 5;
 const AIR: u8 = 6;
+/// A look at a link with all that a driver tells.
+const REAL_LINK: u8 = 7;
 
 /// The frame's kind for a row.
 pub(super) fn kind(row: &Row) -> u8 {
@@ -19,6 +23,7 @@ pub(super) fn kind(row: &Row) -> u8 {
         Row::Operation(_) => OPERATION,
         Row::Interval(_) => INTERVAL,
         Row::Connection(_) => CONNECTION,
+        Row::Link(row) if row.is_real() => REAL_LINK,
         Row::Link(_) => LINK,
         Row::Event(_) => EVENT,
         Row::Air(_) => AIR,
@@ -31,7 +36,8 @@ pub(super) fn encode(row: &Row, to: &mut Vec<u8>) {
         Row::Operation(row) => operation(row, to),
         Row::Interval(row) => interval(row, to),
         Row::Connection(row) => connection(row, to),
-        Row::Link(row) => link(row, to),
+        Row::Link(row) if row.is_real() => link::encode_real(row, to),
+        Row::Link(row) => link::encode(row, to),
         Row::Event(row) => event(row, to),
         Row::Air(row) => air(row, to),
     }
@@ -44,7 +50,8 @@ pub(super) fn decode(kind: u8, payload: &[u8]) -> Option<Row> {
         OPERATION => Row::Operation(from.operation()?),
         INTERVAL => Row::Interval(from.interval()?),
         CONNECTION => Row::Connection(from.connection()?),
-        LINK => Row::Link(from.link()?),
+        LINK => Row::Link(link::decode(&mut from)?),
+        REAL_LINK => Row::Link(link::decode_real(&mut from)?),
         EVENT => Row::Event(from.event()?),
         AIR => Row::Air(from.air()?),
         _ => return None,
@@ -104,23 +111,6 @@ fn connection(row: &ConnectionRow, to: &mut Vec<u8>) {
         row.bytes_received,
     ] {
         unsigned(value, to);
-    }
-}
-
-fn link(row: &LinkRow, to: &mut Vec<u8>) {
-    let present = [
-        row.signal.is_some(),
-        row.rx_rate_bps.is_some(),
-        row.tx_rate_bps.is_some(),
-    ];
-    to.push(present.iter().rev().fold(0, |bits, is| bits << 1 | u8::from(*is)));
-    unsigned(row.station.into(), to);
-    signed(row.at.as_nanos(), to);
-    if let Some(signal) = row.signal {
-        signed(signal.into(), to);
-    }
-    for rate in [row.rx_rate_bps, row.tx_rate_bps].into_iter().flatten() {
-        unsigned(rate, to);
     }
 }
 
@@ -294,20 +284,6 @@ impl Bytes<'_> {
             delivery_rate_bps: self.unsigned()?,
             bytes_acked: self.unsigned()?,
             bytes_received: self.unsigned()?,
-        })
-    }
-
-    fn link(&mut self) -> Option<LinkRow> {
-        let present = self.byte()?;
-        if present >= 1 << 3 {
-            return None;
-        }
-        Some(LinkRow {
-            station: self.small()?,
-            at: self.instant()?,
-            signal: self.when(present & 1 != 0, |from| i32::try_from(from.signed()?).ok())?,
-            rx_rate_bps: self.when(present & 2 != 0, Self::unsigned)?,
-            tx_rate_bps: self.when(present & 4 != 0, Self::unsigned)?,
         })
     }
 

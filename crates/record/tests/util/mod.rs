@@ -7,8 +7,8 @@
 )]
 
 use netburn_record::{
-    AirRow, ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, OperationRow, Role,
-    Row, Side, UnixTime,
+    AirRow, Bssid, ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, Modulation,
+    OperationRow, Phy, Role, Row, Side, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -258,22 +258,65 @@ pub fn any_row_but_air() -> impl Strategy<Value = Row> {
                 bytes_received: large[2],
             })
         });
-    let link = (
-        number(),
-        at(),
-        any::<Option<i32>>(),
-        any::<Option<u64>>(),
-        any::<Option<u64>>(),
-    )
-        .prop_map(|(station, at, signal, rx_rate_bps, tx_rate_bps)| {
-            Row::Link(LinkRow {
-                station,
-                at,
-                signal,
-                rx_rate_bps,
-                tx_rate_bps,
+    let modulation = || {
+        (
+            any::<Option<u8>>(),
+            any::<Option<u8>>(),
+            any::<Option<u32>>(),
+            0..6_usize,
+        )
+            .prop_map(|(mcs, nss, width_mhz, phy)| Modulation {
+                phy: Phy::ALL.get(phy).copied(),
+                mcs,
+                nss,
+                width_mhz,
+                guard_ns: width_mhz.map(|width| width / 2),
             })
-        });
+    };
+    let link = (
+        (number(), at(), any::<Option<i32>>(), any::<[Option<u64>; 8]>()),
+        (
+            prop::option::of(".{0,20}"),
+            any::<Option<[u8; 6]>>(),
+            any::<[Option<u32>; 5]>(),
+        ),
+        (modulation(), modulation(), any::<bool>()),
+    )
+        .prop_map(
+            |((station, at, signal, counts), (ssid, bssid, numbers), (rx, tx, real))| {
+                let modelled = LinkRow {
+                    station,
+                    at,
+                    signal,
+                    rx_rate_bps: counts[0],
+                    tx_rate_bps: counts[1],
+                    ..LinkRow::default()
+                };
+                if !real {
+                    return Row::Link(modelled);
+                }
+                Row::Link(LinkRow {
+                    ssid,
+                    bssid: bssid.map(Bssid),
+                    frequency_mhz: numbers[0],
+                    width_mhz: numbers[1],
+                    signal_average: signal.map(|signal| signal / 2),
+                    noise: signal.map(|signal| signal / 3),
+                    rx,
+                    tx,
+                    rx_bytes: counts[2],
+                    tx_bytes: counts[3],
+                    tx_packets: counts[4],
+                    tx_retries: counts[5],
+                    tx_failed: counts[6],
+                    inactive_ms: counts[7],
+                    busy_ppm: numbers[2],
+                    receiving_ppm: numbers[3],
+                    sending_ppm: numbers[4],
+                    ..modelled
+                })
+            },
+        );
     let event = (
         prop::option::of(number()),
         prop::option::of(number()),
