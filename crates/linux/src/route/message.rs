@@ -2,43 +2,43 @@
 
 /// A message under construction.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(crate) struct Message {
     bytes: Vec<u8>,
 }
 
 impl Message {
-    pub(super) fn new(kind: u16, flags: u16) -> Message {
+    pub(crate) fn new(kind: u16, flags: u16) -> Message {
         let mut bytes = vec![0; 16];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
         bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
         Message { bytes }
     }
 
-    pub(super) fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) {
+    pub(crate) fn attribute(&mut self, kind: u16, value: &[u8]) {
         let start = self.begin(kind);
         self.put(value);
         self.end(start);
     }
 
     /// Opens an attribute that holds others, until [`end`](Self::end).
-    pub(super) fn begin(&mut self, kind: u16) -> usize {
+    pub(crate) fn begin(&mut self, kind: u16) -> usize {
         let start = self.bytes.len();
         self.put(&[0, 0]);
         self.put(&kind.to_ne_bytes());
         start
     }
 
-    pub(super) fn end(&mut self, start: usize) {
+    pub(crate) fn end(&mut self, start: usize) {
         let length = u16::try_from(self.bytes.len() - start).expect("our attributes are short");
         self.bytes[start..start + 2].copy_from_slice(&length.to_ne_bytes());
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 
-    pub(super) fn finish(mut self, sequence: u32) -> Vec<u8> {
+    pub(crate) fn finish(mut self, sequence: u32) -> Vec<u8> {
         let length = self.bytes.len() as u32;
         self.bytes[0..4].copy_from_slice(&length.to_ne_bytes());
         self.bytes[8..12].copy_from_slice(&sequence.to_ne_bytes());
@@ -47,7 +47,7 @@ impl Message {
 }
 
 /// Kind, sequence number and end of the first message.
-pub(super) fn head(bytes: &[u8]) -> Option<(u16, u32, usize)> {
+pub(crate) fn head(bytes: &[u8]) -> Option<(u16, u32, usize)> {
     let head = bytes.get(..16)?;
     let end = u32::from_ne_bytes(head[0..4].try_into().ok()?) as usize;
     let kind = u16::from_ne_bytes(head[4..6].try_into().ok()?);
@@ -56,7 +56,7 @@ pub(super) fn head(bytes: &[u8]) -> Option<(u16, u32, usize)> {
 }
 
 /// The value of the first attribute of a kind.
-pub(super) fn find(mut bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub(crate) fn find(mut bytes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16::from_ne_bytes(bytes.get(0..2)?.try_into().ok()?));
         let this = u16::from_ne_bytes(bytes.get(2..4)?.try_into().ok()?) & 0x3fff;

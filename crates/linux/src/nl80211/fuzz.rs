@@ -1,0 +1,33 @@
+//! The entry point for a fuzzer.
+
+use super::anonymous::Anonymous;
+use super::{decode, recording};
+
+/// Reads any bytes as a datagram and, where they are text, as a recording.
+///
+/// # Panics
+/// When something panics, when what was made anonymous says anything else but for names, or when a recording isn't read back.
+pub fn check(bytes: &[u8]) {
+    let (interfaces, stations) = (decode::interfaces(bytes), decode::stations(bytes));
+    let (surveys, events) = (decode::surveys(bytes), decode::events(bytes));
+    let mut anonymous = Anonymous::default();
+    let hidden = anonymous.datagram(bytes);
+    let without = |stations: Vec<decode::Station>| {
+        let without = |station| decode::Station { mac: None, ..station };
+        stations.into_iter().map(without).collect::<Vec<_>>()
+    };
+    assert_eq!(decode::surveys(&hidden), surveys, "surveys hold no names");
+    assert_eq!(
+        without(decode::stations(&hidden)),
+        without(stations),
+        "nor do stations but for their addresses"
+    );
+    assert_eq!(decode::interfaces(&hidden).len(), interfaces.len());
+    assert_eq!(decode::events(&hidden).len(), events.len());
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(entries) = recording::read(text)
+    {
+        let lines: String = entries.iter().map(recording::Entry::line).collect();
+        assert_eq!(recording::read(&(recording::heading() + &lines)), Ok(entries));
+    }
+}

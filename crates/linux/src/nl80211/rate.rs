@@ -1,0 +1,120 @@
+//! How a frame was sent (`enum nl80211_rate_info`).
+
+use super::attribute::Attributes;
+use super::format::rate;
+
+/// How the last frame of one direction was sent. What the driver doesn't tell is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rate {
+    /// Its rate in bit/s, in steps of 100 kbit/s.
+    pub bps: Option<u64>,
+    /// The generation of the standard.
+    pub generation: Option<Generation>,
+    /// Modulation and coding scheme, as its generation counts them (HT: 0 to 76 over all streams).
+    pub mcs: Option<u8>,
+    /// Spatial streams. For HT they follow from the MCS where it is one of equal modulation (0 to 31; 802.11-2020 19.5).
+    pub nss: Option<u8>,
+    /// Width in MHz; `None` where the frame had a resource unit that is no whole channel.
+    pub width_mhz: Option<u32>,
+    /// Guard interval in ns.
+    pub guard_ns: Option<u32>,
+}
+
+/// A generation of 802.11.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Generation {
+    /// 802.11a, b, g.
+    Legacy,
+    /// 802.11n.
+    Ht,
+    /// 802.11ac.
+    Vht,
+    /// 802.11ax.
+    He,
+    /// 802.11be.
+    Eht,
+}
+
+impl Rate {
+    /// What the attributes of `NL80211_STA_INFO_TX_BITRATE` or `NL80211_STA_INFO_RX_BITRATE` say.
+    #[must_use]
+    pub fn decode(from: Attributes<'_>) -> Rate {
+        // The field of 16 bits is left out where a rate doesn't fit it.
+        let steps = from
+            .u32(rate::BITRATE32)
+            .or_else(|| from.u16(rate::BITRATE).map(u32::from));
+        let bps = steps.map(|steps| u64::from(steps) * 100_000);
+        // With none of the older generations' fields there need not be an MCS: EHT first, as it is the newest.
+        let (generation, mcs) = [
+            (Generation::Eht, rate::EHT_MCS),
+            (Generation::He, rate::HE_MCS),
+            (Generation::Vht, rate::VHT_MCS),
+            (Generation::Ht, rate::MCS),
+        ]
+        .into_iter()
+        .find_map(|(generation, kind)| Some((Some(generation), Some(from.u8(kind)?))))
+        .unwrap_or((bps.map(|_| Generation::Legacy), None));
+        let (nss, guard_ns) = match generation {
+            None | Some(Generation::Legacy) => (None, None),
+            Some(Generation::Ht) => (mcs.and_then(ht_streams), Some(short_or_long(from))),
+            Some(Generation::Vht) => (from.u8(rate::VHT_NSS), Some(short_or_long(from))),
+            Some(Generation::He) => (from.u8(rate::HE_NSS), from.u8(rate::HE_GI).and_then(guard)),
+            Some(Generation::Eht) => (from.u8(rate::EHT_NSS), from.u8(rate::EHT_GI).and_then(guard)),
+        };
+        Rate {
+            bps,
+            generation,
+            mcs,
+            nss,
+            width_mhz: bps.and_then(|_| width(from)),
+            guard_ns,
+        }
+    }
+}
+
+fn short_or_long(from: Attributes<'_>) -> u32 {
+    if from.has(rate::SHORT_GI) { 400 } else { 800 }
+}
+
+/// HE and EHT count their guard intervals alike.
+fn guard(code: u8) -> Option<u32> {
+    [800, 1600, 3200].get(usize::from(code)).copied()
+}
+
+fn ht_streams(mcs: u8) -> Option<u8> {
+    match mcs {
+        0..=31 => Some(mcs / 8 + 1),
+        // The duplicate at 6 Mbit/s.
+        32 => Some(1),
+        _ => None,
+    }
+}
+
+/// Without any mark it is 20 MHz; a resource unit has none either.
+fn width(from: Attributes<'_>) -> Option<u32> {
+    let marked = [
+        (rate::WIDTH_320, 320),
+        (rate::WIDTH_160, 160),
+        (rate::WIDTH_80P80, 160),
+        (rate::WIDTH_80, 80),
+        (rate::WIDTH_40, 40),
+        (rate::WIDTH_10, 10),
+        (rate::WIDTH_5, 5),
+    ];
+    if let Some((_, width)) = marked.into_iter().find(|(kind, _)| from.has(*kind)) {
+        return Some(width);
+    }
+    // Units of 242, 484, 996, 2×996 and 4×996 tones are whole channels.
+    let unit = |kind, whole: [(u8, u32); 5]| {
+        let unit = from.u8(kind)?;
+        Some(
+            whole
+                .into_iter()
+                .find(|(code, _)| *code == unit)
+                .map(|(_, width)| width),
+        )
+    };
+    unit(rate::EHT_RU_ALLOC, [(5, 20), (6, 40), (8, 80), (11, 160), (15, 320)])
+        .or_else(|| unit(rate::HE_RU_ALLOC, [(3, 20), (4, 40), (5, 80), (6, 160), (6, 160)]))
+        .unwrap_or(Some(20))
+}

@@ -1,0 +1,140 @@
+//! Messages with their times, as text: what `netburn doctor --record-wifi` writes and tests replay.
+//!
+//! ```text
+//! netburn-wifi 1 little
+//! # anything
+//! 0 interface 6800000021000200…
+//! 1000231876 station …
+//! ```
+//!
+//! The first line names the format, its version and the byte order of the machine. Then a line each: nanoseconds since the recording began,
+//! what was asked for (`interface`, `station`, `survey`) or `event`, and the datagram in hexadecimal as the kernel gave it.
+
+use std::fmt::Write as _;
+
+/// What a datagram answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `NL80211_CMD_GET_INTERFACE`.
+    Interface,
+    /// `NL80211_CMD_GET_STATION`.
+    Station,
+    /// `NL80211_CMD_GET_SURVEY`.
+    Survey,
+    /// Nothing: it came by itself.
+    Event,
+}
+
+/// A datagram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// When it came, in ns since the recording began.
+    pub at: u64,
+    /// What it answers.
+    pub kind: Kind,
+    /// As the kernel gave it.
+    pub datagram: Vec<u8>,
+}
+
+/// What is wrong with a recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct Wrong {
+    /// Where, from 1.
+    pub line: usize,
+    /// What.
+    pub what: &'static str,
+}
+
+const ORDER: &str = if cfg!(target_endian = "little") {
+    "little"
+} else {
+    "big"
+};
+
+/// The first line.
+#[must_use]
+pub fn heading() -> String {
+    format!("netburn-wifi 1 {ORDER}\n")
+}
+
+impl Entry {
+    /// Its line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut text = format!("{} {} ", self.at, self.kind.name());
+        for byte in &self.datagram {
+            let _ = write!(text, "{byte:02x}");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// Reads a recording.
+///
+/// # Errors
+/// At the first line that isn't as the format says, or when it was made on a machine of the other byte order.
+pub fn read(text: &str) -> Result<Vec<Entry>, Wrong> {
+    let mut entries = Vec::new();
+    let mut lines = text.lines().zip(1..);
+    let first = lines.next().map(|(line, _)| line).unwrap_or_default();
+    let wrong = |line, what| Err(Wrong { line, what });
+    match first.strip_prefix("netburn-wifi 1 ") {
+        Some(order) if order.trim_end() == ORDER => {}
+        Some("little" | "big") => return wrong(1, "it was recorded on a machine of the other byte order"),
+        _ => return wrong(1, "a recording begins with `netburn-wifi 1 little` or `big`"),
+    }
+    for (line, number) in lines {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let mut parts = line.split_ascii_whitespace();
+        let Some(at) = parts.next().and_then(|at| at.parse().ok()) else {
+            return wrong(number, "a line begins with its time in ns");
+        };
+        let Some(kind) = parts.next().and_then(Kind::of) else {
+            return wrong(
+                number,
+                "after its time a line says `interface`, `station`, `survey` or `event`",
+            );
+        };
+        let Some(datagram) = parts.next().and_then(bytes) else {
+            return wrong(number, "a line ends with bytes in hexadecimal");
+        };
+        if parts.next().is_some() {
+            return wrong(number, "a line has three parts");
+        }
+        entries.push(Entry { at, kind, datagram });
+    }
+    Ok(entries)
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::Interface, Kind::Station, Kind::Survey, Kind::Event];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Interface => "interface",
+            Kind::Station => "station",
+            Kind::Survey => "survey",
+            Kind::Event => "event",
+        }
+    }
+
+    fn of(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    digits
+        .chunks_exact(2)
+        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
+        .collect()
+}
