@@ -5,6 +5,7 @@
 //! never accumulates.
 
 mod carrier;
+mod looks;
 
 use crate::capture::Captures;
 use crate::device::Device;

@@ -22,6 +22,7 @@
 
 mod change;
 mod error;
+mod foresee;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hop;

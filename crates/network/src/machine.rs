@@ -9,7 +9,7 @@ use crate::output::{Dropper, Endpoint, Moving, Output, Parcel, unwrap, wrap};
 use crate::queue::QueueConfig;
 use crate::wired::{Happened, Wired};
 use crate::wires::{Wire, Wires};
-use netburn_medium::air::{Air, Expected, Foresight, Output as AirOutput, Transmission, Wake as AirWake};
+use netburn_medium::air::{Air, Output as AirOutput, Transmission, Wake as AirWake};
 use netburn_medium::packet::{DropReason, Ecn, NodeId, Packet};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
@@ -189,21 +189,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.changes.next(), Wake::Change);
         self.due = Some(due);
         due
-    }
-
-    /// Before when nothing is delivered unless something comes in or a setting is changed by hand; `None` when nothing will be. For drivers
-    /// in real time: what happens before that can be looked at then.
-    pub fn foresee(&mut self) -> Option<Foresight> {
-        let air = self.air.foresee();
-        let wires = self.wires.foresee().map(|(wire, at)| match wire {
-            Wire::LinkUp => Expected::Delivery.at(at),
-            // On the way to the air only.
-            Wire::LinkDown | Wire::WanDown(_) if self.wired.is_empty() => Expected::Perhaps.at(self.air.soonest(at)),
-            _ => Expected::Perhaps.at(at),
-        });
-        let wired = self.wired.poll_timeout().map(|at| Expected::Perhaps.at(at));
-        let change = self.changes.next().map(|at| Expected::Hardly.at(at));
-        wires.chain(air).chain(wired).chain(change).min()
     }
 
     /// Something has happened: what is due next must be reckoned anew.

@@ -1,5 +1,6 @@
 //! The thread itself.
 
+use super::looks::Looks;
 use super::{Order, Port, Seen, Shown};
 use crate::device::Taken;
 use crate::hold::Hold;
@@ -26,12 +27,6 @@ const WAKING: Duration = Duration::from_micros(25);
 /// What is due so soon after a delivery waits for so long and is delivered together: as long as network devices gather what they
 /// received before they interrupt.
 const GATHER: Duration = Duration::from_micros(40);
-/// So long it isn't looked whether kernels have sent more, where they send much.
-const REST: Duration = Duration::from_micros(100);
-/// They send much when it was looked so often; of looks, a quarter is forgotten every [`LOOKS_WITHIN`]: about four within that.
-const BUSY_LOOKS: u32 = 12;
-const LOOKS_WITHIN: Duration = Duration::from_millis(1);
-const LOOKS_FORGOTTEN: Duration = Duration::from_millis(10);
 /// What can be seen from outside is looked at this often.
 const TICK: Duration = Duration::from_millis(100);
 /// Below timers' and interrupts' own threads, above everything that isn't real-time.
@@ -55,10 +50,7 @@ pub(super) struct Carrier {
     health: LabHealth,
     /// Frames that found no room at our end.
     overrun: u64,
-    /// When it was last looked what kernels have sent, and how often since about when.
-    looked: Monotonic,
-    looks: u32,
-    looks_since: Monotonic,
+    looks: Looks,
 }
 
 struct Running {
@@ -136,9 +128,7 @@ impl Carrier {
             buffer: vec![0; FRAME],
             health: LabHealth::default(),
             overrun: 0,
-            looked: Monotonic::now(),
-            looks: 0,
-            looks_since: Monotonic::now(),
+            looks: Looks::new(Monotonic::now()),
         })
     }
 
@@ -149,75 +139,60 @@ impl Carrier {
     pub(super) fn run(&mut self) -> io::Result<()> {
         set_timer_slack(1)?;
         self.health.first = run_first(PRIORITY).is_ok();
-        let mut ready = Vec::new();
+        let (mut ready, mut done) = (Vec::new(), false);
         loop {
-            let until = self.due();
-            match self.rest() {
-                Some(rest) if rest > Monotonic::now() => {
-                    self.wait.sleep(until.map_or(rest, |until| until.min(rest)))?
-                }
-                _ => {}
+            let now = Monotonic::now();
+            // What kernels answer at once to what was delivered lies there already, and what they send of what was granted.
+            let until = if done { Some(now) } else { self.due() };
+            if let Some(until) = until
+                && self.looks.much()
+                && until > now
+            {
+                self.wait.sleep(until)?;
             }
             self.wait.wait(until, &mut ready)?;
-            if !ready.is_empty() {
-                self.looks();
-            }
+            let mut frames = 0;
             for number in &ready {
                 if *number == WOKEN {
                     if !self.obey() {
                         return Ok(());
                     }
                 } else {
-                    self.read(*number as usize)?;
+                    frames += self.read(*number as usize)?;
                 }
             }
-            self.carry()?;
+            self.looks.handle_look(Monotonic::now(), frames);
+            done = self.carry()?;
             self.resume()?;
         }
     }
 
     /// Until when to sleep.
     fn due(&mut self) -> Option<Monotonic> {
-        let busy = self.busy();
+        let much = self.looks.much();
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
-        let Some(Foresight { at, what }) = running.switch.foresee() else {
-            return Some(tick);
+        let foreseen = running.switch.foresee();
+        let mut latest = tick;
+        if much {
+            let soonest = running.switch.network().soonest(running.now());
+            let soonest = foreseen.map_or(soonest, |first| soonest.min(first.at));
+            latest = tick.min(self.looks.next(running.when(soonest)));
+        }
+        let Some(Foresight { at, what }) = foreseen else {
+            return Some(latest);
         };
         // What follows closely on a delivery is gathered, as network devices do before they interrupt.
         let gathered = running.delivered + GATHER;
         let wake = match what {
+            // The next look is soon enough.
+            Expected::Perhaps | Expected::Hardly if much => return Some(latest),
             _ if at < gathered => gathered,
-            Expected::Delivery if busy => at - WAKING,
-            Expected::Perhaps if busy => at + WAKING,
+            Expected::Delivery if much => at - WAKING,
             Expected::Delivery | Expected::Perhaps => at - SPIN,
             Expected::Hardly => at + GATHER,
         };
-        Some(running.when(wake).min(tick))
-    }
-
-    /// Until when not to look whether kernels have sent more: those that send much are looked at less often, as network devices
-    /// moderate their interrupts.
-    fn rest(&mut self) -> Option<Monotonic> {
-        self.busy().then(|| self.looked + REST)
-    }
-
-    /// Whether kernels send so much that microseconds of one packet don't matter.
-    fn busy(&self) -> bool {
-        self.looks >= BUSY_LOOKS
-    }
-
-    /// Kernels' packets are being read.
-    fn looks(&mut self) {
-        let now = Monotonic::now();
-        let since = now.saturating_since(self.looks_since);
-        if since > LOOKS_FORGOTTEN {
-            (self.looks_since, self.looks) = (now, 0);
-        } else if since > LOOKS_WITHIN {
-            (self.looks_since, self.looks) = (now, self.looks * 3 / 4);
-        }
-        self.looks += 1;
-        self.looked = now;
+        Some(running.when(wake).min(latest))
     }
 
     /// Does what was ordered; `false` when that is to end.
@@ -269,9 +244,10 @@ impl Carrier {
         self.running = Some(running);
     }
 
-    /// Reads what a node's kernel has sent, as much as is wanted now.
-    fn read(&mut self, number: usize) -> io::Result<()> {
+    /// Reads what a node's kernel has sent, as much as is wanted now; how many frames that were.
+    fn read(&mut self, number: usize) -> io::Result<u32> {
         let port = &mut self.ports[number];
+        let mut frames = 0;
         for _ in 0..TURN {
             if let (Some(running), Hold::Ring) = (&self.running, port.hold)
                 && !running.switch.wants(port.end)
@@ -287,9 +263,11 @@ impl Carrier {
                 Err(error) => {
                     // A program has taken its own device away: that station is gone, and only that one.
                     tracing::warn!(%error, end = ?port.end, "a device can't be read any more");
-                    return self.wait.remove(&port.device);
+                    self.wait.remove(&port.device)?;
+                    break;
                 }
             };
+            frames += 1;
             // Before there is a network nothing is carried.
             let Some(running) = &mut self.running else { continue };
             match taken {
@@ -306,7 +284,7 @@ impl Carrier {
                 Taken::Unreadable => running.switch.handle_refused(port.end, Refused::Malformed, 0),
             }
         }
-        Ok(())
+        Ok(frames)
     }
 
     /// Reads from those again whose packets are wanted by now.
@@ -321,16 +299,16 @@ impl Carrier {
         Ok(())
     }
 
-    /// Lets time come to now, and delivers, grants, shows.
-    fn carry(&mut self) -> io::Result<()> {
+    /// Lets time come to now, and delivers, grants, shows; whether anything was delivered or granted.
+    fn carry(&mut self) -> io::Result<bool> {
         let Some(running) = &mut self.running else {
-            return Ok(());
+            return Ok(false);
         };
-        let now = running.now();
+        let (now, mut done) = (running.now(), false);
         running.switch.handle_timeout(now);
         let zero = running.zero.as_nanos();
         while let Some(delivery) = running.switch.poll_delivery() {
-            running.delivered = now;
+            (running.delivered, done) = (now, true);
             let number = match delivery.to {
                 Endpoint::Server => 0,
                 Endpoint::Station(station) => usize::from(station) + 1,
@@ -351,6 +329,7 @@ impl Carrier {
         while let Some((station, bytes)) = running.switch.poll_grant() {
             let port = &mut self.ports[usize::from(station) + 1];
             if port.hold == Hold::Bucket {
+                done = true;
                 port.route.grant(port.index, bytes)?;
                 // A queue that is full, or an interface that is down, has no use for it.
                 let _ = raw::send(&port.raw, port.index, 0x0800, &nudge(port.end));
@@ -366,7 +345,7 @@ impl Carrier {
             running.send_seen();
             self.show(now);
         }
-        Ok(())
+        Ok(done)
     }
 
     /// Shows what can be seen from outside.
