@@ -8,6 +8,7 @@ use crate::participant::{Beginning, Conversation, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Assign, Ready, ToController, ToParticipant};
 use crate::spool::{About, SpoolFolder, Spooled, Writer};
+use crate::wifi::Adapter;
 use netburn_linux::{Monotonic, Sampler, Watch};
 use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
@@ -44,13 +45,14 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         return bring_home(dial, join, patience, writer, spooled).await;
     }
     let mut conversation = Conversation::begin(dial, join, patience).await?;
-    let mut part = None;
+    let (mut part, mut adapter) = (None, None);
     // Whoever comes back before the start is given its part again.
     let (start, part) = loop {
         match conversation.hear().await? {
-            ToParticipant::Assign(assign) => match prepare(&assign, &mut terms).await {
-                Ok((agreed, ready)) => {
+            ToParticipant::Assign(assign) => match prepare(&assign, &mut terms, patience.is_some()).await {
+                Ok((agreed, found, ready)) => {
                     part = Some(agreed);
+                    adapter = found;
                     conversation.say(ToController::Ready(ready)).await;
                 }
                 Err(error) => {
@@ -102,7 +104,22 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         let (tell, stop) = (tell.clone(), stop.clone());
         tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
     });
-    let driving = tokio::spawn(drive::on_thread(part.loads(), clock, tell, stop));
+    let watching = match adapter.map(|adapter| adapter.watch(part.stations.clone(), clock, tell.clone())) {
+        Some(Ok(watching)) => watching,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "nobody looks at the interface");
+            None
+        }
+        None => None,
+    };
+    let loads = part.loads();
+    let driving = tokio::spawn(async move {
+        let report = drive::on_thread(loads, clock, tell, stop).await;
+        if let Some(watching) = watching {
+            let _ = tokio::task::spawn_blocking(|| watching.end()).await;
+        }
+        report
+    });
     let heed = |rows: &[Row]| terms.heed(rows, clock.now());
     let attended = conversation.attend(&mut rows, clock, || stopper.stop(), heed).await;
     if attended.is_err() {
@@ -241,11 +258,23 @@ fn ended(run: &str, error: Option<String>) -> LateEnd {
     }
 }
 
-/// Makes a part of what was assigned, and asks what is to be made of it.
-async fn prepare(assign: &Assign, terms: &mut impl Terms) -> Result<(Part, Ready), String> {
+/// Makes a part of what was assigned, and asks what is to be made of it. On a `real` network the interface counts, too.
+async fn prepare(
+    assign: &Assign,
+    terms: &mut impl Terms,
+    real: bool,
+) -> Result<(Part, Option<Adapter>, Ready), String> {
     let mut part = Part::of(assign)?;
-    let ready = terms.consider(&mut part).await?;
-    Ok((part, ready))
+    let mut ready = terms.consider(&mut part).await?;
+    let target = &part.target;
+    let adapter = match real {
+        true => Some(Adapter::find(target.interface.as_deref(), target.address.ip())?),
+        false => None,
+    };
+    ready
+        .notes
+        .extend(adapter.as_ref().and_then(Adapter::note).map(str::to_owned));
+    Ok((part, adapter, ready))
 }
 
 /// What an agent is to do.

@@ -6,6 +6,7 @@
 //! - [`controller`]: who may say what when, as a state machine; around it the shell with sockets and timers.
 //! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
 //! - [`spool`]: what an agent keeps on its own disk until others have it.
+//! - [`wifi`]: what a station's Wi-Fi does meanwhile.
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
 //! - [`page`]: the station page, which makes any browser a station.
@@ -28,6 +29,7 @@ pub mod protocol;
 pub mod server;
 pub mod spool;
 pub mod transport;
+pub mod wifi;
 
 pub use join::{Join, agent_main, server_main};
 pub use launch::{Child, Launcher, ThisMachine};

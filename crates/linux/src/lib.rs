@@ -9,6 +9,7 @@
 //! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and sending with more to come.
 //! - [`memory`]: [`SealedMemory`], bytes that the kernel sends without copying; [`sendfile`].
 //! - [`socket`]: binding to a device, DSCP.
+//! - [`interface`]: interfaces by name, number and address.
 //! - [`nl80211`]: what a Wi-Fi driver tells of its link.
 //! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
@@ -25,6 +26,7 @@ pub mod cpu;
 pub mod datagram;
 #[cfg(target_os = "linux")]
 pub mod ethernet;
+pub mod interface;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod namespace;

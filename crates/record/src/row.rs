@@ -160,6 +160,8 @@ pub enum EventKind {
     Startup,
     /// Why no figure of the run can be believed: `text` is a sentence.
     Doubt,
+    /// A station's rate fell to less than a quarter of what it was, for a while.
+    Rate,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -210,7 +212,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds. Their places are their codes in the spool: append, never reorder.
-    pub(crate) const ALL: [EventKind; 9] = [
+    pub(crate) const ALL: [EventKind; 10] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -220,6 +222,7 @@ impl EventKind {
         EventKind::Clock,
         EventKind::Startup,
         EventKind::Doubt,
+        EventKind::Rate,
     ];
 
     /// Its name in columns and exports.
@@ -235,6 +238,7 @@ impl EventKind {
             EventKind::Clock => "clock",
             EventKind::Startup => "startup",
             EventKind::Doubt => "doubt",
+            EventKind::Rate => "rate",
         }
     }
 }

@@ -119,6 +119,7 @@ enum EventWireKind {
     Roam,
     Warning,
     Startup,
+    Rate,
 }
 
 impl Batch {
@@ -354,6 +355,7 @@ impl EventWire {
             EventKind::Roam => EventWireKind::Roam,
             EventKind::Warning => EventWireKind::Warning,
             EventKind::Startup => EventWireKind::Startup,
+            EventKind::Rate => EventWireKind::Rate,
             EventKind::Health | EventKind::Clock | EventKind::Doubt => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
@@ -382,6 +384,7 @@ impl From<EventWire> for EventRow {
                 EventWireKind::Roam => EventKind::Roam,
                 EventWireKind::Warning => EventKind::Warning,
                 EventWireKind::Startup => EventKind::Startup,
+                EventWireKind::Rate => EventKind::Rate,
             },
             text,
         }

@@ -180,7 +180,7 @@ impl Counter {
                     }
                 }
             }
-            EventKind::Change | EventKind::Roam | EventKind::Warning => {}
+            EventKind::Change | EventKind::Roam | EventKind::Rate | EventKind::Warning => {}
         }
     }
 

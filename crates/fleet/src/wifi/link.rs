@@ -1,0 +1,402 @@
+//! A link's course through a run. Pure: looks, events and counters in, rows out.
+
+use super::look::Look;
+use super::rates::{Collapse, Rates};
+use netburn_linux::nl80211::{Channel, Event, Generation, Mac, Rate, Station};
+use netburn_record::{Bssid, EventKind, EventRow, LinkRow, Modulation, Phy, Row};
+use netburn_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A link through a run. Looks ([`handle_look`](Self::handle_look), once a second), events and the interface's counter go in, in the
+/// order of their times; after each, and after [`handle_end`](Self::handle_end), [`poll_row`](Self::poll_row) is drained.
+#[derive(Debug, Clone)]
+pub struct Link {
+    stations: Vec<u16>,
+    rows: VecDeque<Row>,
+    bytes: Counter,
+    bssid: Option<Mac>,
+    broken: Option<Broken>,
+    /// Since when the interface is gone.
+    gone: Option<(Instant, String)>,
+    first: Option<(Look, Instant)>,
+    last: Option<Look>,
+    rates: Rates,
+}
+
+/// The interface's received bytes, and when they last grew.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counter {
+    value: Option<u64>,
+    grew: Option<Instant>,
+}
+
+/// A link that was lost, or moved, and over which nothing has come yet.
+#[derive(Debug, Clone, Copy)]
+struct Broken {
+    /// The first word of it.
+    told: Instant,
+    /// From when nothing came.
+    since: Instant,
+    from: Option<Mac>,
+    /// Where it is now; `None`: nowhere.
+    to: Option<Mac>,
+    /// When it got there.
+    back: Option<Instant>,
+    reason: Option<u16>,
+}
+
+/// Whose last bytes lie further back than this was idle: the gap begins with the first word of the loss.
+const IDLE: Duration = Duration::from_secs(1);
+/// A link over which nothing comes for so long after it is back wasn't being used.
+const QUIET: Duration = Duration::from_secs(2);
+
+impl Link {
+    /// The link of these stations of the plan (usually one).
+    #[must_use]
+    pub fn new(stations: Vec<u16>) -> Link {
+        Link {
+            stations,
+            rows: VecDeque::new(),
+            bytes: Counter::default(),
+            bssid: None,
+            broken: None,
+            gone: None,
+            first: None,
+            last: None,
+            rates: Rates::default(),
+        }
+    }
+
+    /// The next row.
+    pub fn poll_row(&mut self) -> Option<Row> {
+        self.rows.pop_front()
+    }
+
+    /// What was seen of it.
+    pub fn handle_look(&mut self, now: Instant, look: Look) {
+        let seen = look.station.and_then(|station| station.mac);
+        // Events may have been lost, or the driver gives none.
+        if self.broken.is_none() && seen.is_some() && self.bssid.is_some() && seen != self.bssid {
+            self.moved(now, seen);
+        }
+        if self.broken.is_none() {
+            self.bssid = seen.or(self.bssid);
+        }
+        let shares = self.shares(&look);
+        let base = row(&look, shares);
+        for &station in &self.stations {
+            self.rows.push_back(Row::Link(LinkRow {
+                station,
+                at: now,
+                ..base.clone()
+            }));
+        }
+        if let Some(bps) = look.station.and_then(|station| station.tx.bps)
+            && let Some(collapse) = self.rates.look(now, bps)
+        {
+            self.collapsed(collapse);
+        }
+        if self.first.is_none() && look.station.is_some() {
+            self.first = Some((look.clone(), now));
+        }
+        self.last = Some(look);
+    }
+
+    /// Something happened to it.
+    pub fn handle_event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Disconnected { reason, .. } => {
+                let broken = self.break_off(now);
+                broken.to = None;
+                broken.back = None;
+                broken.reason = broken.reason.or(reason);
+            }
+            Event::Roamed { bssid, .. } => self.moved(now, bssid),
+            Event::Connected { bssid, status: 0, .. } => self.moved(now, bssid),
+            Event::Connected { .. } => {}
+            Event::Switched { channel, .. } => {
+                let text = format!("its network moved to {}", of_channel(channel));
+                self.event(now, 0, EventKind::Warning, &text);
+            }
+        }
+    }
+
+    /// What its interface has received so far, in bytes.
+    pub fn handle_bytes(&mut self, now: Instant, received: u64) {
+        let grew = self.bytes.value.is_some_and(|before| received > before);
+        self.bytes.value = Some(received);
+        if !grew {
+            if let Some(Broken { back: Some(back), .. }) = self.broken
+                && now.checked_since(back).is_some_and(|quiet| quiet >= QUIET)
+            {
+                self.mended(None);
+            }
+            return;
+        }
+        self.bytes.grew = Some(now);
+        if self.broken.is_some_and(|broken| broken.back.is_some()) {
+            self.mended(Some(now));
+        }
+    }
+
+    /// Whether the interface is there.
+    pub fn handle_presence(&mut self, now: Instant, name: &str, present: bool) {
+        match (&self.gone, present) {
+            (None, false) => self.gone = Some((now, name.to_owned())),
+            (Some(_), true) => self.returned(now, "was gone for a while"),
+            _ => {}
+        }
+    }
+
+    fn returned(&mut self, now: Instant, how: &str) {
+        if let Some((since, name)) = self.gone.take() {
+            let length = now.checked_since(since).map_or(0, Duration::as_nanos);
+            self.event(
+                since,
+                length,
+                EventKind::Warning,
+                &format!("its interface {name} {how}"),
+            );
+        }
+    }
+
+    /// The run is over.
+    pub fn handle_end(&mut self, now: Instant) {
+        if let Some(collapse) = self.rates.end() {
+            self.collapsed(collapse);
+        }
+        self.returned(now, "vanished and wasn't back at the end");
+        match self.broken {
+            Some(Broken { back: Some(_), .. }) => self.mended(None),
+            Some(broken) => {
+                let length = now.checked_since(broken.since).map_or(0, Duration::as_nanos);
+                let text = format!("lost its network{} and wasn't back at the end", because(broken.reason));
+                self.event(broken.since, length, EventKind::Warning, &text);
+            }
+            None => {}
+        }
+        if let (Some((first, at)), Some(last)) = (&self.first, &self.last) {
+            let changes = changes(first, last);
+            if !changes.is_empty() {
+                let text = format!("its link changed during the run: {}", changes.join("; "));
+                let at = *at;
+                let length = now.checked_since(at).map_or(0, Duration::as_nanos);
+                self.event(at, length, EventKind::Warning, &text);
+            }
+        }
+    }
+
+    /// The break that is under way, or one that begins now.
+    fn break_off(&mut self, now: Instant) -> &mut Broken {
+        let idle = |grew: &Instant| now.checked_since(*grew).is_some_and(|idle| idle > IDLE);
+        let since = self.bytes.grew.filter(|grew| !idle(grew)).unwrap_or(now);
+        let from = self.bssid;
+        self.broken.get_or_insert(Broken {
+            told: now,
+            since,
+            from,
+            to: None,
+            back: None,
+            reason: None,
+        })
+    }
+
+    /// It is now at `to`.
+    fn moved(&mut self, now: Instant, to: Option<Mac>) {
+        let known = self.bssid;
+        if known.is_none() && self.broken.is_none() {
+            // It joined before anything was seen of it.
+            self.bssid = to;
+            return;
+        }
+        let broken = self.break_off(now);
+        broken.to = to.or(broken.to);
+        broken.back = Some(now);
+    }
+
+    /// Bytes came again, at `when`, or none were asked for.
+    fn mended(&mut self, when: Option<Instant>) {
+        let Some(broken) = self.broken.take() else { return };
+        // Without bytes the break lasts as long as is known: from the first word of it to the last.
+        let (since, until) = match when {
+            Some(when) => (broken.since, when),
+            None => (broken.told, broken.back.unwrap_or(broken.told)),
+        };
+        let length = until.checked_since(since).unwrap_or(Duration::ZERO);
+        let felt = match when {
+            Some(_) => format!("nothing arrived for {} ms", length.as_nanos() / 1_000_000),
+            None => "nothing was under way".to_owned(),
+        };
+        let (from, to) = (broken.from, broken.to);
+        self.bssid = to.or(from);
+        let name = |mac: Option<Mac>| mac.map_or_else(|| "an access point".to_owned(), |mac| mac.to_string());
+        if to.is_some() && to == from {
+            let text = format!(
+                "lost {}{} and came back to it; {felt}",
+                name(from),
+                because(broken.reason)
+            );
+            self.event(since, length.as_nanos(), EventKind::Warning, &text);
+        } else {
+            let text = format!("moved from {} to {}; {felt}", name(from), name(to));
+            self.event(since, length.as_nanos(), EventKind::Roam, &text);
+        }
+    }
+
+    fn collapsed(&mut self, collapse: Collapse) {
+        let length = collapse.until.checked_since(collapse.since).unwrap_or(Duration::ZERO);
+        let text = format!(
+            "its rate to the access point fell to {} Mbit/s, where its median was {}",
+            mbps(collapse.lowest),
+            mbps(collapse.median)
+        );
+        self.event(collapse.since, length.as_nanos(), EventKind::Rate, &text);
+    }
+
+    fn event(&mut self, at: Instant, length: u64, kind: EventKind, text: &str) {
+        for &station in &self.stations {
+            self.rows.push_back(Row::Event(EventRow {
+                station: Some(station),
+                workload: None,
+                at,
+                length,
+                kind,
+                text: text.to_owned(),
+            }));
+        }
+    }
+
+    /// Of the time that the radio was on its channel since the look before: busy, receiving, sending, in millionths.
+    fn shares(&self, look: &Look) -> [Option<u32>; 3] {
+        let before = self.last.as_ref().and_then(|last| last.survey);
+        let (Some(before), Some(now)) = (before, look.survey) else {
+            return [None; 3];
+        };
+        if before.frequency_mhz != now.frequency_mhz {
+            return [None; 3];
+        }
+        let gain = |before: Option<u64>, now: Option<u64>| now?.checked_sub(before?);
+        let active = gain(before.active_ms, now.active_ms).filter(|active| *active > 0);
+        let share = |before, now| {
+            let share = gain(before, now)?.min(active?) as u128 * 1_000_000 / u128::from(active?);
+            u32::try_from(share).ok()
+        };
+        [
+            share(before.busy_ms, now.busy_ms),
+            share(before.receiving_ms, now.receiving_ms),
+            share(before.sending_ms, now.sending_ms),
+        ]
+    }
+}
+
+/// What a look says, of no station and at no time.
+fn row(look: &Look, [busy_ppm, receiving_ppm, sending_ppm]: [Option<u32>; 3]) -> LinkRow {
+    let station = look.station.unwrap_or_default();
+    let channel = look.interface.channel;
+    let hundredths = |dbm: i8| i32::from(dbm) * 100;
+    LinkRow {
+        station: 0,
+        at: Instant::ZERO,
+        signal: station.signal_dbm.map(hundredths),
+        rx_rate_bps: station.rx.bps,
+        tx_rate_bps: station.tx.bps,
+        ssid: look.interface.ssid.as_deref().map(|ssid| readable(ssid)),
+        bssid: station.mac.map(|mac| Bssid(mac.0)),
+        frequency_mhz: channel.map(|channel| channel.frequency_mhz),
+        width_mhz: channel.and_then(|channel| channel.width_mhz),
+        signal_average: station.signal_average_dbm.map(hundredths),
+        noise: look.survey.and_then(|survey| survey.noise_dbm).map(hundredths),
+        rx: modulation(station.rx),
+        tx: modulation(station.tx),
+        rx_bytes: station.rx_bytes,
+        tx_bytes: station.tx_bytes,
+        tx_packets: station.tx_packets.map(u64::from),
+        tx_retries: station.tx_retries.map(u64::from),
+        tx_failed: station.tx_failed.map(u64::from),
+        inactive_ms: station.inactive_ms.map(u64::from),
+        busy_ppm,
+        receiving_ppm,
+        sending_ppm,
+    }
+}
+
+fn modulation(rate: Rate) -> Modulation {
+    Modulation {
+        phy: rate.generation.map(|generation| match generation {
+            Generation::Legacy => Phy::Legacy,
+            Generation::Ht => Phy::Ht,
+            Generation::Vht => Phy::Vht,
+            Generation::He => Phy::He,
+            Generation::Eht => Phy::Eht,
+        }),
+        mcs: rate.mcs,
+        nss: rate.nss,
+        width_mhz: rate.width_mhz,
+        guard_ns: rate.guard_ns,
+    }
+}
+
+/// A network's name for people: up to 32 bytes, of which those that aren't UTF-8 or are control characters are replaced.
+fn readable(ssid: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&ssid[..ssid.len().min(32)]);
+    let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// What of the link is another at the end.
+fn changes(first: &Look, last: &Look) -> Vec<String> {
+    let mut changes = Vec::new();
+    let mut change = |what: &str, before: Option<String>, after: Option<String>| {
+        if let (Some(before), Some(after)) = (before, after)
+            && before != after
+        {
+            changes.push(format!("{what} {before}, then {after}"));
+        }
+    };
+    let ssid = |look: &Look| {
+        look.interface
+            .ssid
+            .as_deref()
+            .map(|ssid| format!("`{}`", readable(ssid)))
+    };
+    let bssid = |look: &Look| look.station.and_then(|station| station.mac).map(|mac| mac.to_string());
+    let channel = |look: &Look| look.interface.channel.map(of_channel);
+    change("network", ssid(first), ssid(last));
+    change("access point", bssid(first), bssid(last));
+    change("channel", channel(first), channel(last));
+    // Beacons come at the lowest legacy rate: the last frame from the access point may have been one.
+    let data = |rate: Rate| rate.bps.filter(|_| rate.generation != Some(Generation::Legacy));
+    let to: fn(Station) -> Rate = |station| station.tx;
+    for (what, of) in [
+        ("rate to the access point", to),
+        ("rate from the access point", |station| station.rx),
+    ] {
+        let of = |station| data(of(station));
+        let (before, after) = (first.station.and_then(of), last.station.and_then(of));
+        if let (Some(before), Some(after)) = (before, after)
+            && (after < before / 2 || before < after / 2)
+        {
+            changes.push(format!("{what} {} Mbit/s, then {}", mbps(before), mbps(after)));
+        }
+    }
+    changes
+}
+
+fn of_channel(channel: Channel) -> String {
+    match channel.width_mhz {
+        Some(width) => format!("{} MHz, {width} MHz wide", channel.frequency_mhz),
+        None => format!("{} MHz", channel.frequency_mhz),
+    }
+}
+
+fn because(reason: Option<u16>) -> String {
+    reason.map_or_else(String::new, |reason| format!(" (reason {reason})"))
+}
+
+fn mbps(bps: u64) -> String {
+    let tenths = bps / 100_000;
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        tenth => format!("{}.{tenth}", tenths / 10),
+    }
+}
