@@ -18,7 +18,9 @@ pub mod controller;
 mod document;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod hub;
 pub mod join;
+pub mod join_url;
 pub mod launch;
 pub mod local;
 pub mod member;

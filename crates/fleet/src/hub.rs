@@ -1,0 +1,11 @@
+//! A fleet's controller: who is a member, who holds which run, and who is sent there. It knows nothing else of runs.
+//!
+//! - [`Hub`]: the whole as one state machine. [`owner`]: what `run --on fleet` and its like say to it.
+//! - [`state`]: what is kept in the state directory. [`serve`]: listeners, HTTP and WebSockets around it.
+
+pub mod machine;
+pub mod owner;
+#[cfg(test)]
+mod tests;
+
+pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};

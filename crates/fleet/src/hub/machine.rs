@@ -1,0 +1,583 @@
+//! The controller between runs, as a state machine.
+
+mod owners;
+
+use super::owner::{self, FromOwner, Present, ToOwner};
+use crate::clock::Stamp;
+use crate::controller::{ConnectionId, Token};
+use crate::protocol::standing::{
+    About, Deliver, Enrol, Enrolled, Forget, FromMember, Kept, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember,
+    Waiting,
+};
+use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
+use netburn_units::Duration;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+
+/// The most members.
+pub const MAX_MEMBERS: usize = 4096;
+/// How long a connection has to say who it is.
+pub const HELLO: Duration = Duration::from_secs(5);
+/// The most connections that have not said who they are; beyond it the oldest of them has to go.
+pub const MAX_STRANGERS: usize = 1024;
+/// The most of them from one address, this machine apart.
+pub const MAX_STRANGERS_FROM_ONE: usize = 64;
+/// A member that was silent for so long gives way to another of its name; it says something every 5 s.
+pub const DOUBTFUL: Duration = Duration::from_secs(15);
+/// A member that was silent for so long is gone.
+pub const SILENCE: Duration = Duration::from_secs(30);
+/// The most messages of a connection that are refused before it ends.
+pub const MAX_REFUSALS: u32 = 16;
+/// The most owners at once.
+pub const MAX_OWNERS: usize = 64;
+/// The most runs at once.
+pub const MAX_RUNS: usize = 64;
+/// Owners are told of changes among the members so often at most.
+pub const NEWS: Duration = Duration::from_millis(100);
+
+/// What a controller begins with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// What the fleet is called.
+    pub fleet: String,
+    /// The program and its version, for people.
+    pub version: String,
+    /// What lets members in.
+    pub token: Token,
+    /// What lets owners in.
+    pub secret: Token,
+    /// Where to join, the best first.
+    pub urls: Vec<String>,
+}
+
+/// Which conversation a connection was opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Line {
+    /// A member's.
+    Member,
+    /// An owner's.
+    Owner,
+}
+
+/// The way a connection came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// Whether nobody else reads along: TLS, loopback, a Unix socket.
+    pub private: bool,
+    /// From where; `None`: over a Unix socket.
+    pub address: Option<IpAddr>,
+}
+
+/// What the shell is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Send this to a member.
+    Send(ConnectionId, ToMember),
+    /// Send this to an owner.
+    Tell(ConnectionId, ToOwner),
+    /// Close it, once all that was to be sent is sent.
+    Close(ConnectionId),
+    /// Log that something was refused: whose it was, and why.
+    Refused(String, Denial),
+    /// Make a new token, keep it, and hand it to [`Hub::handle_token`].
+    NewToken,
+    /// A member has results of a run that nobody holds: [`Hub::want`] them if they are.
+    Waiting(ConnectionId, String, Waiting),
+    /// Nobody holds this run any more; it was these members' (connection, name there).
+    RunOver(String, Vec<(ConnectionId, String)>),
+    /// A member's late results of a run.
+    Late(ConnectionId, Late),
+    /// There are no more of them.
+    LateEnd(ConnectionId, LateEnd),
+}
+
+/// Why a controller wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wake {
+    /// A connection has not said who it is.
+    Stranger,
+    /// A member has been silent too long.
+    Silence,
+    /// Owners are to be told who is here.
+    News,
+}
+
+/// Why somebody is not let in, or a message not heeded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Denial {
+    /// It could not be read.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// It speaks another version.
+    #[error(
+        "protocol {theirs} is spoken there, {} here; use the same netburn on both sides",
+        protocol::VERSION
+    )]
+    Version {
+        /// Its version.
+        theirs: u32,
+    },
+    /// The token is not the fleet's.
+    #[error("the token is not this fleet's; `netburn fleet serve` shows the one that is")]
+    Token,
+    /// An agent came in the clear.
+    #[error("an agent comes over TLS: join with the whole address that `netburn fleet serve` prints")]
+    InTheClear,
+    /// It is no name.
+    #[error("a name is 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
+    Name,
+    /// What it says of itself is too much, or no text.
+    #[error("what it says of itself is too much, or labels aren't names")]
+    About,
+    /// Somebody of that name is here.
+    #[error("`{0}` is here already; choose another name")]
+    Duplicate(String),
+    /// There is no room.
+    #[error("the fleet has {MAX_MEMBERS} members, which is the most")]
+    Full,
+    /// A message that has no place here.
+    #[error("`{0}` has no place here")]
+    OutOfOrder(&'static str),
+    /// There is no such run, or it is another's.
+    #[error("the run `{0}` is not held here")]
+    Run(String),
+    /// There is no such member.
+    #[error("`{0}` is not here")]
+    Absent(String),
+    /// Too many at once.
+    #[error("too many owners or runs at once")]
+    TooMany,
+    /// Results that aren't taken.
+    #[error("late results of `{run}` are not taken: {reason}")]
+    Unwanted {
+        /// The run.
+        run: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A fleet's controller.
+///
+/// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep until
+/// [`poll_timeout`](Self::poll_timeout) or the next input.
+///
+/// Times are stamps of the controller's clock.
+#[derive(Debug)]
+pub struct Hub {
+    setup: Setup,
+    connections: BTreeMap<ConnectionId, Connection>,
+    strangers: BTreeSet<ConnectionId>,
+    members: BTreeMap<String, ConnectionId>,
+    runs: BTreeMap<String, Held>,
+    /// When each connection's time is up.
+    deadlines: BTreeSet<(Stamp, ConnectionId)>,
+    /// When owners are told who is here.
+    news: Option<Stamp>,
+    changes: u64,
+    outputs: VecDeque<Output>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    who: Who,
+    way: Way,
+    deadline: Option<Stamp>,
+    refusals: u32,
+}
+
+#[derive(Debug)]
+enum Who {
+    Stranger(Line),
+    Member(Box<Member>),
+    Owner,
+}
+
+#[derive(Debug)]
+struct Member {
+    name: String,
+    about: About,
+    version: String,
+    waiting: Vec<Waiting>,
+    heard: Stamp,
+    run: Option<String>,
+}
+
+/// A run that somebody holds.
+#[derive(Debug)]
+struct Held {
+    owner: ConnectionId,
+    port: u16,
+    /// The summons by member.
+    summons: BTreeMap<String, Summon>,
+}
+
+impl Hub {
+    /// A controller without members.
+    #[must_use]
+    pub fn new(setup: Setup) -> Hub {
+        Hub {
+            setup,
+            connections: BTreeMap::new(),
+            strangers: BTreeSet::new(),
+            members: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            news: None,
+            changes: 0,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// Where the run is passed on to: a port on loopback.
+    #[must_use]
+    pub fn port_of(&self, run: &str) -> Option<u16> {
+        self.runs.get(run).map(|held| held.port)
+    }
+
+    /// How often the members have changed. Goes up only.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Who is here, by name.
+    #[must_use]
+    pub fn members(&self) -> Vec<Present> {
+        let present = self.members.values().filter_map(|id| {
+            let connection = &self.connections[id];
+            let Who::Member(member) = &connection.who else {
+                return None;
+            };
+            Some(Present {
+                name: member.name.clone(),
+                about: member.about.clone(),
+                version: member.version.clone(),
+                address: connection.way.address,
+                run: member.run.clone().filter(|run| self.runs.contains_key(run)),
+                waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
+            })
+        });
+        present.collect()
+    }
+
+    /// The name of the member at this connection.
+    #[must_use]
+    pub fn name_of(&self, id: ConnectionId) -> Option<&str> {
+        match &self.connections.get(&id)?.who {
+            Who::Member(member) => Some(&member.name),
+            _ => None,
+        }
+    }
+
+    /// Somebody opened a connection for a conversation.
+    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, line: Line, way: Way) {
+        let connection = Connection {
+            who: Who::Stranger(line),
+            way,
+            deadline: None,
+            refusals: 0,
+        };
+        self.connections.insert(id, connection);
+        self.set_deadline(id, Some(now.after(HELLO)));
+        self.strangers.insert(id);
+        // Numbers only go up: the first is the oldest.
+        let of_this_machine = |ip: IpAddr| ip.to_canonical().is_loopback();
+        let there = |id: &&ConnectionId| self.connections[id].way.address == way.address;
+        let one_too_many = match way.address.filter(|ip| !of_this_machine(*ip)) {
+            Some(_) if self.strangers.iter().filter(there).count() > MAX_STRANGERS_FROM_ONE => {
+                self.strangers.iter().find(there)
+            }
+            _ if self.strangers.len() > MAX_STRANGERS => self.strangers.first(),
+            _ => None,
+        };
+        if let Some(oldest) = one_too_many.copied() {
+            self.dismiss(now, oldest, "too many connections that don't say who they are");
+        }
+    }
+
+    /// A message came over a member's connection, or something that is none.
+    pub fn handle_member(&mut self, now: Stamp, id: ConnectionId, message: Result<FromMember, Malformed>) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        match (&mut connection.who, message) {
+            (Who::Stranger(Line::Member), Ok(FromMember::Enrol(enrol))) => match self.admit(now, id, &enrol) {
+                Ok(()) => self.enrol(now, id, enrol),
+                Err(denial) => self.deny(now, id, enrol.name, denial),
+            },
+            (Who::Member(member), message) => {
+                member.heard = now;
+                let name = member.name.clone();
+                self.set_deadline(id, Some(now.after(SILENCE)));
+                match message {
+                    Ok(FromMember::Alive) => {}
+                    Ok(FromMember::Late(late)) => self.outputs.push_back(Output::Late(id, late)),
+                    Ok(FromMember::LateEnd(end)) => self.outputs.push_back(Output::LateEnd(id, end)),
+                    Ok(FromMember::Bye) => self.dismiss(now, id, "goodbye"),
+                    Ok(FromMember::Enrol(_)) => self.deny(now, id, name, Denial::OutOfOrder("enrol")),
+                    Err(malformed) => self.deny(now, id, name, malformed.into()),
+                }
+            }
+            (_, Ok(_)) => self.deny(now, id, "a stranger".to_owned(), Denial::OutOfOrder("this")),
+            (_, Err(malformed)) => self.deny(now, id, "a stranger".to_owned(), malformed.into()),
+        }
+    }
+
+    /// A connection is gone.
+    pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId) {
+        self.drop_connection(now, id);
+    }
+
+    /// There is a new token: everybody is thrown out. `urls`: where to join from now on.
+    pub fn handle_token(&mut self, now: Stamp, token: Token, urls: Vec<String>) {
+        self.setup.token = token;
+        self.setup.urls = urls;
+        for id in self.members.values().copied().collect::<Vec<_>>() {
+            self.dismiss(now, id, "the fleet's token was revoked; join with the new one");
+        }
+        let welcome = self.welcome();
+        for id in self.owners() {
+            self.outputs
+                .push_back(Output::Tell(id, ToOwner::Revoked(welcome.clone())));
+        }
+    }
+
+    /// Time has come to `now`.
+    pub fn handle_timeout(&mut self, now: Stamp) {
+        while let Some(&(at, id)) = self.deadlines.first()
+            && at <= now
+        {
+            let reason = match self.connections[&id].who {
+                Who::Stranger(_) => "it did not say who it is",
+                _ => "nothing was heard of it",
+            };
+            self.dismiss(now, id, reason);
+        }
+        if self.news.is_some_and(|at| at <= now) {
+            self.news = None;
+            for id in self.owners() {
+                self.tell_members(id);
+            }
+        }
+    }
+
+    /// The results of `run` that the member at `id` kept are wanted.
+    pub fn want(&mut self, id: ConnectionId, run: &str) {
+        self.tell(id, ToMember::Deliver(Deliver { run: run.to_owned() }));
+    }
+
+    /// Late results of `run` up to `sequence` are on disk.
+    pub fn kept(&mut self, id: ConnectionId, run: &str, sequence: u64) {
+        let run = run.to_owned();
+        self.tell(id, ToMember::Kept(Kept { run, sequence }));
+    }
+
+    /// Nothing more is wanted of `run`.
+    pub fn forget(&mut self, id: ConnectionId, run: &str) {
+        if let Some(Connection {
+            who: Who::Member(member),
+            ..
+        }) = self.connections.get_mut(&id)
+        {
+            member.waiting.retain(|waiting| waiting.run != run);
+        }
+        self.tell(id, ToMember::Forget(Forget { run: run.to_owned() }));
+    }
+
+    /// Late results are not taken.
+    pub fn refuse_late(&mut self, now: Stamp, id: ConnectionId, run: &str, reason: &str) {
+        let Some(name) = self.name_of(id).map(str::to_owned) else {
+            return;
+        };
+        let (run, reason) = (run.to_owned(), reason.to_owned());
+        self.deny(now, id, name, Denial::Unwanted { run, reason });
+    }
+
+    /// The next thing for the shell to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
+        let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].who {
+            Who::Stranger(_) => (*at, Wake::Stranger),
+            _ => (*at, Wake::Silence),
+        });
+        let news = self.news.map(|at| (at, Wake::News));
+        connection.into_iter().chain(news).min()
+    }
+
+    /// Whether who says this may enrol.
+    fn admit(&self, now: Stamp, id: ConnectionId, enrol: &Enrol) -> Result<(), Denial> {
+        if enrol.protocol != protocol::VERSION {
+            return Err(Denial::Version { theirs: enrol.protocol });
+        }
+        // Before all else, so that a stranger learns nothing about who is here.
+        if !self.setup.token.admits(&enrol.token) {
+            return Err(Denial::Token);
+        }
+        if enrol.about.kind == Kind::Process && !self.connections[&id].way.private {
+            return Err(Denial::InTheClear);
+        }
+        if !protocol::is_name(&enrol.name) {
+            return Err(Denial::Name);
+        }
+        let texts = enrol.version.len() <= MAX_TEXT && enrol.waiting.len() <= MAX_WAITING;
+        let runs = enrol
+            .waiting
+            .iter()
+            .all(|w| owner::is_run(&w.run) && protocol::is_name(&w.name));
+        if !texts || !runs || !enrol.about.is_sound() {
+            return Err(Denial::About);
+        }
+        match self.members.get(&enrol.name) {
+            Some(other) => {
+                let Who::Member(member) = &self.connections[other].who else {
+                    unreachable!("a member's name names a member")
+                };
+                match member.heard.after(DOUBTFUL) <= now {
+                    true => Ok(()),
+                    false => Err(Denial::Duplicate(enrol.name.clone())),
+                }
+            }
+            None if self.members.len() >= MAX_MEMBERS => Err(Denial::Full),
+            None => Ok(()),
+        }
+    }
+
+    fn enrol(&mut self, now: Stamp, id: ConnectionId, enrol: Enrol) {
+        if let Some(silent) = self.members.get(&enrol.name).copied() {
+            self.dismiss(now, silent, "another of this name has joined");
+        }
+        let Enrol {
+            name,
+            version,
+            about,
+            waiting,
+            ..
+        } = enrol;
+        self.members.insert(name.clone(), id);
+        let welcome = Enrolled {
+            protocol: protocol::VERSION,
+            version: self.setup.version.clone(),
+            fleet: self.setup.fleet.clone(),
+        };
+        self.outputs.push_back(Output::Send(id, ToMember::Welcome(welcome)));
+        let mut run = None;
+        for (held, Held { summons, .. }) in &self.runs {
+            if let Some(summon) = summons.get(&name) {
+                self.outputs
+                    .push_back(Output::Send(id, ToMember::Summon(summon.clone())));
+                run = Some(held.clone());
+            }
+        }
+        for waiting in &waiting {
+            if !self.runs.contains_key(&waiting.run) {
+                self.outputs
+                    .push_back(Output::Waiting(id, name.clone(), waiting.clone()));
+            }
+        }
+        self.strangers.remove(&id);
+        let connection = self.connections.get_mut(&id).expect("it enrols");
+        connection.who = Who::Member(Box::new(Member {
+            name,
+            about,
+            version,
+            waiting,
+            heard: now,
+            run,
+        }));
+        self.set_deadline(id, Some(now.after(SILENCE)));
+        self.changed(now);
+    }
+
+    /// Refuses what somebody said; strangers and those who say too much of it have to go.
+    fn deny(&mut self, now: Stamp, id: ConnectionId, who: String, denial: Denial) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        connection.refusals += 1;
+        let exhausted = matches!(connection.who, Who::Stranger(_)) || connection.refusals >= MAX_REFUSALS;
+        let refused = Refused {
+            reason: denial.to_string(),
+        };
+        self.outputs.push_back(match connection.who {
+            Who::Stranger(Line::Owner) | Who::Owner => Output::Tell(id, ToOwner::Refused(refused)),
+            _ => Output::Send(id, ToMember::Refused(refused)),
+        });
+        let who: String = who
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(protocol::MAX_NAME)
+            .collect();
+        self.outputs.push_back(Output::Refused(who, denial));
+        if exhausted {
+            self.close(now, id);
+        }
+    }
+
+    /// Says goodbye and closes.
+    fn dismiss(&mut self, now: Stamp, id: ConnectionId, reason: &str) {
+        let Some(connection) = self.connections.get(&id) else {
+            return;
+        };
+        let reason = reason.to_owned();
+        self.outputs.push_back(match connection.who {
+            Who::Stranger(Line::Member) => Output::Send(id, ToMember::Refused(Refused { reason })),
+            Who::Member(_) => Output::Send(id, ToMember::Bye(Bye { reason: Some(reason) })),
+            Who::Stranger(Line::Owner) | Who::Owner => Output::Tell(id, ToOwner::Refused(Refused { reason })),
+        });
+        self.close(now, id);
+    }
+
+    /// Closes from here; what follows is as if it had closed.
+    fn close(&mut self, now: Stamp, id: ConnectionId) {
+        self.outputs.push_back(Output::Close(id));
+        self.drop_connection(now, id);
+    }
+
+    fn drop_connection(&mut self, now: Stamp, id: ConnectionId) {
+        self.set_deadline(id, None);
+        self.strangers.remove(&id);
+        let Some(connection) = self.connections.remove(&id) else {
+            return;
+        };
+        match connection.who {
+            Who::Stranger(_) => {}
+            Who::Member(member) => {
+                self.members.remove(&member.name);
+                self.changed(now);
+            }
+            Who::Owner => {
+                let held: Vec<String> = self.held_by(id).collect();
+                held.iter().for_each(|run| self.release(run));
+            }
+        }
+    }
+
+    fn set_deadline(&mut self, id: ConnectionId, at: Option<Stamp>) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        if let Some(old) = std::mem::replace(&mut connection.deadline, at) {
+            self.deadlines.remove(&(old, id));
+        }
+        if let Some(at) = at {
+            self.deadlines.insert((at, id));
+        }
+    }
+
+    fn tell(&mut self, id: ConnectionId, message: ToMember) {
+        if self.name_of(id).is_some() {
+            self.outputs.push_back(Output::Send(id, message));
+        }
+    }
+
+    fn changed(&mut self, now: Stamp) {
+        self.changes += 1;
+        self.news.get_or_insert(now.after(NEWS));
+    }
+}
