@@ -3,9 +3,18 @@
 //! - [`Hub`]: the whole as one state machine. [`owner`]: what `run --on fleet` and its like say to it.
 //! - [`state`]: what is kept in the state directory. [`serve`]: listeners, HTTP and WebSockets around it.
 
+mod doors;
+mod http;
 pub mod machine;
 pub mod owner;
+mod pass;
+mod places;
+pub mod serve;
+pub mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use http::{JOIN, OWNER, RUN};
 pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
+pub use serve::{Config, Controller, News, ServeError};
+pub use state::{State, StateError, Whereabouts};

@@ -14,7 +14,9 @@
 
 pub mod agent;
 pub mod clock;
+pub mod contact;
 pub mod controller;
+pub mod discovery;
 mod document;
 #[doc(hidden)]
 pub mod fuzz;
@@ -25,6 +27,7 @@ pub mod launch;
 pub mod local;
 pub mod member;
 mod own_clock;
+pub mod owner;
 pub mod page;
 pub mod participant;
 pub mod protocol;

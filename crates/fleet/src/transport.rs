@@ -9,7 +9,7 @@ use futures_util::{SinkExt, StreamExt};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message as Frame};
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
 
@@ -95,6 +95,27 @@ impl Channel {
         ))
     }
 
+    /// Over a WebSocket whose opening the other side has been answered already.
+    pub async fn opened(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, limit: usize) -> Channel {
+        let stream = Box::new(stream) as Stream;
+        let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config(limit))).await;
+        Channel::of_socket(socket, limit)
+    }
+
+    /// Over a WebSocket to `url`, opened on a stream that leads there.
+    ///
+    /// # Errors
+    /// When the other side refuses.
+    pub async fn open(
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        url: &str,
+        limit: usize,
+    ) -> Result<Channel, ChannelError> {
+        let opened = client_async_with_config(url, Box::new(stream) as Stream, Some(config(limit))).await;
+        let (socket, _) = opened.map_err(|error| of_socket(error, limit))?;
+        Ok(Channel::of_socket(socket, limit))
+    }
+
     /// Over a WebSocket to `url`, such as `ws://127.0.0.1:40123/`.
     ///
     /// # Errors
@@ -106,9 +127,7 @@ impl Channel {
             .ok_or_else(|| ChannelError::Framing(format!("`{url}` does not begin with ws://")))?;
         let stream = TcpStream::connect(host).await?;
         stream.set_nodelay(true)?;
-        let opened = client_async_with_config(url, Box::new(stream) as Stream, Some(config(limit))).await;
-        let (socket, _) = opened.map_err(|error| of_socket(error, limit))?;
-        Ok(Channel::of_socket(socket, limit))
+        Channel::open(stream, url, limit).await
     }
 
     fn of_socket(socket: WebSocketStream<Stream>, limit: usize) -> Channel {

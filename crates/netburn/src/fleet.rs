@@ -4,11 +4,16 @@ mod check;
 mod deploy;
 mod join;
 mod list;
+mod qr;
 mod revoke;
 mod serve;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{Ended, Stop};
+use netburn_fleet::hub::State;
+use netburn_fleet::owner::{Owner, OwnerError};
+use netburn_fleet::protocol::MAX_NAME;
+use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
 pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
@@ -19,5 +24,47 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
         FleetCommand::Revoke(args) => revoke::revoke(args),
         FleetCommand::Deploy(args) => deploy::deploy(args),
         FleetCommand::Check(args) => check::check(args),
+    }
+}
+
+/// Where this user's controller keeps its things.
+pub(crate) fn state() -> Result<State, Stop> {
+    State::of_this_user().map_err(|error| Stop::Wrong(error.to_string()))
+}
+
+/// This user's controller.
+async fn found() -> Result<Owner, Stop> {
+    Owner::find(&state()?).await.map_err(unfound)
+}
+
+/// That there is no controller is for the user to mend; that it doesn't answer isn't.
+pub(crate) fn unfound(error: OwnerError) -> Stop {
+    match error {
+        OwnerError::None | OwnerError::State(_) => Stop::Wrong(error.to_string()),
+        _ => Stop::NotMeasured(error.to_string()),
+    }
+}
+
+fn runtime() -> Result<Runtime, Stop> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))
+}
+
+/// This machine's name, as far as it can be a name in a fleet.
+fn here() -> String {
+    let name = netburn_record::Host::here().name;
+    let first = name.split('.').next().unwrap_or_default();
+    let plain: String = first
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(MAX_NAME)
+        .collect();
+    match plain.trim_matches('-') {
+        "" => "netburn".to_owned(),
+        name => name.to_owned(),
     }
 }

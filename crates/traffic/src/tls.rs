@@ -40,11 +40,29 @@ impl Identity {
     /// # Errors
     /// When a name is none.
     pub fn generate(names: &[String]) -> Result<Self, IdentityError> {
+        let (chain, key) = Self::generate_pem(names)?;
+        Self::from_pem(chain.as_bytes(), key.as_bytes())
+    }
+
+    /// A certificate made now, and its key (PKCS #8), both as PEM: to be kept.
+    ///
+    /// # Errors
+    /// When a name is none.
+    pub fn generate_pem(names: &[String]) -> Result<(String, String), IdentityError> {
         let names_error = |error: rcgen::Error| IdentityError::Names(error.to_string());
         let made = rcgen::generate_simple_self_signed(names).map_err(names_error)?;
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())
-            .map_err(|reason| IdentityError::Unfit(reason.to_owned()))?;
-        Self::new(vec![made.cert.der().clone()], key)
+        Ok((made.cert.pem(), made.signing_key.serialize_pem()))
+    }
+
+    /// The identity in two PEM texts, as [`from_pem_files`](Self::from_pem_files).
+    ///
+    /// # Errors
+    /// When they can't be read, or don't fit together.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
+        let unfit = |error: rustls::pki_types::pem::Error| IdentityError::Unfit(error.to_string());
+        let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(unfit)?;
+        Self::new(certificates.map_err(unfit)?, key)
     }
 
     /// The identity in two PEM files: the chain, the server's own certificate first, and its key (PKCS #8, PKCS #1 or

@@ -2,7 +2,7 @@
 
 mod owners;
 
-use super::owner::{self, FromOwner, Present, ToOwner};
+use super::owner::{FromOwner, Present, ToOwner};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::protocol::standing::{
@@ -10,6 +10,7 @@ use crate::protocol::standing::{
     Waiting,
 };
 use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
+use crate::spool;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -229,10 +230,16 @@ impl Hub {
         }
     }
 
-    /// Where the run is passed on to: a port on loopback.
+    /// The runs that are held, and the port on loopback that each is passed on to.
+    pub fn runs(&self) -> impl Iterator<Item = (&str, u16)> {
+        self.runs.iter().map(|(run, held)| (run.as_str(), held.port))
+    }
+
+    /// Whether it is known who is at this connection.
     #[must_use]
-    pub fn port_of(&self, run: &str) -> Option<u16> {
-        self.runs.get(run).map(|held| held.port)
+    pub fn is_known(&self, id: ConnectionId) -> bool {
+        let connection = self.connections.get(&id);
+        connection.is_some_and(|c| !matches!(c.who, Who::Stranger(_)))
     }
 
     /// How often the members have changed. Goes up only.
@@ -343,6 +350,13 @@ impl Hub {
         }
     }
 
+    /// Says goodbye to everybody.
+    pub fn end(&mut self) {
+        for id in self.connections.keys().copied().collect::<Vec<_>>() {
+            self.dismiss(Stamp(0), id, "the controller ends");
+        }
+    }
+
     /// Time has come to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
         while let Some(&(at, id)) = self.deadlines.first()
@@ -429,7 +443,7 @@ impl Hub {
         let runs = enrol
             .waiting
             .iter()
-            .all(|w| owner::is_run(&w.run) && protocol::is_name(&w.name));
+            .all(|w| spool::is_run(&w.run) && protocol::is_name(&w.name));
         if !texts || !runs || !enrol.about.is_sound() {
             return Err(Denial::About);
         }

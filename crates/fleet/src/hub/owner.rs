@@ -17,7 +17,6 @@
 
 use crate::protocol::standing::About;
 use crate::protocol::{Message, Refused};
-use netburn_record::Health;
 use serde::{Deserialize, Serialize};
 
 /// The longest message either way, in bytes of JSON: the list of 4,096 members.
@@ -67,7 +66,7 @@ pub struct Open {
 /// See [`FromOwner::Hold`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// The run: letters, digits, `-`, `_` and `.`, at most 200 of them.
+    /// The run: see [`is_run`](crate::spool::is_run).
     pub run: String,
     /// The port on loopback that its participants are passed on to.
     pub port: u16,
@@ -136,20 +135,4 @@ impl Message for FromOwner {
 
 impl Message for ToOwner {
     const LIMIT: usize = MAX_OWNER;
-}
-
-/// Whether a run may be called so: what a folder is called, without a separator.
-#[must_use]
-pub fn is_run(text: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    (1..=200).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('.')
-}
-
-/// A member's part that came home late, as the controller takes it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatePart {
-    /// Why its part wasn't done in full, where it wasn't.
-    pub error: Option<String>,
-    /// How well it measured.
-    pub health: Option<Health>,
 }

@@ -109,6 +109,11 @@ impl Listen {
         SocketAddr::new(self.address, self.port.unwrap_or(PORT))
     }
 
+    /// With this port where none is said.
+    pub(crate) fn at(self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.address, self.port.unwrap_or(port))
+    }
+
     /// For TLS.
     pub(crate) fn https(self) -> SocketAddr {
         SocketAddr::new(self.address, self.port.unwrap_or(TLS_PORT))

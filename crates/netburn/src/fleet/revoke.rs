@@ -1,10 +1,20 @@
 //! `netburn fleet revoke`.
 
+use super::{found, runtime};
 use crate::args::RevokeArgs;
 use crate::exit::{Ended, Stop};
+use crate::terminal::{data, say};
 
 /// `netburn fleet revoke`.
-pub(crate) fn revoke(args: &RevokeArgs) -> Result<Ended, Stop> {
-    let _ = args;
-    Err(Stop::Wrong("this build has no `netburn fleet revoke`".to_owned()))
+pub(crate) fn revoke(RevokeArgs {}: &RevokeArgs) -> Result<Ended, Stop> {
+    let welcome = runtime()?.block_on(async {
+        let mut owner = found().await?;
+        owner
+            .revoke()
+            .await
+            .map_err(|error| Stop::NotMeasured(error.to_string()))
+    })?;
+    say("everybody was thrown out; join anew with");
+    data(&welcome.urls.iter().map(|url| format!("{url}\n")).collect::<String>())?;
+    Ok(Ended::Ran)
 }

@@ -1,10 +1,120 @@
 //! `netburn fleet serve`.
 
+use super::list::text;
+use super::{here, qr, runtime, state};
 use crate::args::FleetServeArgs;
 use crate::exit::{Ended, Stop};
+use crate::signals::Signals;
+use crate::terminal::{data, say};
+use netburn_fleet::hub::owner::Present;
+use netburn_fleet::hub::{Config, Controller, News, ServeError, State, StateError};
+use netburn_fleet::join_url::{JoinUrl, PORT};
+use netburn_traffic::tls::Identity;
+use std::io::IsTerminal;
 
 /// `netburn fleet serve`.
 pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
-    let _ = args;
-    Err(Stop::Wrong("this build has no `netburn fleet serve`".to_owned()))
+    let state = state()?;
+    let config = config(args, state.clone())?;
+    // Every member is a connection, and so is everyone's part in a run. Where the system gives no more: as it is.
+    let _ = netburn_linux::raise_open_files();
+    runtime()?.block_on(async {
+        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let name = config.fleet.clone();
+        let controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
+        let urls = controller.urls();
+        match data(&lines(&urls)) {
+            Ok(()) | Err(Stop::Unread) => {}
+            Err(stop) => return Err(stop),
+        }
+        greet(&name, &urls, &controller.near_url());
+        let _announced = match args.quiet {
+            true => None,
+            false => announced(&name, &controller),
+        };
+        let mut before: Option<Vec<Present>> = None;
+        let news = |news: News<'_>| match news {
+            News::Members(members) => {
+                tell(before.as_deref().unwrap_or_default(), members);
+                before = Some(members.to_vec());
+            }
+            News::Revoked(urls) => {
+                say("the token was revoked; from now on:");
+                // The reader of standard output learns it, too.
+                let _ = data(&lines(urls));
+            }
+        };
+        controller.run(async move { signals.next().await }, news).await;
+        Ok(Ended::Ran)
+    })
+}
+
+fn config(args: &FleetServeArgs, state: State) -> Result<Config, Stop> {
+    let name = args.name.clone().unwrap_or_else(here);
+    let mut config = Config::new(state, name);
+    if !args.listen.is_empty() {
+        config.listen = args.listen.iter().map(|listen| listen.at(PORT)).collect();
+    }
+    config.host = args.host.clone();
+    if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
+        let identity = Identity::from_pem_files(cert, key).map_err(|e| Stop::Wrong(e.to_string()))?;
+        config.certificate = Some(identity);
+    }
+    Ok(config)
+}
+
+fn lines(urls: &[JoinUrl]) -> String {
+    urls.iter().map(|url| format!("{url}\n")).collect()
+}
+
+/// What a reader at a terminal is told besides the addresses.
+fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) {
+    let best = &urls[0];
+    if std::io::stderr().is_terminal()
+        && let Some(code) = qr::code(&best.to_string())
+    {
+        say(&code);
+    }
+    say(&format!(
+        "the fleet `{name}`: open the first address on a phone, or run `netburn fleet join '{best}'` on a laptop or board; \
+         on this machine, `netburn fleet join '{near}'`"
+    ));
+}
+
+/// Says on the local network that the fleet is here; where that can't be, it is found by its address alone.
+fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::discovery::Announced> {
+    match netburn_fleet::discovery::announce(name, controller) {
+        Ok(announced) => announced,
+        Err(error) => {
+            tracing::info!(%error, "not announced on the local network");
+            None
+        }
+    }
+}
+
+/// Who came and who went.
+fn tell(before: &[Present], now: &[Present]) {
+    let without = |these: &[Present], those: &[Present]| -> Vec<Present> {
+        let new = these
+            .iter()
+            .filter(|one| !those.iter().any(|other| other.name == one.name));
+        new.cloned().collect()
+    };
+    for one in without(now, before) {
+        say(&format!("+ {}", text(std::slice::from_ref(&one)).trim_end()));
+    }
+    for one in without(before, now) {
+        say(&format!("- {}", one.name));
+    }
+}
+
+/// A port that is taken is the wrong one; that there is a controller already is said with where it is.
+fn unbound(state: &State, error: ServeError) -> Stop {
+    match &error {
+        ServeError::State(StateError::Taken(_)) => Stop::Wrong(format!(
+            "{error}; `netburn fleet list` says who is there. Its state is in {}",
+            state.path().display()
+        )),
+        _ => Stop::Wrong(error.to_string()),
+    }
 }

@@ -1,6 +1,6 @@
 //! What owners say, and the runs that they hold.
 
-use super::super::owner::{self, Hold, Members, Open, OwnerWelcome, Release, SummonMember};
+use super::super::owner::{Hold, Members, Open, OwnerWelcome, Release, SummonMember};
 use super::*;
 
 impl Hub {
@@ -53,7 +53,7 @@ impl Hub {
 
     fn hold(&mut self, id: ConnectionId, hold: Hold) -> Result<(), Denial> {
         let Hold { run, port } = hold;
-        if !owner::is_run(&run) || port == 0 {
+        if !spool::is_run(&run) || port == 0 {
             return Err(Denial::Run(run));
         }
         if self.runs.len() >= MAX_RUNS && !self.runs.contains_key(&run) {

@@ -1,0 +1,138 @@
+//! How members and owners reach a fleet's controller.
+
+use crate::join_url::{JoinUrl, Place};
+use crate::own_clock::std;
+use crate::transport::{Channel, ChannelError};
+use netburn_scenario::plan::Http;
+use netburn_traffic::client::{Trust, tls};
+use netburn_units::Duration;
+use std::io;
+use std::net::SocketAddr;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+/// How long it may take to reach a controller.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A controller, and how it is known to be the right one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contact {
+    place: Place,
+    trust: Option<Trust>,
+}
+
+/// The two ends of a connection to a controller; `None` over a Unix socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ends {
+    /// This device's.
+    pub ours: Option<SocketAddr>,
+    /// The controller's.
+    pub theirs: Option<SocketAddr>,
+}
+
+/// Why a controller isn't reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ContactError {
+    /// No connection.
+    #[error("can't reach {place}: {source}")]
+    Dial {
+        /// Where it should be.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Nobody vouches for it.
+    #[error(
+        "the address to join is not whole: what follows the `.` in it tells the right controller from a wrong one; copy \
+         all that `netburn fleet serve` prints"
+    )]
+    NoFingerprint,
+    /// It is there, but not for this.
+    #[error("{place} is no fleet's controller, or knows no {path}: {source}")]
+    Closed {
+        /// Where it is.
+        place: String,
+        /// What was asked for.
+        path: String,
+        /// Why not.
+        source: ChannelError,
+    },
+}
+
+impl Contact {
+    /// The controller of an address to join. One that is known by nothing is dialled on loopback alone.
+    #[must_use]
+    pub fn new(url: &JoinUrl) -> Contact {
+        let tls = matches!(url.place, Place::Network { tls: true, .. });
+        Contact {
+            place: url.place.clone(),
+            trust: match url.fingerprint {
+                Some(fingerprint) => Some(Trust::Fingerprint(fingerprint)),
+                None if tls => Some(Trust::SystemRoots),
+                None => None,
+            },
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Opens the conversation at `path`, taking messages of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// When there is none to be had within [`PATIENCE`].
+    pub async fn open(&self, path: &str, limit: usize) -> Result<(Channel, Ends), ContactError> {
+        let place = || self.place.to_string();
+        let dial = |source| ContactError::Dial { place: place(), source };
+        let opened = timeout(std(PATIENCE), self.reach(path, limit)).await;
+        opened.unwrap_or_else(|_| Err(dial(io::Error::other(format!("no answer for {PATIENCE}")))))
+    }
+
+    async fn reach(&self, path: &str, limit: usize) -> Result<(Channel, Ends), ContactError> {
+        let place = || self.place.to_string();
+        let dial = |source| ContactError::Dial { place: place(), source };
+        let closed = |source| ContactError::Closed {
+            place: place(),
+            path: path.to_owned(),
+            source,
+        };
+        let (host, port) = match &self.place {
+            #[cfg(unix)]
+            Place::Unix(socket) => {
+                let stream = tokio::net::UnixStream::connect(socket).await.map_err(dial)?;
+                let channel = Channel::open(stream, &format!("ws://controller{path}"), limit).await;
+                return Ok((channel.map_err(closed)?, Ends::default()));
+            }
+            #[cfg(not(unix))]
+            Place::Unix(_) => return Err(dial(io::ErrorKind::Unsupported.into())),
+            Place::Network { host, port, .. } => (host.as_str(), *port),
+        };
+        let stream = TcpStream::connect((host, port)).await.map_err(dial)?;
+        stream.set_nodelay(true).map_err(dial)?;
+        let ends = Ends {
+            ours: stream.local_addr().ok(),
+            theirs: stream.peer_addr().ok(),
+        };
+        let authority = match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        };
+        let url = format!("ws://{authority}{path}");
+        let Some(trust) = &self.trust else {
+            if !ends.theirs.is_some_and(|at| at.ip().to_canonical().is_loopback()) {
+                return Err(ContactError::NoFingerprint);
+            }
+            let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
+            return Ok((channel, ends));
+        };
+        let config = tls::config(trust, Http::H1).map_err(dial)?;
+        let name = tls::server_name(host).map_err(dial)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(dial)?;
+        let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
+        Ok((channel, ends))
+    }
+}

@@ -1,0 +1,198 @@
+//! What a controller answers over HTTP/1.1: the station page, and conversations at `/join`, `/run/RUN` and `/owner`.
+
+use super::doors::{Bytes as Stream, From, HEAD, Visit};
+use crate::own_clock::std;
+use crate::page;
+use crate::spool::is_run;
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{
+    ALLOW, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::upgrade::Upgraded;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+/// The longest head of a request, in bytes; more ends the connection.
+const MAX_HEAD: usize = 16 << 10;
+/// Where members stay.
+pub(crate) const JOIN: &str = "/join";
+/// Where a run's participants go.
+pub(crate) const RUN: &str = "/run/";
+/// Where `run --on fleet` and its like go.
+pub(crate) const OWNER: &str = "/owner";
+
+/// Which conversation somebody opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Opening {
+    Member,
+    Owner,
+    Run(String),
+}
+
+/// What is behind the doors.
+pub(super) trait House: Send + Sync + 'static {
+    /// Where browsers find this over TLS, if they are to be sent there: `https://HOST:PORT`.
+    fn secure(&self) -> Option<&str>;
+
+    /// Whether the run is held here; `None`: then the opening is refused. Called before [`enter`](Self::enter).
+    fn knows(&self, run: &str) -> bool;
+
+    /// Somebody has opened a conversation.
+    fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>);
+}
+
+/// Answers requests until the connection ends or becomes a conversation.
+pub(super) async fn answer(visit: Visit, house: Arc<impl House>) {
+    let Visit { stream, from } = visit;
+    let service = hyper::service::service_fn(move |request| {
+        let answer = answered(request, from, &house);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(std(HEAD))
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(Box::into_pin(stream) as Pin<Box<dyn Stream>>), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection ended");
+    }
+}
+
+fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>) -> Response<Whole> {
+    let path = request.uri().path().to_owned();
+    let redirect = house.secure().filter(|_| !from.tls && !from.is_near());
+    let opening = match path.as_str() {
+        JOIN => Some(Opening::Member),
+        OWNER if from.is_near() => Some(Opening::Owner),
+        path => path
+            .strip_prefix(RUN)
+            .filter(|run| is_run(run))
+            .map(|run| Opening::Run(run.to_owned())),
+    };
+    if let Some(secure) = redirect {
+        let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet is joined over TLS");
+        if let Ok(to) = HeaderValue::from_str(&format!("{secure}{path}")) {
+            answer.headers_mut().insert(LOCATION, to);
+        }
+        return answer;
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are answered here");
+        answer
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return answer;
+    }
+    let Some(opening) = opening else {
+        return match page::find(&path) {
+            Some(file) => shown(file, request.method() == Method::HEAD),
+            None => text(StatusCode::NOT_FOUND, "nothing is here; the station page is at /"),
+        };
+    };
+    let Some(accept) = accept(&request) else {
+        let mut answer = text(StatusCode::UPGRADE_REQUIRED, "a WebSocket (RFC 6455) is opened here");
+        answer
+            .headers_mut()
+            .insert(UPGRADE, HeaderValue::from_static("websocket"));
+        return answer;
+    };
+    if let Opening::Run(run) = &opening
+        && !house.knows(run)
+    {
+        return text(StatusCode::NOT_FOUND, "nobody holds this run");
+    }
+    let upgrade = hyper::upgrade::on(&mut request);
+    let house = Arc::clone(house);
+    tokio::spawn(async move {
+        match upgrade.await {
+            Ok(stream) => house.enter(opening, from, TokioIo::new(stream)),
+            Err(error) => tracing::debug!(%error, "a conversation was not opened"),
+        }
+    });
+    let mut answer = Response::new(Whole::default());
+    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let fields = answer.headers_mut();
+    fields.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    fields.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    fields.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    answer
+}
+
+/// What the opening of a WebSocket is answered with (RFC 6455 §4.2.2); `None` when it is none.
+fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
+    let fields = request.headers();
+    let says = |field: HeaderName, word: &str| {
+        let words = fields
+            .get_all(field)
+            .into_iter()
+            .filter_map(|value| value.to_str().ok());
+        let mut words = words.flat_map(|value| value.split(','));
+        words.any(|w| w.trim().eq_ignore_ascii_case(word))
+    };
+    let opens = request.method() == Method::GET
+        && fields.contains_key(HOST)
+        && says(UPGRADE, "websocket")
+        && says(CONNECTION, "upgrade")
+        && says(SEC_WEBSOCKET_VERSION, "13");
+    // 16 bytes in Base64.
+    let key = fields.get(SEC_WEBSOCKET_KEY).filter(|key| opens && key.len() == 24)?;
+    HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()
+}
+
+fn shown(file: &page::File, head: bool) -> Response<Whole> {
+    let bytes = Bytes::from_static(file.bytes);
+    let mut answer = Response::new(Whole {
+        length: bytes.len() as u64,
+        bytes: Some(bytes).filter(|_| !head),
+    });
+    let fields: &mut HeaderMap = answer.headers_mut();
+    fields.insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
+    for (name, value) in page::HEADERS {
+        fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    answer
+}
+
+fn text(status: StatusCode, line: &'static str) -> Response<Whole> {
+    let mut answer = Response::new(Whole {
+        length: line.len() as u64,
+        bytes: Some(Bytes::from_static(line.as_bytes())),
+    });
+    *answer.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}
+
+/// A body that is there whole, or left out.
+#[derive(Debug, Default)]
+struct Whole {
+    length: u64,
+    bytes: Option<Bytes>,
+}
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.length)
+    }
+}

@@ -1,0 +1,650 @@
+//! Sockets and timers around a [`Hub`].
+
+use super::doors::{From, Metered, Place, Porch, Visit, open};
+use super::http::{self, House, Opening};
+use super::machine::{Hub, Line, Output, Setup, Way};
+use super::owner::{FromOwner, MAX_OWNER, Present};
+use super::state::{Claim, State, StateError, Whereabouts};
+use super::{pass, places};
+use crate::clock::Stamp;
+use crate::controller::{ConnectionId, Token};
+use crate::join_url::{self, JoinUrl};
+use crate::own_clock::{OwnClock, std};
+use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER};
+use crate::protocol::{Malformed, Message};
+use crate::transport::{Channel, ChannelError, Receiver};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use netburn_traffic::tls::Identity;
+use netburn_units::Duration;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// The most messages that wait to be handled: with the longest message, 64 MiB.
+const EVENTS: usize = 64;
+/// The most messages that wait to be sent over one connection; one that takes none is lost.
+const OUTGOING: usize = 256;
+/// How long one message may take to be sent.
+const SEND: Duration = Duration::from_secs(5);
+/// What somebody may say before it is known who it is, in bytes.
+const UNKNOWN: usize = 64 << 10;
+/// The most participants at once that are passed on.
+const MAX_PASSED: usize = 8192;
+/// How long goodbyes may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long a connection that was closed from here is still listened to, so that our last words arrive.
+const HEAR_OUT: Duration = Duration::from_millis(200);
+/// After a connection could not be accepted.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// A controller's settings.
+#[derive(Debug)]
+pub struct Config {
+    /// What it keeps, and where.
+    pub state: State,
+    /// Where it listens. Default: port [`join_url::PORT`] of every address.
+    pub listen: Vec<SocketAddr>,
+    /// What the fleet is called.
+    pub fleet: String,
+    /// What is printed for others to reach this machine by; `None`: its addresses.
+    pub host: Option<String>,
+    /// A certificate that the devices' systems trust: then browsers come over TLS, too. `None`: one made here, for
+    /// agents alone.
+    pub certificate: Option<Identity>,
+}
+
+/// Why there is no controller.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// What is kept can't be.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A socket can't be opened.
+    #[error("can't listen at {at}: {source}")]
+    Listen {
+        /// Where.
+        at: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// What those who watch a controller are told.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// Who is here now.
+    Members(&'a [Present]),
+    /// There is a new token, and these are the addresses to join.
+    Revoked(&'a [JoinUrl]),
+}
+
+/// A controller that listens.
+pub struct Controller {
+    claim: Claim,
+    config: Config,
+    identity: Identity,
+    listeners: Vec<TcpListener>,
+    #[cfg(unix)]
+    unix: tokio::net::UnixListener,
+    token: Token,
+    secret: Token,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Config {
+    /// The usual settings for a fleet of this name.
+    #[must_use]
+    pub fn new(state: State, fleet: String) -> Config {
+        let everywhere = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
+        Config {
+            state,
+            listen: everywhere.map(|ip| SocketAddr::new(ip, join_url::PORT)).to_vec(),
+            fleet,
+            host: None,
+            certificate: None,
+        }
+    }
+}
+
+impl Controller {
+    /// Opens the sockets, and tells this user's other commands where they are. Within a runtime.
+    ///
+    /// # Errors
+    /// When there is a controller of this user already, or a file or socket can't be had.
+    pub fn bind(config: Config) -> Result<Controller, ServeError> {
+        let claim = config.state.claim()?;
+        let token = Token::known(&claim.token()?);
+        let identity = match &config.certificate {
+            Some(given) => given.clone(),
+            None => claim.identity()?,
+        };
+        let mut listeners = Vec::new();
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for &at in &config.listen {
+            // One port for all that leave it open.
+            let port = match at.port() {
+                0 => addresses.first().map_or(0, SocketAddr::port),
+                port => port,
+            };
+            let at = SocketAddr::new(at.ip(), port);
+            match listen(at) {
+                Ok(listener) => {
+                    addresses.push(listener.local_addr().unwrap_or(at));
+                    listeners.push(listener);
+                }
+                // A machine without IPv6.
+                Err(error)
+                    if at.ip() == Ipv6Addr::UNSPECIFIED
+                        && !addresses.is_empty()
+                        && error.kind() != io::ErrorKind::AddrInUse => {}
+                Err(source) => {
+                    let at = at.to_string();
+                    return Err(ServeError::Listen { at, source });
+                }
+            }
+        }
+        let socket = claim.socket();
+        #[cfg(unix)]
+        let unix = {
+            // The lock is ours: what is there is of a controller that was killed.
+            let _ = std::fs::remove_file(&socket);
+            private_socket(&socket).map_err(|source| ServeError::Listen {
+                at: socket.display().to_string(),
+                source,
+            })?
+        };
+        let secret = Token::random().map_err(|source| ServeError::Listen {
+            at: socket.display().to_string(),
+            source,
+        })?;
+        let near = addresses
+            .iter()
+            .find(|at| at.ip().is_unspecified() || at.ip().is_loopback());
+        claim.announce(&Whereabouts {
+            process: std::process::id(),
+            socket: cfg!(unix).then_some(socket),
+            loopback: near.map(|at| match at.ip() {
+                IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, at.port())),
+                IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, at.port())),
+                _ => *at,
+            }),
+            secret: secret.reveal().to_owned(),
+        })?;
+        Ok(Controller {
+            claim,
+            config,
+            identity,
+            listeners,
+            #[cfg(unix)]
+            unix,
+            token,
+            secret,
+            addresses,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// SHA-256 of its certificate.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.identity.fingerprint()
+    }
+
+    /// Where to join over the network, the likeliest first.
+    #[must_use]
+    pub fn urls(&self) -> Vec<JoinUrl> {
+        urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
+    }
+
+    /// Where to join on this machine.
+    #[must_use]
+    pub fn near_url(&self) -> JoinUrl {
+        JoinUrl {
+            place: join_url::Place::Unix(self.claim.socket()),
+            token: Some(self.token.reveal().to_owned()),
+            fingerprint: None,
+        }
+    }
+
+    /// Serves until `stop` is done. `news` is told who is here whenever that changes.
+    pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
+        let Controller {
+            claim,
+            config,
+            identity,
+            listeners,
+            #[cfg(unix)]
+            unix,
+            token,
+            secret,
+            addresses,
+        } = self;
+        let join = |token: &str| urls(&config, &addresses, &identity, token);
+        let setup = Setup {
+            fleet: config.fleet.clone(),
+            version: VERSION.to_owned(),
+            urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
+            token,
+            secret,
+        };
+        let secure = match (&config.certificate, &config.host) {
+            (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
+            _ => None,
+        };
+        let (tell, mut events) = mpsc::channel(EVENTS);
+        let rooms = Arc::new(Rooms {
+            secure,
+            runs: Mutex::default(),
+            next: AtomicU64::new(0),
+            passed: Arc::new(Semaphore::new(MAX_PASSED)),
+            tell,
+            clock: OwnClock::new(),
+        });
+        let mut doormen = tokio::task::JoinSet::new();
+        let porch = Porch::default();
+        for listener in listeners {
+            let tls = acceptor(&identity);
+            doormen.spawn(receive(listener, tls, porch.clone(), Arc::clone(&rooms)));
+        }
+        #[cfg(unix)]
+        doormen.spawn(receive_near(unix, porch.clone(), Arc::clone(&rooms)));
+        let mut house = Run {
+            hub: Hub::new(setup),
+            outgoing: BTreeMap::new(),
+            clock: rooms.clock,
+            rooms,
+        };
+        let (mut seen, mut stop) = (0, std::pin::pin!(stop));
+        loop {
+            while let Some(output) = house.hub.poll_output() {
+                match output {
+                    Output::NewToken => match claim.new_token() {
+                        Ok(token) => {
+                            let urls = join(&token);
+                            let texts = urls.iter().map(ToString::to_string).collect();
+                            house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
+                            news(News::Revoked(&urls));
+                        }
+                        Err(error) => tracing::error!(%error, "no new token"),
+                    },
+                    output => house.carry_out(output),
+                }
+            }
+            house.rooms.set_runs(house.hub.runs());
+            if seen != house.hub.changes() {
+                seen = house.hub.changes();
+                news(News::Members(&house.hub.members()));
+            }
+            let wake = house.hub.poll_timeout().and_then(|(at, _)| house.clock.when(at));
+            let wake = async {
+                match wake {
+                    Some(at) => sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                event = events.recv() => {
+                    let mut event = event;
+                    for _ in 0..EVENTS {
+                        let Some(what) = event else { break };
+                        house.handle(what);
+                        event = events.try_recv().ok();
+                    }
+                }
+                () = wake => {}
+                () = &mut stop => break,
+            }
+            let now = house.clock.now();
+            if house.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                house.hub.handle_timeout(now);
+            }
+        }
+        doormen.abort_all();
+        house.say_goodbye(&mut events).await;
+        drop(claim);
+    }
+}
+
+/// What it calls itself.
+const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
+
+/// The hub, and the queues of those it speaks to.
+struct Run {
+    hub: Hub,
+    outgoing: BTreeMap<ConnectionId, Outgoing>,
+    clock: OwnClock,
+    rooms: Arc<Rooms>,
+}
+
+/// The way to somebody.
+struct Outgoing {
+    queue: mpsc::Sender<String>,
+    known: Arc<AtomicBool>,
+}
+
+/// What happened.
+enum Event {
+    Opened(ConnectionId, Line, Way, Outgoing),
+    Member(Stamp, ConnectionId, Result<FromMember, Malformed>),
+    Owner(Stamp, ConnectionId, Result<FromOwner, Malformed>),
+    Closed(ConnectionId, String),
+}
+
+impl Run {
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Opened(id, line, way, outgoing) => {
+                self.outgoing.insert(id, outgoing);
+                self.hub.handle_connected(self.clock.now(), id, line, way);
+            }
+            Event::Member(at, id, message) => self.hub.handle_member(at, id, message),
+            Event::Owner(at, id, message) => self.hub.handle_owner(at, id, message),
+            Event::Closed(id, reason) => {
+                tracing::debug!(connection = id.0, reason, "a connection ended");
+                self.outgoing.remove(&id);
+                self.hub.handle_closed(self.clock.now(), id);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, output: Output) {
+        match output {
+            Output::Send(id, message) => self.send(id, message.to_text()),
+            Output::Tell(id, message) => self.send(id, message.to_text()),
+            Output::Close(id) => drop(self.outgoing.remove(&id)),
+            Output::Refused(who, denial) => tracing::warn!(who, %denial, "refused"),
+            Output::Late(id, late) => self
+                .hub
+                .refuse_late(self.clock.now(), id, &late.run, "nobody asked for them"),
+            Output::LateEnd(..) | Output::Waiting(..) | Output::RunOver(..) | Output::NewToken => {}
+        }
+    }
+
+    fn send(&mut self, id: ConnectionId, text: String) {
+        let Some(Outgoing { queue, known }) = self.outgoing.get(&id) else {
+            return;
+        };
+        if self.hub.is_known(id) {
+            known.store(true, Ordering::Relaxed);
+        }
+        if queue.try_send(text).is_err() {
+            // Its task ends with its queue, and says so.
+            tracing::warn!(connection = id.0, "a connection takes no messages");
+            self.outgoing.remove(&id);
+        }
+    }
+
+    /// Lets everybody know that this ends.
+    async fn say_goodbye(&mut self, events: &mut mpsc::Receiver<Event>) {
+        self.hub.end();
+        while let Some(output) = self.hub.poll_output() {
+            self.carry_out(output);
+        }
+        let mut left = self.outgoing.len();
+        self.outgoing.clear();
+        let all = async {
+            while left > 0 {
+                match events.recv().await {
+                    Some(Event::Closed(..)) => left -= 1,
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        };
+        let _ = timeout(std(GOODBYE), all).await;
+    }
+}
+
+/// What connections know of the house that they stand before.
+struct Rooms {
+    secure: Option<String>,
+    runs: Mutex<BTreeMap<String, u16>>,
+    next: AtomicU64,
+    passed: Arc<Semaphore>,
+    tell: mpsc::Sender<Event>,
+    clock: OwnClock,
+}
+
+impl Rooms {
+    fn set_runs<'a>(&self, runs: impl Iterator<Item = (&'a str, u16)>) {
+        let mut known = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clear();
+        known.extend(runs.map(|(run, port)| (run.to_owned(), port)));
+    }
+
+    fn port(&self, run: &str) -> Option<u16> {
+        let known = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(run).copied()
+    }
+}
+
+impl House for Rooms {
+    fn secure(&self) -> Option<&str> {
+        self.secure.as_deref()
+    }
+
+    fn knows(&self, run: &str) -> bool {
+        self.port(run).is_some() && self.passed.available_permits() > 0
+    }
+
+    fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>) {
+        let line = match opening {
+            Opening::Member => Line::Member,
+            Opening::Owner => Line::Owner,
+            Opening::Run(run) => {
+                let port = self.port(&run);
+                let permit = Arc::clone(&self.passed).try_acquire_owned();
+                if let (Some(port), Ok(permit)) = (port, permit) {
+                    tokio::spawn(async move {
+                        if let Err(error) = pass::on(stream, port).await {
+                            tracing::debug!(run, %error, "a participant is no longer passed on");
+                        }
+                        drop(permit);
+                    });
+                }
+                return;
+            }
+        };
+        let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let way = Way {
+            private: from.tls || from.is_near(),
+            address: from.address,
+        };
+        let (queue, waiting) = mpsc::channel(OUTGOING);
+        let known = Arc::new(AtomicBool::new(false));
+        let stream = Metered::new(stream, UNKNOWN, Arc::clone(&known));
+        let limit = if line == Line::Member {
+            MAX_FROM_MEMBER
+        } else {
+            MAX_OWNER
+        };
+        tokio::spawn(async move {
+            let opened = Event::Opened(id, line, way, Outgoing { queue, known });
+            if self.tell.send(opened).await.is_ok() {
+                let channel = Channel::opened(stream, limit).await;
+                let reason = self.converse(id, line, channel, waiting).await;
+                // Nobody is there to hear it once the controller has ended.
+                let _ = self.tell.send(Event::Closed(id, reason)).await;
+            }
+        });
+    }
+}
+
+impl Rooms {
+    /// Listens and talks until either side ends it, and says how that came.
+    async fn converse(
+        &self,
+        id: ConnectionId,
+        line: Line,
+        channel: Channel,
+        mut queue: mpsc::Receiver<String>,
+    ) -> String {
+        let Channel {
+            mut receiver,
+            mut sender,
+        } = channel;
+        let listen = async {
+            loop {
+                let event = match line {
+                    Line::Member => {
+                        self.hear(&mut receiver, |at, message| Event::Member(at, id, message))
+                            .await
+                    }
+                    Line::Owner => {
+                        self.hear(&mut receiver, |at, message| Event::Owner(at, id, message))
+                            .await
+                    }
+                };
+                let event = match event {
+                    Ok(event) => event,
+                    Err(error) => return error.to_string(),
+                };
+                if self.tell.send(event).await.is_err() {
+                    return "the controller ends".to_owned();
+                }
+            }
+        };
+        let talk = async {
+            while let Some(text) = queue.recv().await {
+                match timeout(std(SEND), sender.text(text)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => return error.to_string(),
+                    Err(_) => return format!("it took no message for {SEND}"),
+                }
+            }
+            let _ = timeout(std(SEND), sender.close()).await;
+            "closed from here".to_owned()
+        };
+        let reason = tokio::select! {
+            reason = listen => return reason,
+            reason = talk => reason,
+        };
+        let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
+        reason
+    }
+
+    async fn hear<M: Message>(
+        &self,
+        receiver: &mut Receiver,
+        event: impl Fn(Stamp, Result<M, Malformed>) -> Event,
+    ) -> Result<Event, ChannelError> {
+        let message = receiver.message().await?;
+        Ok(event(self.clock.now(), message))
+    }
+}
+
+/// Receives those who come over TCP.
+async fn receive(listener: TcpListener, tls: TlsAcceptor, porch: Porch, rooms: Arc<Rooms>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let (tls, rooms) = (tls.clone(), Arc::clone(&rooms));
+                admit(&porch, Some(peer.ip().to_canonical()), async move {
+                    match open(stream, peer, tls).await {
+                        Ok(visit) => http::answer(visit, rooms).await,
+                        Err(error) => tracing::debug!(%peer, %error, "a connection came to nothing"),
+                    }
+                });
+            }
+            Err(error) => breathe(&error).await,
+        }
+    }
+}
+
+/// Receives those of this machine.
+#[cfg(unix)]
+async fn receive_near(listener: tokio::net::UnixListener, porch: Porch, rooms: Arc<Rooms>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let visit = Visit {
+                    stream: Box::new(stream),
+                    from: From {
+                        address: None,
+                        tls: false,
+                    },
+                };
+                admit(&porch, None, http::answer(visit, Arc::clone(&rooms)));
+            }
+            Err(error) => breathe(&error).await,
+        }
+    }
+}
+
+/// Gives a visitor a place for as long as it may take.
+fn admit(porch: &Porch, address: Option<IpAddr>, visit: impl Future<Output = ()> + Send + 'static) {
+    let place: Place = porch.place(address);
+    let number = place.number();
+    let task = tokio::spawn(async move {
+        let _ = timeout(std(super::doors::VISIT), visit).await;
+        drop(place);
+    });
+    porch.hold(number, task.abort_handle());
+}
+
+/// Out of descriptors, or a connection that was gone again: those who are here matter more.
+async fn breathe(error: &io::Error) {
+    tracing::warn!(%error, "a connection could not be accepted");
+    tokio::time::sleep(std(BREATH)).await;
+}
+
+fn acceptor(identity: &Identity) -> TlsAcceptor {
+    let mut config = (*identity.server_config()).clone();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    TlsAcceptor::from(Arc::new(config))
+}
+
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(Domain::for_address(at), Type::STREAM, Some(Protocol::TCP))?;
+    if at.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    // So that a controller that was killed can be started again at once.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&at.into())?;
+    socket.listen(1024)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// A socket that only its user can use.
+#[cfg(unix)]
+fn private_socket(path: &std::path::Path) -> io::Result<tokio::net::UnixListener> {
+    use std::os::unix::fs::PermissionsExt;
+    let listener = tokio::net::UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Where to join, the likeliest first.
+fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &str) -> Vec<JoinUrl> {
+    let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
+    let hosts = match &config.host {
+        Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
+        None => places::of(addresses).iter().map(ToString::to_string).collect(),
+    };
+    let url = |host| JoinUrl {
+        place: join_url::Place::Network {
+            host,
+            port,
+            tls: config.certificate.is_some(),
+        },
+        token: Some(token.to_owned()),
+        fingerprint: config.certificate.is_none().then(|| identity.fingerprint()),
+    };
+    hosts.into_iter().map(url).collect()
+}

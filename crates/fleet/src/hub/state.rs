@@ -1,0 +1,302 @@
+//! What a controller keeps between its lives, and what tells this user's other commands where it is.
+//!
+//! A folder of its own, readable by its user alone: `token`, `certificate.pem`, `key.pem`, `late/`; and while a
+//! controller runs `controller.sock`, `controller.json` and a lock on `controller.lock`.
+
+use crate::join_url::{is_token, new_token};
+use netburn_traffic::tls::Identity;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State(PathBuf);
+
+/// Where a controller of this user is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// Its process.
+    pub process: u32,
+    /// Its Unix socket, where there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    /// Where it listens on loopback, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loopback: Option<SocketAddr>,
+    /// What lets an owner in.
+    pub secret: String,
+}
+
+/// Why the state can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file of it can't be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A controller of this user runs already.
+    #[error("a controller of yours runs already{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
+    Taken(Option<Whereabouts>),
+    /// The certificate that was kept is of no use.
+    #[error("the certificate in {path} is of no use ({reason}); delete it, and a new one is made", path = path.display())]
+    Certificate {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody has a home here.
+    #[error("no place to keep state: none of NETBURN_STATE, XDG_STATE_HOME and HOME is set")]
+    Homeless,
+}
+
+/// That this process is the one controller. Its end, however it comes, is the end of it.
+#[derive(Debug)]
+pub struct Claim {
+    state: State,
+    _lock: File,
+}
+
+impl State {
+    /// The folder of this user: `fleet` in `$NETBURN_STATE`, or in `netburn` in `$XDG_STATE_HOME` or `~/.local/state`.
+    ///
+    /// # Errors
+    /// When nothing of this is set.
+    pub fn of_this_user() -> Result<State, StateError> {
+        let set = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = || Some(set("HOME").or_else(|| set("USERPROFILE"))?.join(".local/state"));
+        let netburn = set("NETBURN_STATE").or_else(|| {
+            Some(
+                set("XDG_STATE_HOME")
+                    .filter(|path| path.is_absolute())
+                    .or_else(home)?
+                    .join("netburn"),
+            )
+        });
+        Ok(State(netburn.ok_or(StateError::Homeless)?.join("fleet")))
+    }
+
+    /// That folder.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> State {
+        State(path.into())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Makes this process the one controller.
+    ///
+    /// # Errors
+    /// When there is one already, or the folder can't be used.
+    pub fn claim(&self) -> Result<Claim, StateError> {
+        private_folder(&self.0).map_err(|source| self.fault("", source))?;
+        let lock = private()
+            .create(true)
+            .truncate(false)
+            .open(self.0.join("controller.lock"));
+        let lock = lock.map_err(|source| self.fault("controller.lock", source))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StateError::Taken(self.whereabouts().ok().flatten())),
+            Err(TryLockError::Error(source)) => return Err(self.fault("controller.lock", source)),
+        }
+        Ok(Claim {
+            state: self.clone(),
+            _lock: lock,
+        })
+    }
+
+    /// Where this user's controller was last; `None` when there was none, or it ended as it should.
+    ///
+    /// # Errors
+    /// When that can't be read.
+    pub fn whereabouts(&self) -> Result<Option<Whereabouts>, StateError> {
+        let fault = |source| self.fault("controller.json", source);
+        match std::fs::read(self.0.join("controller.json")) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| fault(e.into()))?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fault(error)),
+        }
+    }
+
+    fn fault(&self, file: &str, source: io::Error) -> StateError {
+        StateError::Io {
+            path: self.0.join(file),
+            source,
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let path = self.0.join(name);
+        let beside = self.0.join(format!("{name}.new"));
+        let written = || {
+            let mut file = private().create(true).truncate(true).open(&beside)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&beside, &path)
+        };
+        written().map_err(|source| self.fault(name, source))
+    }
+}
+
+impl Claim {
+    /// The fleet's token: the one that was kept, or a new one.
+    ///
+    /// # Errors
+    /// When it can't be read or made.
+    pub fn token(&self) -> Result<String, StateError> {
+        match std::fs::read_to_string(self.state.0.join("token")) {
+            Ok(text) if is_token(text.trim()) => Ok(text.trim().to_owned()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.state.fault("token", error)),
+            _ => self.new_token(),
+        }
+    }
+
+    /// A new token, kept in the place of the old one.
+    ///
+    /// # Errors
+    /// When it can't be made or kept.
+    pub fn new_token(&self) -> Result<String, StateError> {
+        let token = new_token().map_err(|source| self.state.fault("token", source))?;
+        self.state.write("token", format!("{token}\n").as_bytes())?;
+        Ok(token)
+    }
+
+    /// The controller's certificate: the one that was kept, or a new one.
+    ///
+    /// # Errors
+    /// When it can't be read, made or kept.
+    pub fn identity(&self) -> Result<Identity, StateError> {
+        let (chain, key) = (self.state.0.join("certificate.pem"), self.state.0.join("key.pem"));
+        let unfit = |error: &dyn std::fmt::Display| StateError::Certificate {
+            path: chain.clone(),
+            reason: error.to_string(),
+        };
+        if !chain.exists() {
+            let made = Identity::generate_pem(&["netburn".to_owned()]).map_err(|e| unfit(&e))?;
+            // The certificate last: where it is, the key is.
+            self.state.write("key.pem", made.1.as_bytes())?;
+            self.state.write("certificate.pem", made.0.as_bytes())?;
+        }
+        Identity::from_pem_files(&chain, &key).map_err(|e| unfit(&e))
+    }
+
+    /// The path of the Unix socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.state.0.join("controller.sock")
+    }
+
+    /// Tells this user's other commands where it is.
+    ///
+    /// # Errors
+    /// When that can't be written.
+    pub fn announce(&self, whereabouts: &Whereabouts) -> Result<(), StateError> {
+        let text = serde_json::to_vec(whereabouts).expect("plain fields become JSON");
+        self.state.write("controller.json", &text)
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Whoever comes meanwhile finds that nobody answers, which is true as well.
+        let _ = std::fs::remove_file(self.state.0.join("controller.json"));
+        let _ = std::fs::remove_file(self.socket());
+    }
+}
+
+/// Makes a folder that only its user can look into. One that is there is left as it is.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// For files that only their user can read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_and_certificate_live_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().join("deep/fleet"));
+        let (token, fingerprint) = {
+            let claim = state.claim().unwrap();
+            (claim.token().unwrap(), claim.identity().unwrap().fingerprint())
+        };
+        let claim = state.claim().unwrap();
+        assert_eq!(claim.token().unwrap(), token);
+        assert_eq!(claim.identity().unwrap().fingerprint(), fingerprint);
+        assert_ne!(claim.new_token().unwrap(), token);
+        assert_ne!(claim.token().unwrap(), token);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().join("fleet"));
+        let claim = state.claim().unwrap();
+        claim.token().unwrap();
+        claim.identity().unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(state.path()), 0o700);
+        for file in ["token", "key.pem", "certificate.pem"] {
+            assert_eq!(mode(&state.path().join(file)), 0o600, "{file}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_controller_and_the_other_is_told_which() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path());
+        let claim = state.claim().unwrap();
+        assert_eq!(state.whereabouts().unwrap(), None);
+        let whereabouts = Whereabouts {
+            process: 77,
+            socket: None,
+            loopback: Some("127.0.0.1:4484".parse().unwrap()),
+            secret: "s".to_owned(),
+        };
+        claim.announce(&whereabouts).unwrap();
+        assert_eq!(state.whereabouts().unwrap(), Some(whereabouts));
+        let error = state.claim().unwrap_err().to_string();
+        assert_eq!(error, "a controller of yours runs already: process 77");
+        drop(claim);
+        assert_eq!(state.whereabouts().unwrap(), None);
+        state.claim().unwrap();
+    }
+}

@@ -1,0 +1,75 @@
+//! A QR code as text: two modules a character, black on white whatever the terminal's colours are.
+
+use qrcode::{Color, EcLevel, QrCode};
+
+/// Light modules around the code (ISO/IEC 18004 §9.1).
+const QUIET: usize = 4;
+
+/// The code of a text; `None` for one that is too long for any.
+pub(super) fn code(text: &str) -> Option<String> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
+    let width = code.width();
+    let dark = |x: usize, y: usize| {
+        let inside = (QUIET..width + QUIET).contains(&x) && (QUIET..width + QUIET).contains(&y);
+        inside && code[(x - QUIET, y - QUIET)] == Color::Dark
+    };
+    let side = width + 2 * QUIET;
+    let mut lines = String::new();
+    for y in (0..side).step_by(2) {
+        // Black letters on white: the upper half of a character, the lower, both, none.
+        lines.push_str("\x1b[30;107m");
+        for x in 0..side {
+            lines.push(match (dark(x, y), y + 1 < side && dark(x, y + 1)) {
+                (true, true) => '█',
+                (true, false) => '▀',
+                (false, true) => '▄',
+                (false, false) => ' ',
+            });
+        }
+        lines.push_str("\x1b[0m\n");
+    }
+    Some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The modules as the text shows them.
+    fn modules(text: &str) -> Vec<Vec<bool>> {
+        let mut rows = Vec::new();
+        for line in text.lines() {
+            let line = line
+                .strip_prefix("\x1b[30;107m")
+                .unwrap()
+                .strip_suffix("\x1b[0m")
+                .unwrap();
+            rows.push(line.chars().map(|c| matches!(c, '█' | '▀')).collect::<Vec<_>>());
+            rows.push(line.chars().map(|c| matches!(c, '█' | '▄')).collect());
+        }
+        rows
+    }
+
+    #[test]
+    fn a_camera_reads_the_address() {
+        let url = "http://192.168.178.123:4484/#AAECAwQFBgcICQoLDA0ODw.q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s";
+        let text = code(url).unwrap();
+        let modules = modules(&text);
+        let side = modules[0].len();
+        // Version 6, 41 modules, and two quiet zones; it fits an ordinary window of 80 columns and, as half blocks, 25 lines.
+        assert_eq!((side, text.lines().count()), (49, 25));
+        // Five pixels a module, as seen by a decoder that is not the encoder's.
+        let scale = 5;
+        let mut image = rqrr::PreparedImage::prepare_from_greyscale(side * scale, side * scale, |x, y| {
+            if modules[y / scale][x / scale] { 0 } else { 255 }
+        });
+        let grids = image.detect_grids();
+        assert_eq!(grids.len(), 1);
+        assert_eq!(grids[0].decode().unwrap().1, url);
+    }
+
+    #[test]
+    fn what_is_too_long_has_none() {
+        assert!(code(&"x".repeat(4000)).is_none());
+    }
+}
