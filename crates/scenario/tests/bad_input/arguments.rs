@@ -1,0 +1,181 @@
+//! What comes from outside the text: arguments, the ground, files.
+
+use netburn_scenario::{Document, Ground, LARGEST_FILE, load};
+
+#[test]
+fn arguments_are_checked_as_keys_are() {
+    let set = |key: &str, value: &str| {
+        let mut document = load("four-uses").unwrap();
+        let result = document.set(key, value).and_then(|()| document.resolve());
+        result.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for (key, value) in [
+        ("station.tv.signal", "-80 dBm"),
+        ("station.tv.signal", "\"-80 dBm\""),
+        ("duration", "20s"),
+        ("seed", "7"),
+        ("title", "5"),
+        ("server.http", "2"),
+        ("server.link.rate", "15Mbit/s"),
+        ("server.link", "{ rate = \"15 Mbit/s\", delay = \"1 ms\" }"),
+        ("station.tv.workload", "[\"voip\", \"download\"]"),
+        ("station.tv.tsq", "2012"),
+        ("station.tv.tsq.shift", "8"),
+        ("station.tv.limit.up", "5 Mbit/s"),
+        ("ap.home.queue", "airtime"),
+        ("ap.home.radio.2g.width", "40 MHz"),
+    ] {
+        assert_eq!(set(key, value), Ok(()), "{key}={value}");
+    }
+    for (key, value, expected) in [
+        (
+            "station.tv.singal",
+            "-80 dBm",
+            "`station.tv` has no key `singal`; did you mean `station.tv.signal`?",
+        ),
+        (
+            "sation.tv.signal",
+            "-80 dBm",
+            "a scenario has no key `sation`; did you mean `station`?",
+        ),
+        (
+            "station.tvv.signal",
+            "-80 dBm",
+            "there is no station `tvv`; did you mean `tv`?",
+        ),
+        (
+            "workload.film.priority",
+            "video",
+            "there is no workload `film`; the scenario has no `workload` at all",
+        ),
+        (
+            "station.tv.signal",
+            "-80",
+            "station.tv.signal: `-80` lacks its unit; write it as `\"-80 dBm\"`",
+        ),
+        (
+            "station.tv.signal.low",
+            "5",
+            "`station.tv.signal` has nothing below it; set `station.tv.signal` itself",
+        ),
+        (
+            "duration",
+            "60",
+            "duration: `60` lacks its unit; write it as `\"60 s\"`",
+        ),
+        (
+            "station.tv.workload",
+            "[\"voip\"",
+            "the value is no TOML at character 8: unclosed array, expected `]`",
+        ),
+        (
+            "ap.home.queue",
+            "fq",
+            "ap.home.queue: `fq` is not known here; did you mean `fq-codel`? It is one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+        ),
+        (
+            "",
+            "5",
+            "a scenario has no key ``; it has `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `network`, `ap`, `station`, `workload`, `at`",
+        ),
+    ] {
+        assert_eq!(set(key, value), Err(format!("--set {key}={value}: {expected}")));
+    }
+    let mut document = load("four-uses").unwrap();
+    document.set("ap.home.wan.down", "50 Mbit/s").unwrap();
+    document.set("ap.home.wan.up", "10 Mbit/s").unwrap();
+    let plan = document.resolve().unwrap();
+    assert_eq!(plan.aps[0].wan.unwrap().up.unwrap().to_string(), "10 Mbit/s");
+}
+
+#[test]
+fn a_whole_value_cannot_be_set_in_part() {
+    let mut document = Document::from_toml("x.toml", "[station.tv]\nlimit = \"5 Mbit/s\"\n").unwrap();
+    let error = document.set("station.tv.limit.up", "1 Mbit/s").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "--set station.tv.limit.up=1 Mbit/s: `station.tv.limit` is one value here; set all of it: \
+         `--set 'station.tv.limit={ … }'`"
+    );
+}
+
+#[test]
+fn what_a_ground_needs() {
+    let bare = Document::from_toml("x.toml", "[station.tv]\nworkload = \"4kstream\"\ncc = \"dctcp\"\n").unwrap();
+    assert!(bare.resolve_for(Ground::Local).is_ok());
+    assert!(bare.resolve_for(Ground::Fleet).is_ok());
+    assert_eq!(
+        bare.resolve_for(Ground::Lab).unwrap_err().to_string(),
+        "x.toml: there is no access point; begin one with `[ap.home.radio.5g]`, or run it with `--on local`; lab models the air"
+    );
+    assert!(
+        bare.resolve_for(Ground::Simulate).unwrap_err().to_string().contains(
+            "x.toml:3:1: station.tv.cc: `dctcp` can't be modelled; on simulate it is `reno`, `cubic` or `bbr`"
+        )
+    );
+    let text = "[ap.c7]\nrating = \"AC1750\"\n[station.tv]\n";
+    let error = Document::from_toml("x.toml", text)
+        .unwrap()
+        .resolve_for(Ground::Simulate)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "x.toml:3:10: station.tv: simulate needs to know what it joins; say so: `joins = \"c7.5g\"`\n\
+         x.toml:3:10: station.tv: simulate needs to know how good its link is; say so: `signal = \"-60 dBm\"`, \
+         `distance = \"6 m\"` or `mcs = 7`"
+    );
+}
+
+#[test]
+fn files() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let error = |name: &str| load(&path(name)).unwrap_err().to_string().replace(&path(name), name);
+
+    assert_eq!(
+        load(directory.path().to_str().unwrap()).unwrap_err().problems()[0].message,
+        "this is a directory"
+    );
+    assert!(error("missing.toml").starts_with(
+        "missing.toml: there is no such file and no ready-made scenario of that name; the ready-made ones are `anomaly`, "
+    ));
+    assert!(
+        load("four-use")
+            .unwrap_err()
+            .to_string()
+            .contains("did you mean `four-uses`?")
+    );
+
+    // Sparse: its size is all that is looked at.
+    let large = std::fs::File::create(path("large.toml")).unwrap();
+    large.set_len(100 << 20).unwrap();
+    assert_eq!(
+        error("large.toml"),
+        "large.toml: the file has 104857600 bytes; a scenario file has up to 1 MiB"
+    );
+    let mut most = String::from("[station.tv]\n#");
+    most.push_str(&"x".repeat(LARGEST_FILE as usize - most.len()));
+    std::fs::write(path("most.toml"), &most).unwrap();
+    assert!(load(&path("most.toml")).is_ok());
+
+    std::fs::write(path("latin.toml"), b"[station.tv]\ntitle = \"\xe9\"\n").unwrap();
+    assert_eq!(
+        error("latin.toml"),
+        "latin.toml:2:10: the byte 0xE9 (at 22) is not UTF-8; save the file as UTF-8"
+    );
+    std::fs::write(path("empty.toml"), b"").unwrap();
+    assert!(error("empty.toml").starts_with("empty.toml: the file is empty; "));
+
+    std::fs::write(path("my file.toml"), "[station.tv]\n").unwrap();
+    assert_eq!(load(&path("my file.toml")).unwrap().resolve().unwrap().name, "my-file");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_not_read_to_its_end() {
+    let error = load("/dev/zero").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "/dev/zero: the file has more than 1048576 bytes; a scenario file has up to 1 MiB"
+    );
+}

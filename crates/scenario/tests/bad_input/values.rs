@@ -1,0 +1,161 @@
+//! Keys and values by themselves: unknown keys, missing units, what is beyond its range, names.
+
+use crate::{station, wrong};
+
+#[test]
+fn the_smallest_scenario_is_right() {
+    wrong("[station.tv]\n", &[]);
+}
+
+#[test]
+fn unknown_keys_suggest_the_nearest() {
+    wrong(
+        "durration = \"5 s\"\n[station.tv]\nworkloads = \"voip\"\nfrobnicate = 1\n",
+        &[
+            "1:1: unknown key `durration`; did you mean `duration`?",
+            "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
+            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `selects`, `standard`, `streams`, `signal`, \
+             `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, \
+             `tsq`, `gso`, `gro`, `completion_delay`, `receive_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
+        ],
+    );
+    station(
+        "channel = 36",
+        "2:1: station.tv: unknown key `channel`; it belongs under `[ap.NAME.radio.RADIO]`",
+    );
+    wrong(
+        "[sever]\nhttp = \"2\"\n[station.tv]\n",
+        &["1:2: unknown key `sever`; did you mean `server`?"],
+    );
+}
+
+#[test]
+fn missing_units() {
+    wrong(
+        "duration = 60\n[station.tv]\nsignal = -62\nlimit = \"150\"\n[server.link]\nrate = 1.5\n",
+        &[
+            "1:12: duration: `60` lacks its unit; write it as `\"60 s\"`",
+            "3:10: station.tv.signal: `-62` lacks its unit; write it as `\"-62 dBm\"`",
+            "4:9: station.tv.limit: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
+            "6:8: server.link.rate: `1.5` lacks its unit; write it as `\"1.5 Mbit/s\"`",
+        ],
+    );
+    station(
+        "signal = \"-62 dB\"",
+        "2:10: station.tv.signal: `dB` is no unit of this; the units are dBm",
+    );
+    station(
+        "limit = \"5 mbit/s\"",
+        "2:9: station.tv.limit: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
+         kbit/s, bit/s",
+    );
+    station(
+        "start = \"soon\"",
+        "2:9: station.tv.start: `soon` does not begin with a number; write it as `\"5 s\"`",
+    );
+    wrong(
+        "[station.tv]\n[ap.c7.radio.5g]\nwidth = 80\n",
+        &["3:9: ap.c7.radio.5g.width: `80` lacks its unit; write it as `\"80 MHz\"`"],
+    );
+}
+
+#[test]
+fn impossible_values() {
+    for (line, expected) in [
+        (
+            "signal = \"30 dBm\"",
+            "2:10: station.tv.signal: `30 dBm` is out of range; this is a received power, −110 to 0 dBm",
+        ),
+        (
+            "streams = 9",
+            "2:11: station.tv.streams: `9` is out of range; this is a whole number, 1 to 8",
+        ),
+        (
+            "streams = \"two\"",
+            "2:11: station.tv.streams: found `two`, expected a whole number, 1 to 8",
+        ),
+        (
+            "weight = -1",
+            "2:10: station.tv.weight: `-1` is out of range; this is a whole number, 1 to 65535",
+        ),
+        (
+            "limit = \"0 bit/s\"",
+            "2:9: station.tv.limit: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
+        ),
+        (
+            "start = \"-5 s\"",
+            "2:9: station.tv.start: `-5 s` is out of range; a duration is 0 to 584 years",
+        ),
+        (
+            "workload = 5",
+            "2:12: station.tv.workload: found `5`, expected a name in quotes",
+        ),
+        (
+            "hardware_queue = \"0 frames\"",
+            "2:18: station.tv.hardware_queue: `0 frames` is not understood; it is aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`",
+        ),
+        (
+            "queue = \"codel\"",
+            "2:9: station.tv.queue: `codel` is not known here; did you mean `fq-codel`? It is one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+        ),
+        (
+            "cc = \"CUBIC!\"",
+            "2:6: station.tv.cc: `CUBIC!` is not understood; it is `reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`",
+        ),
+        (
+            "tsq = 2011",
+            "2:7: station.tv.tsq: `2011` is not known here; did you mean `2012`? It is one of `2012`, `2013`, `2013-min`, `2014`, `2015`, `2018`, `2019`, `2025`, `off`",
+        ),
+        (
+            "tsq = { shift = \"none\" }",
+            "2:7: station.tv.tsq: with `shift = \"none\"` the limit is the `cap`, and there is none; give a `cap`, or write `tsq = \"off\"`",
+        ),
+        (
+            "hidden_from = [\"tv\"]",
+            "2:16: station.tv.hidden_from: a station hears itself; name another station",
+        ),
+        (
+            "agent = \"a\\u001b[0m\"",
+            "2:9: station.tv.agent: it holds the control character `\\u{1b}`; leave it out",
+        ),
+    ] {
+        station(line, expected);
+    }
+    wrong(
+        "duration = \"0 s\"\nwarmup = \"2 min\"\nrepeat = 0\n[station.tv]\n[server.link]\nloss = \"100 %\"\n",
+        &[
+            "1:12: duration: `0 s` is out of range; this is a time longer than nothing, up to 30 days (720 h)",
+            "2:10: warmup: nothing is left to judge: `duration` is 1 min; make `warmup` shorter than `duration`",
+            "3:10: repeat: `0` is out of range; this is a whole number, 1 to 10000",
+            "6:8: server.link.loss: `100 %` is out of range; this is a share, 0 to 99 %",
+        ],
+    );
+}
+
+#[test]
+fn names() {
+    wrong(
+        "[station.\"living room\"]\n[station.\"\"]\n[station.fernseher-é]\n",
+        &["3:20: invalid unquoted key, expected letters, numbers, `-`, `_`"],
+    );
+    let long = "x".repeat(64);
+    wrong(
+        &format!("[station.\"living room\"]\n[station.\"\"]\n[station.{long}]\n[station.under_score]\n"),
+        &[
+            "1:10: station.living room: the name `living room` holds ` `; a name is 1 to 63 letters (a to z), digits and `-`",
+            "2:10: station.: a name is empty; a name is 1 to 63 letters (a to z), digits and `-`",
+            &format!(
+                "3:10: station.{long}: the name `{long}` is 64 characters long; a name is 1 to 63 letters (a to z), digits and `-`"
+            ),
+            "4:10: station.under_score: the name `under_score` holds `_`; a name is 1 to 63 letters (a to z), digits and `-`",
+        ],
+    );
+    wrong(
+        "[station.tv]\n[station.tv]\n",
+        &["2:10: `tv` is there twice; a name or key stands once in its section; give the second another name"],
+    );
+    wrong(
+        "seed = 1\nseed = 2\n[station.tv]\n",
+        &["2:1: `seed` is there twice; a name or key stands once in its section; give the second another name"],
+    );
+}
