@@ -1,10 +1,10 @@
 //! The head of an HTTP/1 answer.
 
 use super::head::After;
-use crate::server::answer::{self, Answer, reason};
+use crate::server::answer::{Answer, reason};
 use std::io::Write;
 
-/// [`answer::ALWAYS`] as it is written.
+/// [`ALWAYS`](crate::server::answer::ALWAYS) as it is written.
 const ALWAYS: &[u8] = b"cache-control: no-store\r\naccess-control-allow-origin: *\r\ntiming-allow-origin: *\r\n";
 
 /// Writes the head of `answer` to the end of `out`.
@@ -28,6 +28,7 @@ pub(crate) fn write_head(out: &mut Vec<u8>, answer: &Answer, after: After, date:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::answer;
 
     #[test]
     fn what_every_answer_says_is_written_as_it_is_listed() {
