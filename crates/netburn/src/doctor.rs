@@ -12,7 +12,6 @@ use crate::record::document;
 use crate::terminal::data;
 use netburn_scenario::Plan;
 use serde_json::json;
-use std::path::Path;
 
 /// One thing that was looked at.
 struct Finding {
@@ -44,7 +43,7 @@ fn findings() -> Vec<Finding> {
     #[cfg(target_os = "linux")]
     {
         let opened = opened();
-        let machine = kernel::machine(opened.ok, in_container());
+        let machine = kernel::machine(opened.ok, kernel::in_container());
         vec![
             permits::namespaces(&machine),
             permits::tun(&machine),
@@ -66,10 +65,6 @@ fn described(finding: &Finding) -> String {
         text.push_str(&format!("    to permit it: {remedy}\n"));
     }
     text
-}
-
-fn in_container() -> bool {
-    Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists()
 }
 
 /// The proof: a lab of one station.

@@ -33,6 +33,11 @@ fn number(path: &str) -> Option<i64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
+/// Whether this is a container of Docker's or Podman's.
+pub(super) fn in_container() -> bool {
+    Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists()
+}
+
 /// What is found of this machine; the lab was tried, and what a container's runtime leaves was looked for.
 pub(super) fn machine(lab: bool, container: bool) -> Machine {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
