@@ -8,6 +8,7 @@
 //! - [`spool`]: what an agent keeps on its own disk until others have it.
 //! - [`wifi`]: what a station's Wi-Fi does meanwhile.
 //! - [`launch`]: how participants are started. This machine, for now.
+//! - [`ssh`]: why a login over SSH takes as long as it does.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
 //! - [`page`]: the station page, which makes any browser a station.
 //! - [`clock`]: one clock against another, with an error bound.
@@ -33,6 +34,7 @@ pub mod participant;
 pub mod protocol;
 pub mod server;
 pub mod spool;
+pub mod ssh;
 pub mod transport;
 pub mod wifi;
 

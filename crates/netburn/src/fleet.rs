@@ -7,6 +7,7 @@ mod list;
 mod qr;
 mod revoke;
 mod serve;
+mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{Ended, Stop};

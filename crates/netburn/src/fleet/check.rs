@@ -1,10 +1,152 @@
-//! `netburn fleet check`.
+//! `netburn fleet check`: each phase of a login over SSH, timed, against a connection that is there.
 
-use crate::args::CheckArgs;
+use super::ssh::Ssh;
+use crate::args::{CheckArgs, Format};
 use crate::exit::{Ended, Stop};
+use crate::record::document;
+use crate::terminal::data;
+use netburn_fleet::ssh::{Facts, Finding, Transcript, findings};
+use netburn_units::Duration;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// What is run there: as little as possible, that prints something.
+const NOTHING: &str = "echo netburn";
+
+/// A host that was looked at.
+#[derive(Debug)]
+struct Checked {
+    host: String,
+    login: Transcript,
+    reused: Option<Duration>,
+    findings: Vec<Finding>,
+}
 
 /// `netburn fleet check`.
 pub(crate) fn check(args: &CheckArgs) -> Result<Ended, Stop> {
-    let _ = args;
-    Err(Stop::Wrong("this build has no `netburn fleet check`".to_owned()))
+    let mut all = Vec::new();
+    for host in &args.hosts {
+        all.push(look(host, args)?);
+    }
+    let text = match args.format {
+        Format::Text => all.iter().map(Checked::text).collect::<Vec<_>>().join("\n"),
+        Format::Json => document(&all.iter().map(Checked::json).collect::<Vec<_>>()),
+    };
+    data(&text)?;
+    match all.iter().all(|checked| checked.login.complete) {
+        true => Ok(Ended::Ran),
+        false => Ok(Ended::NotMeasured),
+    }
+}
+
+fn look(host: &str, args: &CheckArgs) -> Result<Checked, Stop> {
+    let ssh = Ssh::new(host, args.ssh_config.clone())?;
+    let cold = ssh.login(NOTHING)?;
+    let login = Transcript::read(cold.lines.iter().map(|(at, line)| (*at, line.as_str())));
+    let mut facts = Facts {
+        client_hosts: hosts_line(),
+        ..Facts::default()
+    };
+    if login.complete {
+        // The first opens the master, and asks what only the far end knows.
+        if let Ok(told) = ssh.run(Facts::question()) {
+            facts.learn(&String::from_utf8_lossy(&told.stdout));
+        }
+        facts.reused = ssh.reused(NOTHING)?.reused();
+    }
+    Ok(Checked {
+        host: host.to_owned(),
+        findings: findings(&login, &facts),
+        reused: facts.reused,
+        login,
+    })
+}
+
+impl super::ssh::Timed {
+    fn reused(self) -> Option<Duration> {
+        self.ok.then_some(self.took)
+    }
+}
+
+/// The `hosts:` line of this machine.
+fn hosts_line() -> Option<String> {
+    let text = std::fs::read_to_string("/etc/nsswitch.conf").ok()?;
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines
+        .filter(|line| line.starts_with("hosts:"))
+        .map(str::to_owned)
+        .next()
+}
+
+fn ms(time: Duration) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
+impl Checked {
+    fn text(&self) -> String {
+        let mut text = match (self.login.complete, self.reused) {
+            (true, Some(reused)) => format!(
+                "{}: {} ms to log in and run a command, {} ms over a connection that is there\n",
+                self.host,
+                ms(self.login.total()),
+                ms(reused)
+            ),
+            (true, None) => format!(
+                "{}: {} ms to log in and run a command\n",
+                self.host,
+                ms(self.login.total())
+            ),
+            (false, _) => format!(
+                "{}: no login without a question: {}\n",
+                self.host,
+                netburn_report::plain::sanitise(self.login.complaint.as_deref().unwrap_or("ssh says nothing of it"))
+            ),
+        };
+        for phase in &self.login.phases {
+            let _ = writeln!(
+                text,
+                "{:>8} ms  {}",
+                ms(phase.took),
+                netburn_report::plain::sanitise(&phase.step.name())
+            );
+        }
+        for finding in &self.findings {
+            let _ = writeln!(
+                text,
+                "  slow, {} ms: {}",
+                ms(finding.took),
+                netburn_report::plain::sanitise(&finding.cause)
+            );
+            let _ = writeln!(text, "    what helps: {}", finding.cure);
+        }
+        if self.login.complete && self.findings.is_empty() {
+            text.push_str("  nothing in it is slow\n");
+        }
+        if let Some(reused) = self.reused
+            && reused * 3 < self.login.total()
+        {
+            text.push_str(
+                "  to reuse connections always, in ~/.ssh/config: ControlMaster auto, ControlPath ~/.ssh/%C, ControlPersist 10m\n",
+            );
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let phases = self.login.phases.iter();
+        let phases = phases.map(|phase| json!({ "phase": phase.step.name(), "ms": ms(phase.took) }));
+        let findings = self.findings.iter().map(|finding| {
+            json!({ "phase": finding.phase, "ms": ms(finding.took), "cause": finding.cause, "cure": finding.cure })
+        });
+        json!({
+            "host": self.host,
+            "login_ms": self.login.complete.then(|| ms(self.login.total())),
+            "reused_ms": self.reused.map(ms),
+            "complaint": (!self.login.complete).then_some(&self.login.complaint),
+            "phases": phases.collect::<Vec<_>>(),
+            "findings": findings.collect::<Vec<_>>(),
+        })
+    }
 }

@@ -1,0 +1,217 @@
+//! The system's OpenSSH: one master connection for each host, which everything else goes over (ssh_config(5): ControlMaster).
+
+use crate::exit::Stop;
+use netburn_fleet::ssh::transcript::OUTPUT;
+use netburn_units::Duration;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// A host, and the way there.
+#[derive(Debug)]
+pub(super) struct Ssh {
+    host: String,
+    config: Option<PathBuf>,
+    /// Where the master's socket is: nobody else's business, and short, as a socket's path has to be.
+    folder: PathBuf,
+}
+
+/// A command that was timed: its lines with when they came, how long it took, and whether it succeeded.
+#[derive(Debug)]
+pub(super) struct Timed {
+    pub(super) lines: Vec<(Duration, String)>,
+    pub(super) took: Duration,
+    pub(super) ok: bool,
+}
+
+impl Ssh {
+    /// Connects to nothing yet.
+    pub(super) fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, Stop> {
+        if host.starts_with('-') || host.is_empty() {
+            return Err(Stop::Wrong(format!("`{host}` is no host: write it as user@host")));
+        }
+        let folder = private_folder().map_err(|error| Stop::NotMeasured(format!("no place for a socket: {error}")))?;
+        Ok(Ssh {
+            host: host.to_owned(),
+            config,
+            folder,
+        })
+    }
+
+    /// A command that goes over the master connection, which the first of them opens. What it asks (a password, whether a
+    /// host is the right one) it asks at the terminal.
+    pub(super) fn over(&self, remote: &str) -> Command {
+        let mut command = self.begin();
+        command.args(["-o", "ControlMaster=auto", "-o", "ControlPersist=60"]);
+        command.arg("-o").arg(self.path());
+        self.end(command, remote)
+    }
+
+    /// Runs a command over the master connection; what it printed.
+    pub(super) fn run(&self, remote: &str) -> Result<Output, Stop> {
+        let mut command = self.over(remote);
+        command.stdin(Stdio::null()).stderr(Stdio::inherit());
+        command.output().map_err(|error| no_ssh(&error))
+    }
+
+    /// A login of its own, told in full; asks nothing.
+    pub(super) fn login(&self, remote: &str) -> Result<Timed, Stop> {
+        let mut command = self.begin();
+        command.args([
+            "-vvv",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ControlMaster=no",
+            "-o",
+            "ControlPath=none",
+        ]);
+        command.args(["-o", "ConnectTimeout=30"]);
+        timed(self.end(command, remote))
+    }
+
+    /// A command over the master connection, timed; asks nothing.
+    pub(super) fn reused(&self, remote: &str) -> Result<Timed, Stop> {
+        let mut command = self.begin();
+        command.args([
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ControlMaster=auto",
+            "-o",
+            "ControlPersist=60",
+        ]);
+        command.arg("-o").arg(self.path());
+        timed(self.end(command, remote))
+    }
+
+    fn begin(&self) -> Command {
+        let mut command = Command::new("ssh");
+        if let Some(config) = &self.config {
+            command.arg("-F").arg(config);
+        }
+        command.args(["-T", "-x"]);
+        command
+    }
+
+    fn end(&self, mut command: Command, remote: &str) -> Command {
+        command.arg("--").arg(&self.host).arg(remote);
+        command
+    }
+
+    fn path(&self) -> String {
+        format!("ControlPath={}/%C", self.folder.display())
+    }
+}
+
+impl Drop for Ssh {
+    /// The master ends with whoever opened it.
+    fn drop(&mut self) {
+        let mut command = self.begin();
+        command
+            .arg("-o")
+            .arg(self.path())
+            .args(["-O", "exit", "--"])
+            .arg(&self.host);
+        let _ = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Runs a command and stamps each line of its standard error, and the first byte of its standard output.
+fn timed(mut command: Command) -> Result<Timed, Stop> {
+    let began = Instant::now();
+    let since = move || Duration::from_nanos(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| no_ssh(&error))?;
+    let (tell, told) = mpsc::channel();
+    let mut output = child.stdout.take().expect("it is piped");
+    let errors = child.stderr.take().expect("it is piped");
+    let first = tell.clone();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        let mut begun = false;
+        while let Ok(count @ 1..) = output.read(&mut bytes) {
+            let _ = count;
+            if !begun {
+                let _ = first.send((since(), OUTPUT.to_owned()));
+                begun = true;
+            }
+        }
+    });
+    for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
+        let _ = tell.send((since(), String::from_utf8_lossy(&line).into_owned()));
+    }
+    drop(tell);
+    let status = child.wait().map_err(|error| no_ssh(&error))?;
+    let took = since();
+    let _ = reader.join();
+    let mut lines: Vec<(Duration, String)> = told.into_iter().collect();
+    lines.sort_by_key(|(at, _)| *at);
+    Ok(Timed {
+        lines,
+        took,
+        ok: status.success(),
+    })
+}
+
+fn no_ssh(error: &std::io::Error) -> Stop {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Stop::Wrong("there is no `ssh` here: install OpenSSH's client".to_owned()),
+        _ => Stop::NotMeasured(format!("ssh: {error}")),
+    }
+}
+
+/// A new folder that only this user can look into.
+fn private_folder() -> std::io::Result<PathBuf> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let stamp = stamp.map_or(0, |since| since.subsec_nanos());
+    let folder = std::env::temp_dir().join(format!("nb{}-{number}-{stamp:x}", std::process::id()));
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    // One that is there already is somebody else's: that is an error.
+    builder.create(&folder)?;
+    Ok(folder)
+}
+
+/// A text as one word of a POSIX shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stays_one_word_in_the_far_shell() {
+        for text in ["plain", "two words", "it's", "$(reboot)", "a'b'c", "\"", "`x`; y"] {
+            let said = Command::new("sh")
+                .arg("-c")
+                .arg(format!("printf %s {}", quoted(text)))
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8(said.stdout).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn options_are_no_hosts() {
+        for wrong in ["", "-oProxyCommand=reboot"] {
+            assert!(matches!(Ssh::new(wrong, None), Err(Stop::Wrong(_))), "{wrong}");
+        }
+    }
+}
