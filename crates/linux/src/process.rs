@@ -23,6 +23,16 @@ pub fn raise_open_files() -> io::Result<u64> {
     imp::raise_open_files()
 }
 
+/// Whether this process may do everything: its effective user is root. False where there are no such users.
+#[must_use]
+pub fn is_root() -> bool {
+    #[cfg(unix)]
+    // SAFETY: geteuid(2) takes nothing and always succeeds.
+    return unsafe { libc::geteuid() } == 0;
+    #[cfg(not(unix))]
+    false
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {

@@ -2,6 +2,7 @@
 
 mod check;
 mod deploy;
+mod install;
 mod join;
 mod list;
 mod qr;

@@ -5,6 +5,12 @@ use crate::exit::{Ended, Stop};
 
 /// `netburn fleet join`.
 pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
-    let _ = args;
+    if args.install {
+        return super::install::install(args);
+    }
+    if args.uninstall {
+        return super::install::uninstall();
+    }
+    let _ = super::install::address(args);
     Err(Stop::Wrong("this build has no `netburn fleet join`".to_owned()))
 }

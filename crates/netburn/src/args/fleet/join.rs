@@ -34,6 +34,12 @@ pub(crate) struct JoinArgs {
     /// Be a server of the fleet's runs instead of a station
     #[arg(long, conflicts_with_all = ["interface", "server"])]
     pub(crate) serve: bool,
+    /// Have it start with the device, as a service of systemd or procd: the system's as root, else this user's
+    #[arg(long)]
+    pub(crate) install: bool,
+    /// Take the service away
+    #[arg(long, conflicts_with_all = ["install", "url"])]
+    pub(crate) uninstall: bool,
     #[command(flatten)]
     pub(crate) limits: LimitsArgs,
 }

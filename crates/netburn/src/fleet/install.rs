@@ -1,0 +1,269 @@
+//! `netburn fleet join --install`: a member that starts with its device.
+
+mod unit;
+
+use crate::args::{JoinArgs, Label};
+use crate::exit::{Ended, Stop};
+use crate::terminal::say;
+use netburn_fleet::join_url::JoinUrl;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use unit::{Kind, Service};
+
+/// The environment variable that `netburn fleet join` takes its address from where none is among its arguments, which everybody can
+/// read.
+pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
+
+/// Everything is written below this folder, and nothing is started: for those who make images of systems, and for tests.
+const ROOT: &str = "NETBURN_INSTALL_ROOT";
+
+/// Where things go.
+#[derive(Debug)]
+struct Places {
+    /// What is written for later goes below this.
+    root: Option<PathBuf>,
+    kind: Kind,
+    binary: PathBuf,
+    environment: PathBuf,
+    unit: PathBuf,
+}
+
+/// `netburn fleet join --install`.
+pub(crate) fn install(args: &JoinArgs) -> Result<Ended, Stop> {
+    let Some(url) = address(args) else {
+        return Err(Stop::Wrong(format!(
+            "--install needs the address to join: `netburn fleet serve` prints it (or set {ENVIRONMENT})"
+        )));
+    };
+    let places = Places::of_this_system()?;
+    let this =
+        std::env::current_exe().map_err(|error| Stop::NotMeasured(format!("this program can't be found: {error}")))?;
+    let service = Service {
+        binary: places.binary.clone(),
+        environment: places.environment.clone(),
+        words: join_words(args),
+    };
+    let unwritten = |path: &Path, error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => Stop::Wrong(format!("{}: {error}", path.display())),
+        _ => Stop::NotMeasured(format!("{}: {error}", path.display())),
+    };
+    if this != places.binary {
+        copy(&this, &places.real(&places.binary)).map_err(|error| unwritten(&places.binary, error))?;
+        say(&format!("copied itself to {}", places.binary.display()));
+    }
+    let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(&url));
+    write(&places.real(&places.environment), &environment, 0o600)
+        .map_err(|error| unwritten(&places.environment, error))?;
+    say(&format!(
+        "wrote {} (the address with its token; nobody else can read it)",
+        places.environment.display()
+    ));
+    let mode = if places.kind == Kind::Procd { 0o755 } else { 0o644 };
+    write(&places.real(&places.unit), &service.text(places.kind), mode)
+        .map_err(|error| unwritten(&places.unit, error))?;
+    say(&format!("wrote {}", places.unit.display()));
+    if places.root.is_some() {
+        say("started nothing: all of it is below another root");
+        return Ok(Ended::Ran);
+    }
+    for words in places.kind.to_start() {
+        done(words)?;
+    }
+    if places.kind == Kind::SystemdUser && run(&["loginctl", "enable-linger"]).is_err() {
+        say("it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER");
+    }
+    say(&format!(
+        "it runs, and starts with the device; `{}` says how it is",
+        places.kind.to_look()
+    ));
+    Ok(Ended::Ran)
+}
+
+/// `netburn fleet join --uninstall`.
+pub(crate) fn uninstall() -> Result<Ended, Stop> {
+    let places = Places::of_this_system()?;
+    if !places.real(&places.unit).exists() {
+        return Err(Stop::Wrong(format!(
+            "nothing is installed: there is no {}",
+            places.unit.display()
+        )));
+    }
+    if places.root.is_none() {
+        for words in places.kind.to_stop() {
+            if let Err(why) = run(words) {
+                say(&why);
+            }
+        }
+    }
+    for path in [&places.unit, &places.environment] {
+        match fs::remove_file(places.real(path)) {
+            Ok(()) => say(&format!("removed {}", path.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Stop::Wrong(format!("{}: {error}", path.display()))),
+        }
+    }
+    if places.root.is_none() && places.kind != Kind::Procd {
+        let _ = run(places.kind.to_reload());
+    }
+    say(&format!(
+        "{} is left: it may be used otherwise",
+        places.binary.display()
+    ));
+    Ok(Ended::Ran)
+}
+
+/// The address to join, from the arguments or the environment.
+pub(crate) fn address(args: &JoinArgs) -> Option<String> {
+    let url = args
+        .url
+        .clone()
+        .or_else(|| std::env::var(ENVIRONMENT).ok().filter(|url| !url.is_empty()))?;
+    // A token that was given beside the address belongs behind it.
+    match (&args.token, url.parse::<JoinUrl>()) {
+        (Some(token), Ok(parsed)) if parsed.token.is_none() => Some(format!("{}#{token}", url.trim_end_matches('#'))),
+        _ => Some(url),
+    }
+}
+
+/// The words after `netburn fleet join`.
+fn join_words(args: &JoinArgs) -> Vec<String> {
+    let mut all = words(args.name.as_deref(), &args.labels, args.interface.as_deref());
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            all.extend([name.to_owned(), value]);
+        }
+    };
+    option("--server", args.server.clone());
+    option("--max-rate", args.limits.max_rate.map(|rate| rate.to_string()));
+    option("--max-bytes", args.limits.max_bytes.map(|bytes| bytes.to_string()));
+    option("--max-duration", args.limits.max_duration.map(|time| time.to_string()));
+    option("--hours", args.limits.hours.map(|hours| hours.to_string()));
+    if args.serve {
+        all.push("--serve".to_owned());
+    }
+    all
+}
+
+/// Options of `netburn fleet join` as words.
+pub(crate) fn words(name: Option<&str>, labels: &[Label], interface: Option<&str>) -> Vec<String> {
+    let mut words = Vec::new();
+    for (option, value) in [("--name", name), ("--interface", interface)] {
+        words.extend(
+            value
+                .map(|value| [option.to_owned(), value.to_owned()])
+                .into_iter()
+                .flatten(),
+        );
+    }
+    for label in labels {
+        words.extend(["--label".to_owned(), format!("{}={}", label.key, label.value)]);
+    }
+    words
+}
+
+impl Places {
+    fn of_this_system() -> Result<Places, Stop> {
+        let root = std::env::var_os(ROOT).map(PathBuf::from);
+        let at = |path: &str| match &root {
+            Some(root) => root.join(path.trim_start_matches('/')),
+            None => PathBuf::from(path),
+        };
+        if !cfg!(target_os = "linux") {
+            return Err(Stop::Wrong(
+                "--install knows systemd and OpenWrt's procd only".to_owned(),
+            ));
+        }
+        let systemd = at("/run/systemd/system").exists() || root.is_some() && at("/etc/systemd").exists();
+        let procd = at("/sbin/procd").exists();
+        let is_root = netburn_linux::process::is_root();
+        Ok(if systemd && is_root {
+            Places {
+                root,
+                kind: Kind::Systemd,
+                binary: "/usr/local/bin/netburn".into(),
+                environment: "/etc/netburn/join.env".into(),
+                unit: "/etc/systemd/system/netburn-agent.service".into(),
+            }
+        } else if systemd {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            let home = home.ok_or_else(|| Stop::Wrong("there is no home folder (HOME is not set)".to_owned()))?;
+            Places {
+                root,
+                kind: Kind::SystemdUser,
+                binary: home.join(".local/bin/netburn"),
+                environment: home.join(".config/netburn/join.env"),
+                unit: home.join(".config/systemd/user/netburn-agent.service"),
+            }
+        } else if procd && is_root {
+            Places {
+                root,
+                kind: Kind::Procd,
+                binary: "/usr/bin/netburn".into(),
+                environment: "/etc/netburn/join.env".into(),
+                unit: "/etc/init.d/netburn".into(),
+            }
+        } else {
+            return Err(Stop::Wrong(
+                "neither systemd nor procd runs here: have your own system start `netburn fleet join`, with its address in the \
+                 environment variable NETBURN_FLEET_URL"
+                    .to_owned(),
+            ));
+        })
+    }
+
+    /// Where a path really is.
+    fn real(&self, path: &Path) -> PathBuf {
+        match &self.root {
+            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+            None => path.to_owned(),
+        }
+    }
+}
+
+/// Runs a command that has to succeed.
+fn done(words: &[&str]) -> Result<(), Stop> {
+    run(words).map_err(Stop::NotMeasured)
+}
+
+fn run(words: &[&str]) -> Result<(), String> {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{}` failed ({status})", words.join(" "))),
+        Err(error) => Err(format!("`{}`: {error}", words.join(" "))),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // A new file and a rename: one that runs can't be written to.
+    let new = to.with_extension("new");
+    fs::copy(from, &new)?;
+    fs::rename(&new, to)
+}
+
+/// Writes a file that has this mode from its first byte on.
+fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    use std::io::Write;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let new = path.with_extension("new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    let mut file = options.open(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, path)
+}
