@@ -1,9 +1,71 @@
 //! A plan as a document, as it travels to the participants.
 
 use netburn_scenario::Plan;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The plan of a document.
 pub(crate) fn read(document: &Value) -> Result<Plan, String> {
     Plan::from_json(document).map_err(|error| format!("the plan can't be read: {error}"))
+}
+
+/// Up to so many stations, everyone gets the whole plan.
+const WHOLE: usize = 32;
+
+/// What the agent of these stations needs of a plan's document. Of a plan with many stations that is the others' names
+/// alone: a thousand agents would else be sent a million stations.
+pub(crate) fn part(document: &Value, stations: &[u16]) -> Value {
+    let all = document.get("station").and_then(Value::as_object);
+    let Some(all) = all.filter(|all| all.len() > WHOLE) else {
+        return document.clone();
+    };
+    let own = |number: usize| stations.iter().any(|station| usize::from(*station) == number);
+    let thin: Map<String, Value> = all
+        .iter()
+        .enumerate()
+        .map(|(number, (name, station))| {
+            let station = match own(number) {
+                true => station.clone(),
+                false => Value::Object(Map::new()),
+            };
+            (name.clone(), station)
+        })
+        .collect();
+    let top = document.as_object().into_iter().flatten();
+    // Timed changes are of what is modelled, and may be of stations that say nothing any more.
+    let top = top.filter(|(key, _)| !["station", "at"].contains(&key.as_str()));
+    let mut part: Map<String, Value> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
+    part.insert("station".to_owned(), Value::Object(thin));
+    Value::Object(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+    use std::fmt::Write;
+
+    #[test]
+    fn of_a_large_plan_an_agent_gets_its_own_stations_and_the_others_names() {
+        let mut text = "duration = \"60 s\"\nwarmup = \"1 s\"\n".to_owned();
+        for number in 0..200 {
+            let workload = ["voip", "browsing", "download"][number % 3];
+            write!(text, "[station.s{number}]\nworkload = \"{workload}\"\ncc = \"reno\"\n").unwrap();
+        }
+        let plan = Document::from_toml("many.toml", &text).unwrap().resolve().unwrap();
+        let document = plan.to_json();
+        let part = part(&document, &[7, 150]);
+        let read = read(&part).unwrap();
+        assert_eq!(read.stations.len(), 200);
+        for number in [7, 150] {
+            assert_eq!(read.stations[number], plan.stations[number]);
+        }
+        for (number, station) in read.stations.iter().enumerate() {
+            assert_eq!(station.name, plan.stations[number].name);
+        }
+        assert_eq!(
+            (read.duration, read.seed, &read.server),
+            (plan.duration, plan.seed, &plan.server)
+        );
+        assert!(part.to_string().len() * 5 < document.to_string().len());
+    }
 }

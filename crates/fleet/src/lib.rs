@@ -7,6 +7,7 @@
 //! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
 //! - [`spool`]: what an agent keeps on its own disk until others have it.
 //! - [`wifi`]: what a station's Wi-Fi does meanwhile.
+//! - [`late`]: the controller's side of results that come when their run is over.
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`ssh`]: why a login over SSH takes as long as it does.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
@@ -24,6 +25,7 @@ pub mod fuzz;
 pub mod hub;
 pub mod join;
 pub mod join_url;
+pub mod late;
 pub mod launch;
 pub mod local;
 pub mod member;

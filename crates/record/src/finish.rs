@@ -86,7 +86,7 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
 }
 
 /// The five tables being written.
-struct Tables {
+pub(crate) struct Tables {
     operations: OneTable<OperationRow>,
     intervals: OneTable<TenthRow>,
     connections: OneTable<ConnectionRow>,
@@ -101,7 +101,7 @@ struct OneTable<T> {
 }
 
 impl Tables {
-    fn create(folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn create(folder: &Path) -> Result<Self, Error> {
         Ok(Tables {
             operations: OneTable::create(folder)?,
             intervals: OneTable::create(folder)?,
@@ -115,7 +115,7 @@ impl Tables {
         crate::document::TABLES.into_iter().map(|name| table_path(folder, name))
     }
 
-    fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
+    pub(crate) fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
         match row {
             Row::Operation(row) => self.operations.put(row, names),
             Row::Interval(row) => self.intervals.put(&TenthRow::Bytes(row.clone()), names),
@@ -126,7 +126,7 @@ impl Tables {
         }
     }
 
-    fn finish(self) -> Result<BTreeMap<String, TableFacts>, Error> {
+    pub(crate) fn finish(self) -> Result<BTreeMap<String, TableFacts>, Error> {
         Ok(BTreeMap::from([
             self.operations.finish()?,
             self.intervals.finish()?,

@@ -5,10 +5,12 @@
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
+//! - [`amend`](mod@amend): results that come home when the run is over.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
+pub mod amend;
 mod bins;
 mod columns;
 mod document;
@@ -29,6 +31,7 @@ pub mod summary;
 pub mod utc;
 pub mod watched;
 
+pub use amend::{Amended, Late, amend};
 pub use error::Error;
 pub use header::{Ending, Ground, Header, Host};
 pub use health::{Clock, Gate, Health, Lateness, Role};

@@ -1,5 +1,6 @@
 //! A run folder after the run.
 
+use crate::amend;
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
 use crate::columns::tables::{Table, TenthRow};
@@ -66,7 +67,20 @@ impl Run {
         Ok(Run::of(path.to_owned(), header, document))
     }
 
-    fn open_finished(path: &Path) -> Result<Self, Error> {
+    /// Opens a folder that has a `run.json`. Results that were being added when somebody was killed are put in place.
+    pub(crate) fn open_finished(path: &Path) -> Result<Self, Error> {
+        amend::settle(path)?;
+        match Self::read_finished(path) {
+            // Between its `run.json` and its columns somebody may have put others in place.
+            Err(Error::Damaged { .. }) => {
+                amend::settle(path)?;
+                Self::read_finished(path)
+            }
+            read => read,
+        }
+    }
+
+    fn read_finished(path: &Path) -> Result<Self, Error> {
         let file = path.join(FILE);
         let mut document = Document::read(&file)?;
         let header = document.header(&file)?;

@@ -1,12 +1,18 @@
 //! Who takes part, and who is let in.
 
-use super::session::{ConnectionId, Refusal};
+use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::{Comparison, Estimate, Stamp};
 use crate::protocol::{Hello, ServerAddress};
 use netburn_record::{Health, Role};
+use netburn_units::Duration;
 use ring::digest;
 use ring::rand::{SecureRandom, SystemRandom};
+use std::collections::BTreeMap;
 use std::io;
+
+/// How long a participant must have been silent for another connection to take its place: while it runs, it says
+/// something every 250 ms.
+pub const GIVE_WAY: Duration = Duration::from_secs(1);
 
 /// What a participant must know to be let in.
 #[derive(Clone, PartialEq, Eq)]
@@ -69,14 +75,16 @@ pub struct Expected {
 pub(super) struct Participant {
     pub(super) expected: Expected,
     pub(super) state: State,
+    pub(super) session: Session,
+    /// What the reader of its figures should know.
+    pub(super) notes: Vec<String>,
     pub(super) health: Option<Health>,
     pub(super) before: Option<Estimate>,
     pub(super) after: Option<Estimate>,
     /// When it was last heard.
     pub(super) heard: Stamp,
-    /// Exchanges still to be made, and when the next is due.
+    /// Exchanges still to be made.
     pub(super) pings_left: u32,
-    pub(super) ping_due: Option<Stamp>,
     /// Row messages acknowledged.
     pub(super) acknowledged: u64,
     /// Where it answers, for a server.
@@ -90,6 +98,8 @@ pub(super) enum State {
     Awaited,
     /// It is here.
     Here(ConnectionId),
+    /// It was here, lost its connection at that time, and may come back.
+    Away(Stamp, String),
     /// It did its part and left.
     Gone,
     /// It is lost, for this reason.
@@ -102,6 +112,11 @@ impl Participant {
             State::Here(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// How far the conversation with it is, if it takes part.
+    pub(super) fn stage(&self) -> Option<Stage> {
+        matches!(self.state, State::Here(_) | State::Away(..)).then(|| self.session.stage())
     }
 
     pub(super) fn is_agent(&self) -> bool {
@@ -121,44 +136,103 @@ impl Participant {
 pub(super) struct Roster {
     token: Token,
     pub(super) participants: Vec<Participant>,
+    /// Who is called so: an agent and a server may both be.
+    names: BTreeMap<String, Vec<usize>>,
 }
 
 impl Roster {
     pub(super) fn new(now: Stamp, token: Token, expected: Vec<Expected>) -> Roster {
+        let mut names = BTreeMap::<String, Vec<usize>>::new();
+        for (index, expected) in expected.iter().enumerate() {
+            names.entry(expected.name.clone()).or_default().push(index);
+        }
         let participants = expected.into_iter().map(|expected| Participant {
             expected,
             state: State::Awaited,
+            session: Session::default(),
+            notes: Vec::new(),
             health: None,
             before: None,
             after: None,
             heard: now,
             pings_left: 0,
-            ping_due: None,
             acknowledged: 0,
             address: None,
         });
         Roster {
             token,
             participants: participants.collect(),
+            names,
         }
     }
 
-    /// Whom `hello` is from, if it may join.
-    pub(super) fn admit(&self, hello: &Hello, joining: bool) -> Result<usize, Refusal> {
+    /// Whom `hello` is from, and in which capacity, if it may join.
+    pub(super) fn admit(
+        &self,
+        now: Stamp,
+        hello: &Hello,
+        joining: bool,
+        returns: bool,
+    ) -> Result<(usize, Admission), Refusal> {
         // First, so that a stranger learns nothing about who is here.
         if !self.token.admits(&hello.token) {
             return Err(Refusal::Token);
         }
-        let wanted = |p: &Participant| p.expected.name == hello.name && p.expected.role == hello.role;
         let index = self
-            .participants
-            .iter()
-            .position(wanted)
-            .ok_or_else(|| Refusal::Unexpected(hello.name.clone()))?;
-        match self.participants[index].state {
-            State::Here(_) => Err(Refusal::Duplicate(hello.name.clone())),
-            State::Awaited if joining => Ok(index),
-            _ => Err(Refusal::Late(hello.name.clone())),
-        }
+            .names
+            .get(&hello.name)
+            .into_iter()
+            .flatten()
+            .find(|index| self.participants[**index].expected.role == hello.role);
+        let index = *index.ok_or_else(|| Refusal::Unexpected(hello.name.clone()))?;
+        let participant = &self.participants[index];
+        let again = returns && hello.again;
+        let stage = participant.session.stage();
+        let admission = match &participant.state {
+            // It knows sooner than we do that its connection is gone.
+            State::Here(old) if again && participant.heard.after(GIVE_WAY) <= now => Admission::Again {
+                since: participant.heard,
+                why: "its connection was gone".to_owned(),
+                instead: Some(*old),
+            },
+            State::Here(_) => return Err(Refusal::Duplicate(hello.name.clone())),
+            // Before the start nothing is lost with a process that was started anew.
+            State::Away(since, why) if again || stage < Stage::Started => Admission::Again {
+                since: *since,
+                why: why.clone(),
+                instead: None,
+            },
+            // It can't know that all of it arrived.
+            State::Gone if again && stage == Stage::Done => Admission::Last,
+            State::Awaited if joining => Admission::First,
+            State::Awaited | State::Away(..) | State::Gone | State::Lost(_) => {
+                return Err(Refusal::Late(hello.name.clone()));
+            }
+        };
+        Ok((index, admission))
     }
+
+    /// How many may still come, or come back.
+    pub(super) fn absent(&self) -> usize {
+        let absent = |p: &&Participant| matches!(p.state, State::Awaited | State::Away(..));
+        self.participants.iter().filter(absent).count()
+    }
+}
+
+/// How somebody is let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// For the first time.
+    First,
+    /// It was here before.
+    Again {
+        /// Until when.
+        since: Stamp,
+        /// What became of its connection.
+        why: String,
+        /// The connection that gives way.
+        instead: Option<ConnectionId>,
+    },
+    /// It had done its part, and wants to be sure that this is known.
+    Last,
 }

@@ -2,8 +2,10 @@
 //!
 //! Whoever is lost on the way, the round ends in its time: every phase has a deadline.
 
+mod comparing;
 mod course;
 mod people;
+mod returning;
 #[cfg(test)]
 mod tests;
 
@@ -13,9 +15,10 @@ use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::Stamp;
 use crate::local::{FleetError, Outcome, Phase};
 use crate::protocol::{self, Malformed, Stop, ToController, ToParticipant};
+use comparing::Comparing;
 use netburn_record::Row;
 use netburn_units::{BitRate, Duration, Instant};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How long they may take when the round was ended early.
 pub const COLLECT_STOPPED: Duration = Duration::from_secs(2);
@@ -133,7 +136,16 @@ pub struct Round {
     setup: Setup,
     roster: Roster,
     connections: BTreeMap<ConnectionId, Connection>,
+    /// Those that have not said who they are, and when that is too late.
+    strangers: BTreeSet<(Stamp, ConnectionId)>,
     course: Course,
+    /// Whether anything happened that may bring the course further.
+    moved: bool,
+    comparing: Comparing,
+    /// When to look whether a participant has been silent too long.
+    silences: BTreeSet<(Stamp, usize)>,
+    /// Why agents were told to end early.
+    stopped: Option<String>,
     start: Option<Stamp>,
     ports: Ports,
     outputs: VecDeque<Output>,
@@ -141,11 +153,13 @@ pub struct Round {
     keeping: bool,
 }
 
+/// Whose a connection is.
 #[derive(Debug)]
-struct Connection {
-    session: Session,
-    participant: Option<usize>,
-    since: Stamp,
+enum Connection {
+    /// Somebody's who has not said who it is, and must have by then.
+    Stranger(Box<Session>, Stamp),
+    /// A participant's.
+    Of(usize),
 }
 
 /// Where a round is, and when that must end.
@@ -172,7 +186,12 @@ impl Round {
             setup,
             roster,
             connections: BTreeMap::new(),
+            strangers: BTreeSet::new(),
             course: Course::Joining(now.after(join)),
+            moved: true,
+            comparing: Comparing::default(),
+            silences: BTreeSet::new(),
+            stopped: None,
             start: None,
             ports: Ports::default(),
             outputs: VecDeque::from([Output::Phase(Phase::Joining, join)]),
@@ -223,36 +242,33 @@ impl Round {
 
     /// Somebody opened a connection.
     pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId) {
-        let connection = Connection {
-            session: Session::default(),
-            participant: None,
-            since: now,
-        };
-        self.connections.insert(id, connection);
-        let strangers = self.connections.iter().filter(|(_, c)| c.participant.is_none());
-        if strangers.clone().count() > MAX_STRANGERS {
-            let oldest = strangers.min_by_key(|(id, c)| (c.since, **id)).map(|(id, _)| *id);
-            self.dismiss(
-                oldest.expect("more than none"),
-                "too many connections that don't say who they are",
-            );
+        let until = now.after(HELLO);
+        self.connections.insert(id, Connection::Stranger(Box::default(), until));
+        self.strangers.insert((until, id));
+        // Those who are expected may all come at once.
+        if self.strangers.len() > MAX_STRANGERS + self.roster.absent()
+            && let Some((_, oldest)) = self.strangers.first().copied()
+        {
+            self.dismiss(oldest, "too many connections that don't say who they are");
         }
     }
 
     /// A message came over a connection at `at`, or something that is none.
     pub fn handle_message(&mut self, at: Stamp, id: ConnectionId, message: Result<ToController, Malformed>) {
-        let Some(connection) = self.connections.get_mut(&id) else {
-            return;
+        let result = match self.connections.get_mut(&id) {
+            None => return,
+            Some(Connection::Of(index)) => {
+                let index = *index;
+                let participant = &mut self.roster.participants[index];
+                participant.heard = at;
+                let step = participant.session.handle_message(at, message);
+                step.and_then(|step| self.step(at, id, index, step))
+            }
+            Some(Connection::Stranger(session, _)) => {
+                let step = session.handle_message(at, message);
+                step.and_then(|step| self.join(at, id, step))
+            }
         };
-        let participant = connection.participant;
-        if let Some(index) = participant {
-            self.roster.participants[index].heard = at;
-        }
-        let result = connection.session.handle_message(at, message);
-        let result = result.and_then(|step| match participant {
-            Some(index) => self.step(at, id, index, step),
-            None => self.join(at, id, step),
-        });
         if let Err(refusal) = result {
             self.refuse(at, id, refusal);
         }
@@ -261,14 +277,16 @@ impl Round {
 
     /// A connection is gone.
     pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId, reason: &str) {
-        let Some(connection) = self.connections.remove(&id) else {
-            return;
-        };
-        if let Some(index) = connection.participant {
-            match connection.session.stage() {
-                Stage::Done | Stage::Left => self.leave(index),
-                _ => self.lose(now, index, reason),
+        match self.connections.remove(&id) {
+            None => return,
+            Some(Connection::Stranger(_, until)) => {
+                self.strangers.remove(&(until, id));
             }
+            Some(Connection::Of(index)) => match self.roster.participants[index].session.stage() {
+                Stage::Done | Stage::Left => self.leave(index),
+                _ if self.setup.patience.returns => self.miss(now, index, reason),
+                _ => self.lose(now, index, reason),
+            },
         }
         self.proceed(now);
     }
@@ -278,14 +296,14 @@ impl Round {
         let reason = format!("its process ended: {how}");
         match self.roster.participants[index].state {
             State::Awaited => self.lose(now, index, &reason),
-            State::Here(id) => match self.connections[&id].session.stage() {
+            State::Here(id) => match self.roster.participants[index].session.stage() {
                 Stage::Done | Stage::Left => {
                     self.drop_connection(id);
                     self.leave(index);
                 }
                 _ => self.lose(now, index, &reason),
             },
-            State::Gone | State::Lost(_) => {}
+            State::Away(..) | State::Gone | State::Lost(_) => {}
         }
         self.proceed(now);
     }
@@ -311,7 +329,7 @@ impl Round {
     pub fn handle_synced(&mut self) {
         for participant in &mut self.roster.participants {
             let Some(id) = participant.connection() else { continue };
-            let taken = self.connections[&id].session.rows();
+            let taken = participant.session.rows();
             if taken > participant.acknowledged {
                 participant.acknowledged = taken;
                 let ack = protocol::Ack { sequence: taken };
@@ -329,21 +347,10 @@ impl Round {
 
     /// Time has come to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
-        let late: Vec<ConnectionId> = self
-            .connections
-            .iter()
-            .filter(|(_, c)| c.participant.is_none() && c.since.after(HELLO) <= now)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in late {
+        while let Some((_, id)) = self.strangers.first().copied().filter(|(at, _)| *at <= now) {
             self.dismiss(id, "it did not say who it is");
         }
-        for index in 0..self.roster.participants.len() {
-            if self.silence(index).is_some_and(|at| at <= now) {
-                let reason = format!("nothing was heard of it for {SILENCE}");
-                self.lose(now, index, &reason);
-            }
-        }
+        self.look_for_silence(now);
         self.ping(now);
         self.proceed(now);
     }
@@ -356,39 +363,34 @@ impl Round {
     /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` once it is over.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
-        let phase = match self.course {
+        let phase = self.deadline()?;
+        let ping = self.comparing.due().map(|at| (at, Wake::Ping));
+        let silence = self.silences.first().map(|(at, _)| (*at, Wake::Silence));
+        let stranger = self.strangers.first().map(|(at, _)| (*at, Wake::Stranger));
+        [ping, silence, stranger]
+            .into_iter()
+            .flatten()
+            .chain([(phase, Wake::Phase)])
+            .min()
+    }
+
+    /// When the phase must end; `None` once all is over.
+    fn deadline(&self) -> Option<Stamp> {
+        match self.course {
             Course::Joining(at)
             | Course::Preparing(at)
             | Course::Comparing(at)
             | Course::Running(_, at)
             | Course::Collecting(at)
-            | Course::Parting(at) => at,
-            Course::Over(_) => return None,
-        };
-        let people = &self.roster.participants;
-        let pings = people.iter().filter_map(|p| p.ping_due.map(|at| (at, Wake::Ping)));
-        let silences = (0..people.len()).filter_map(|index| self.silence(index).map(|at| (at, Wake::Silence)));
-        let strangers = self.connections.values().filter(|c| c.participant.is_none());
-        let strangers = strangers.map(|c| (c.since.after(HELLO), Wake::Stranger));
-        pings
-            .chain(silences)
-            .chain(strangers)
-            .chain([(phase, Wake::Phase)])
-            .min()
-    }
-
-    /// When the silence of a participant is too long.
-    fn silence(&self, index: usize) -> Option<Stamp> {
-        let participant = &self.roster.participants[index];
-        let id = participant.connection()?;
-        let started = self.connections.get(&id)?.session.stage() == Stage::Started;
-        started.then(|| participant.heard.after(SILENCE))
+            | Course::Parting(at) => Some(at),
+            Course::Over(_) => None,
+        }
     }
 
     fn tell_all(&mut self, message: &ToParticipant, wanted: impl Fn(&Participant, Stage) -> bool) {
         for participant in &self.roster.participants {
             if let Some(id) = participant.connection()
-                && wanted(participant, self.connections[&id].session.stage())
+                && wanted(participant, participant.session.stage())
             {
                 self.outputs.push_back(Output::Send(id, message.clone()));
             }
@@ -402,6 +404,7 @@ impl Round {
                     reason: reason.to_owned(),
                 });
                 self.tell_all(&stop, |p, stage| p.is_agent() && stage == Stage::Started);
+                self.stopped = Some(reason.to_owned());
                 self.collect(now, COLLECT_STOPPED);
                 self.proceed(now);
             }

@@ -1,7 +1,7 @@
 //! What one connection may say when.
 
 use crate::clock::{Exchange, Stamp};
-use crate::protocol::{self, Batch, Hello, Malformed, Ping, Pong, ServerAddress, ToController};
+use crate::protocol::{self, Batch, Hello, Malformed, Ping, Pong, Ready, ToController};
 use netburn_record::Health;
 
 /// A connection, numbered by the shell.
@@ -11,7 +11,7 @@ pub struct ConnectionId(pub u64);
 /// How many refused messages a participant may send before its connection ends.
 pub const MAX_REFUSALS: u32 = 16;
 
-/// One connection's conversation.
+/// One participant's conversation, over one connection or several after each other.
 ///
 /// **Call order:** [`handle_message`](Self::handle_message) for what comes, [`refuse`](Self::refuse) when that is refused;
 /// the other commands when the corresponding message goes out. A message that is refused changes nothing.
@@ -24,6 +24,8 @@ pub struct Session {
     exchanges: Vec<Exchange>,
     rows: u64,
     health: bool,
+    /// It goes on over another connection than it began on, and may say again what it can't know to have arrived.
+    resumed: bool,
 }
 
 /// How far a conversation is. Only ever further.
@@ -52,8 +54,8 @@ pub enum Step {
     Joins(Hello),
     /// It answered a ping; the exchange is kept.
     Answered,
-    /// It can start; a server says where it answers.
-    Ready(Option<ServerAddress>),
+    /// It can start, or says why not; a server says where it answers.
+    Ready(Ready),
     /// New rows, the next in order.
     Rows(Batch),
     /// Rows that were taken already: to be acknowledged again.
@@ -158,6 +160,7 @@ impl Default for Session {
             exchanges: Vec::new(),
             rows: 0,
             health: false,
+            resumed: false,
         }
     }
 }
@@ -211,6 +214,19 @@ impl Session {
         self.advance(Stage::Joined);
     }
 
+    /// It lost its connection. What was agreed before the start is to be agreed anew; after it, it goes on where it was.
+    pub fn interrupt(&mut self) {
+        self.outstanding = None;
+        if self.stage < Stage::Started {
+            *self = Session {
+                pings: self.pings,
+                refusals: self.refusals,
+                ..Session::default()
+            };
+        }
+        self.resumed = true;
+    }
+
     /// It is given its part.
     pub fn assign(&mut self) {
         self.advance(Stage::Assigned);
@@ -255,7 +271,7 @@ impl Session {
             ToController::Pong(_) => out_of_order("pong"),
             ToController::Ready(ready) if stage == Stage::Assigned => {
                 self.advance(Stage::Ready);
-                Ok(Step::Ready(ready.server))
+                Ok(Step::Ready(ready))
             }
             ToController::Ready(_) => out_of_order("ready"),
             ToController::Rows(rows) if stage == Stage::Started => {
@@ -279,11 +295,13 @@ impl Session {
                 self.health = true;
                 Ok(Step::Health(message.health))
             }
+            ToController::Health(_) if self.resumed && self.health => Ok(Step::Alive),
             ToController::Health(_) => out_of_order("health"),
             ToController::Done(done) if (Stage::Assigned..Stage::Done).contains(&stage) => {
                 self.advance(Stage::Done);
                 Ok(Step::Done(done.error))
             }
+            ToController::Done(_) if self.resumed && stage == Stage::Done => Ok(Step::Alive),
             ToController::Done(_) => out_of_order("done"),
             ToController::Bye(bye) if (Stage::Joined..Stage::Left).contains(&stage) => {
                 self.advance(Stage::Left);

@@ -1,19 +1,27 @@
 //! From one phase to the next.
 
 use super::people::names;
-use super::{COLLECT_STOPPED, COMPARING, Connection, Course, EXCHANGES, LEAD, Round};
-use crate::clock::{self, Estimate, Stamp};
+use super::{COLLECT_STOPPED, Course, LEAD, Round, SILENCE};
+use crate::clock::Stamp;
 use crate::controller::roster::{Participant, State};
 use crate::controller::session::Stage;
+use crate::document;
 use crate::local::{FleetError, Phase};
-use crate::protocol::{Assign, Bye, Start, Stop, ToParticipant};
+use crate::protocol::{Assign, Bye, Stop, ToParticipant};
 use netburn_record::EventKind;
 use netburn_units::Duration;
+
+/// So many agents at a time are given their parts and have not said that they are ready.
+const ASSIGNMENTS: usize = 64;
 
 impl Round {
     /// Goes as far as what is known allows.
     pub(super) fn proceed(&mut self, now: Stamp) {
-        while self.advance(now) {}
+        // Looking costs time for each participant, and most of what happens moves nothing.
+        let due = self.deadline().is_some_and(|at| at <= now);
+        if std::mem::take(&mut self.moved) || due {
+            while self.advance(now) {}
+        }
     }
 
     /// One step further, if it is time for it.
@@ -21,14 +29,15 @@ impl Round {
         match self.course {
             Course::Joining(deadline) => {
                 let late = deadline <= now;
-                let awaited = |p: &Participant| p.state == State::Awaited;
+                let awaited = |p: &Participant| matches!(p.state, State::Awaited | State::Away(..));
                 if late {
                     self.lose_those(now, "it did not join in time", awaited);
                 }
                 let waiting = self.roster.participants.iter().any(awaited);
                 if !waiting && self.can_go_on(now) {
                     self.course = Course::Preparing(now.after(self.setup.patience.ready));
-                    self.outputs.push_back(super::Output::Phase(Phase::Clocks, COMPARING));
+                    let length = self.comparing_time();
+                    self.outputs.push_back(super::Output::Phase(Phase::Clocks, length));
                 }
                 !waiting
             }
@@ -40,18 +49,21 @@ impl Round {
                 let ready = self.all_here(|stage| stage >= Stage::Ready);
                 if ready && self.can_go_on(now) {
                     self.compare(now);
-                    self.course = Course::Comparing(now.after(COMPARING));
+                    self.course = Course::Comparing(now.after(self.comparing_time()));
                 }
                 ready
             }
             Course::Comparing(deadline) => {
-                let done = self.compared() || deadline <= now;
+                self.assign();
+                let ready = self.all_here(|stage| stage >= Stage::Ready);
+                let done = (ready && self.compared()) || deadline <= now;
                 if done {
+                    self.lose_unready(now);
                     let estimates = self.estimates();
                     for (index, estimate) in estimates.into_iter().enumerate() {
                         self.roster.participants[index].before = estimate;
                     }
-                    let unknown = |p: &Participant| p.connection().is_some() && p.before.is_none();
+                    let unknown = |p: &Participant| p.stage().is_some() && p.before.is_none();
                     self.lose_those(now, "its clock could not be compared", unknown);
                     if self.can_go_on(now) {
                         self.start(now);
@@ -93,7 +105,11 @@ impl Round {
                     self.tell_all(&stop, |p, stage| !p.is_agent() && stage == Stage::Started);
                     self.compare(now);
                     let stopped = self.interrupted || !self.keeping;
-                    let left = if stopped { COLLECT_STOPPED } else { COMPARING };
+                    let left = if stopped {
+                        COLLECT_STOPPED
+                    } else {
+                        self.comparing_time()
+                    };
                     self.course = Course::Parting(now.after(left));
                 }
                 done
@@ -134,7 +150,7 @@ impl Round {
         };
         let here = |agents: bool| {
             let mut all = self.roster.participants.iter();
-            all.any(|p| p.is_agent() == agents && p.connection().is_some())
+            all.any(|p| p.is_agent() == agents && p.stage().is_some())
         };
         let error = match (here(false), here(true)) {
             (true, true) => return true,
@@ -146,18 +162,24 @@ impl Round {
         false
     }
 
-    /// Gives the agents their parts, once it is known where the server answers.
-    fn assign(&mut self) {
+    /// Gives the agents their parts, once it is known where the server answers: not too many at a time, for each is the
+    /// plan over again.
+    pub(super) fn assign(&mut self) {
         let address = self.roster.participants.iter().find_map(|p| p.address.clone());
         let Some(target) = address else { return };
-        for participant in &self.roster.participants {
-            let Some(id) = participant.connection() else { continue };
-            let Connection { session, .. } = self.connections.get_mut(&id).expect("it is here");
-            if session.stage() == Stage::Joined {
-                session.assign();
+        let busy = |p: &&Participant| p.is_agent() && p.connection().is_some() && p.session.stage() == Stage::Assigned;
+        let mut room = ASSIGNMENTS.saturating_sub(self.roster.participants.iter().filter(busy).count());
+        for participant in &mut self.roster.participants {
+            let Some(id) = participant.connection().filter(|_| room > 0) else {
+                continue;
+            };
+            if participant.session.stage() == Stage::Joined {
+                room -= 1;
+                participant.session.assign();
+                let stations = participant.expected.stations.clone();
                 let assign = Assign {
-                    plan: self.setup.document.clone(),
-                    stations: participant.expected.stations.clone(),
+                    plan: document::part(&self.setup.document, &stations),
+                    stations,
                     target: target.clone(),
                 };
                 self.outputs
@@ -166,67 +188,22 @@ impl Round {
         }
     }
 
-    /// Begins to compare the clocks of all who are here.
-    fn compare(&mut self, now: Stamp) {
-        for participant in &mut self.roster.participants {
-            if let Some(id) = participant.connection() {
-                self.connections
-                    .get_mut(&id)
-                    .expect("it is here")
-                    .session
-                    .take_exchanges();
-                participant.pings_left = EXCHANGES;
-                participant.ping_due = Some(now);
-            }
-        }
-        self.ping(now);
-    }
-
-    /// Sends the pings that are due.
-    pub(super) fn ping(&mut self, now: Stamp) {
-        for participant in &mut self.roster.participants {
-            if participant.ping_due.is_some_and(|at| at <= now)
-                && let Some(id) = participant.connection()
-            {
-                participant.ping_due = None;
-                let connection = self.connections.get_mut(&id).expect("it is here");
-                let ping = connection.session.ping(now);
-                self.outputs
-                    .push_back(super::Output::Send(id, ToParticipant::Ping(ping)));
-            }
-        }
-    }
-
-    /// Whether the comparison is complete.
-    fn compared(&self) -> bool {
-        let mut here = self.roster.participants.iter().filter(|p| p.connection().is_some());
-        here.all(|p| p.pings_left == 0)
-    }
-
-    /// What the exchanges say of everyone's clock.
-    fn estimates(&mut self) -> Vec<Option<Estimate>> {
-        let each = self.roster.participants.iter_mut().map(|participant| {
-            participant.ping_due = None;
-            participant.pings_left = 0;
-            let connection = self.connections.get_mut(&participant.connection()?)?;
-            clock::estimate(&connection.session.take_exchanges())
-        });
-        each.collect()
-    }
-
     /// Tells everyone when to start, each by its own clock.
     fn start(&mut self, now: Stamp) {
         let start = now.after(LEAD).after(self.setup.baseline);
         self.start = Some(start);
-        for participant in &mut self.roster.participants {
-            let (Some(id), Some(estimate)) = (participant.connection(), participant.before) else {
+        for index in 0..self.roster.participants.len() {
+            let participant = &mut self.roster.participants[index];
+            if participant.stage().is_none() || participant.before.is_none() {
                 continue;
-            };
-            participant.heard = now;
-            self.connections.get_mut(&id).expect("it is here").session.start();
-            let at = estimate.to_far(start).0;
-            self.outputs
-                .push_back(super::Output::Send(id, ToParticipant::Start(Start { at })));
+            }
+            // Who is away at this moment is told when it comes back.
+            participant.session.start();
+            if let Some(id) = participant.connection() {
+                participant.heard = now;
+                self.silences.insert((now.after(SILENCE), index));
+                self.start_again(id, index);
+            }
         }
         let until = start.checked_since(now).expect("it is later");
         self.outputs.push_back(super::Output::Phase(Phase::Baseline, until));
@@ -237,7 +214,24 @@ impl Round {
                 self.tell_lost(start, index, &reason);
             }
         }
+        self.tell_notes(start);
         self.tell_clocks(start);
+    }
+
+    /// Puts down what participants said before there was a time to say it at.
+    fn tell_notes(&mut self, start: Stamp) {
+        let mut notes = Vec::new();
+        for participant in self.roster.participants.iter_mut().filter(|p| p.stage().is_some()) {
+            for note in std::mem::take(&mut participant.notes) {
+                match &participant.expected.stations[..] {
+                    [] => notes.push((None, note)),
+                    stations => notes.extend(stations.iter().map(|station| (Some(*station), note.clone()))),
+                }
+            }
+        }
+        for (station, note) in notes {
+            self.event(start, station, EventKind::Warning, note);
+        }
     }
 
     /// Puts down what is known of everyone's clock.
@@ -272,8 +266,10 @@ impl Round {
             self.outputs.push_back(super::Output::Send(id, bye.clone()));
             self.outputs.push_back(super::Output::Close(id));
         }
+        self.comparing = super::Comparing::default();
+        self.strangers.clear();
         for participant in &mut self.roster.participants {
-            participant.ping_due = None;
+            participant.pings_left = 0;
             if participant.connection().is_some() {
                 participant.state = State::Gone;
             }
@@ -284,17 +280,15 @@ impl Round {
     /// Whether no agent that is here has anything left to do.
     fn agents_done(&self) -> bool {
         let mut agents = self.roster.participants.iter().filter(|p| p.is_agent());
-        agents.all(|p| self.stage(p).is_none_or(|stage| stage >= Stage::Done))
+        agents.all(|p| p.stage().is_none_or(|stage| stage >= Stage::Done))
     }
 
     fn all_here(&self, stage: impl Fn(Stage) -> bool) -> bool {
-        self.roster.participants.iter().filter_map(|p| self.stage(p)).all(stage)
-    }
-
-    /// How far the conversation with a participant is, if it is here.
-    fn stage(&self, participant: &Participant) -> Option<Stage> {
-        let connection = self.connections.get(&participant.connection()?)?;
-        Some(connection.session.stage())
+        self.roster
+            .participants
+            .iter()
+            .filter_map(Participant::stage)
+            .all(stage)
     }
 
     fn lose_unready(&mut self, now: Stamp) {
@@ -304,7 +298,7 @@ impl Round {
     fn lose_those_who(&mut self, now: Stamp, reason: &str, who: impl Fn(&Participant, Stage) -> bool) {
         for index in 0..self.roster.participants.len() {
             let participant = &self.roster.participants[index];
-            if self.stage(participant).is_some_and(|stage| who(participant, stage)) {
+            if participant.stage().is_some_and(|stage| who(participant, stage)) {
                 self.lose(now, index, reason);
             }
         }

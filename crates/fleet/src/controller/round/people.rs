@@ -1,12 +1,15 @@
 //! What participants and strangers say, and what becomes of them.
 
-use super::{Course, Output, PING_GAP, Round, Setup};
+use super::{Connection, Course, Output, Round, Setup};
 use crate::clock::Stamp;
-use crate::controller::roster::{Participant, State};
-use crate::controller::session::{ConnectionId, Refusal, Step};
-use crate::protocol::{self, Bye, Refused, ToParticipant, Welcome};
+use crate::controller::roster::{Admission, Participant, State};
+use crate::controller::session::{ConnectionId, Refusal, Stage, Step};
+use crate::protocol::{self, Bye, Reach, Ready, Refused, ToParticipant, Welcome};
 use netburn_record::{EventKind, EventRow, Health, Role, Row, Side};
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
+
+/// The most notes of one participant that are kept.
+const MAX_NOTES: usize = 16;
 
 impl Round {
     /// Somebody unknown says who it is.
@@ -14,28 +17,44 @@ impl Round {
         let Step::Joins(hello) = step else {
             unreachable!("a stranger's session takes nothing but `hello`")
         };
-        let index = self.roster.admit(&hello, matches!(self.course, Course::Joining(_)))?;
+        let joining = matches!(self.course, Course::Joining(_));
+        let returns = self.setup.patience.returns;
+        let (index, admission) = self.roster.admit(at, &hello, joining, returns)?;
+        self.moved = true;
+        if let Some(Connection::Stranger(_, until)) = self.connections.insert(id, Connection::Of(index)) {
+            self.strangers.remove(&(until, id));
+        }
+        if let Admission::Again { instead: Some(old), .. } = &admission {
+            self.drop_connection(*old);
+            self.do_not_compare(index);
+        }
         let participant = &mut self.roster.participants[index];
         participant.state = State::Here(id);
         participant.heard = at;
-        let role = participant.expected.role;
-        let connection = self.connections.get_mut(&id).expect("it just said something");
-        connection.participant = Some(index);
-        connection.session.welcome();
+        if admission != Admission::First {
+            participant.session.interrupt();
+        }
+        participant.session.welcome();
         let welcome = Welcome {
             protocol: protocol::VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            taken: 0,
+            taken: participant.session.rows(),
         };
+        let server = participant.expected.role == Role::Server && participant.session.stage() < Stage::Assigned;
+        if server {
+            participant.session.assign();
+        }
         self.outputs
             .push_back(Output::Send(id, ToParticipant::Welcome(welcome)));
-        if role == Role::Server {
-            connection.session.assign();
+        if server {
             let serve = protocol::Serve {
                 plan: self.setup.document.clone(),
                 rate_bps: self.setup.rate.as_bps(),
             };
             self.outputs.push_back(Output::Send(id, ToParticipant::Serve(serve)));
+        }
+        if let Admission::Again { since, why, .. } = admission {
+            self.receive(at, id, index, since, &why);
         }
         Ok(())
     }
@@ -45,11 +64,8 @@ impl Round {
         let participant = &mut self.roster.participants[index];
         match step {
             Step::Joins(_) => unreachable!("a participant's session takes no second `hello`"),
-            Step::Answered => {
-                participant.pings_left = participant.pings_left.saturating_sub(1);
-                participant.ping_due = (participant.pings_left > 0).then(|| at.after(PING_GAP));
-            }
-            Step::Ready(address) if address.is_none() == participant.is_agent() => participant.address = address,
+            Step::Answered => self.answered(at, index),
+            Step::Ready(ready) if ready.server.is_none() == participant.is_agent() => self.ready(at, index, ready),
             Step::Ready(_) => {
                 self.lose(at, index, "its `ready` does not fit its role");
                 return Err(Refusal::Address);
@@ -67,7 +83,7 @@ impl Round {
             }
             Step::Alive => {}
             Step::Health(health) => self.take_health(at, index, health),
-            Step::Done(None) => {}
+            Step::Done(None) => self.moved = true,
             Step::Done(Some(error)) => self.lose(at, index, &error),
             Step::Leaves { early: false, .. } => {
                 self.drop_connection(id);
@@ -79,6 +95,29 @@ impl Round {
             }
         }
         Ok(())
+    }
+
+    /// A participant can start, or has seen why it can't.
+    fn ready(&mut self, at: Stamp, index: usize, ready: Ready) {
+        self.moved = true;
+        let participant = &mut self.roster.participants[index];
+        if ready.server.is_some() {
+            participant.address = ready.server;
+        }
+        let notes = ready.notes.into_iter().take(MAX_NOTES);
+        participant.notes = notes.map(|note| protocol::shorten(note, protocol::MAX_TEXT)).collect();
+        let needed = participant.expected.datagrams;
+        let reach = ready.reach.unwrap_or_default();
+        match unreached(&reach, needed) {
+            Some(reason) => self.lose(at, index, &reason),
+            None => {
+                if let Some(why) = reach.datagrams {
+                    let note =
+                        format!("datagrams don't reach the server and come back ({why}); none of its uses needs them");
+                    self.roster.participants[index].notes.push(note);
+                }
+            }
+        }
     }
 
     /// Keeps a row, and finds the station of one that the server sent.
@@ -120,11 +159,22 @@ impl Round {
     }
 
     pub(super) fn event(&mut self, now: Stamp, station: Option<u16>, kind: EventKind, text: String) {
+        self.event_of(now, Duration::ZERO, station, kind, text);
+    }
+
+    pub(super) fn event_of(
+        &mut self,
+        began: Stamp,
+        length: Duration,
+        station: Option<u16>,
+        kind: EventKind,
+        text: String,
+    ) {
         self.put(Row::Event(EventRow {
             station,
             workload: None,
-            at: self.run_time(now).unwrap_or(Instant::ZERO),
-            length: 0,
+            at: self.run_time(began).unwrap_or(Instant::ZERO),
+            length: length.as_nanos(),
             kind,
             text,
         }));
@@ -132,15 +182,18 @@ impl Round {
 
     /// Says no, and ends the connection of a stranger, or of one who doesn't stop.
     pub(super) fn refuse(&mut self, now: Stamp, id: ConnectionId, refusal: Refusal) {
-        let Some(connection) = self.connections.get_mut(&id) else {
-            return;
-        };
-        let participant = connection.participant;
-        connection.session.refuse();
-        let over = connection.session.is_exhausted();
-        let who = match participant {
-            Some(index) => self.roster.participants[index].expected.name.clone(),
-            None => "a stranger".to_owned(),
+        let (participant, who, over) = match self.connections.get_mut(&id) {
+            None => return,
+            Some(Connection::Stranger(session, _)) => {
+                session.refuse();
+                (None, "a stranger".to_owned(), session.is_exhausted())
+            }
+            Some(Connection::Of(index)) => {
+                let participant = &mut self.roster.participants[*index];
+                participant.session.refuse();
+                let name = participant.expected.name.clone();
+                (Some(*index), name, participant.session.is_exhausted())
+            }
         };
         let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
         self.outputs.push_back(Output::Refused(who, refusal));
@@ -161,9 +214,14 @@ impl Round {
 
     /// Ends a connection that was there.
     pub(super) fn drop_connection(&mut self, id: ConnectionId) {
-        if self.connections.remove(&id).is_some() {
-            self.outputs.push_back(Output::Close(id));
+        match self.connections.remove(&id) {
+            None => return,
+            Some(Connection::Stranger(_, until)) => {
+                self.strangers.remove(&(until, id));
+            }
+            Some(Connection::Of(_)) => {}
         }
+        self.outputs.push_back(Output::Close(id));
     }
 
     /// Ends a stranger's connection.
@@ -177,24 +235,29 @@ impl Round {
 
     /// A participant did its part and left.
     pub(super) fn leave(&mut self, index: usize) {
-        let participant = &mut self.roster.participants[index];
-        participant.state = State::Gone;
-        participant.ping_due = None;
+        self.moved = true;
+        self.do_not_compare(index);
+        self.roster.participants[index].state = State::Gone;
     }
 
     /// A participant is lost: its stations' results end here.
     pub(super) fn lose(&mut self, now: Stamp, index: usize, reason: &str) {
+        self.moved = true;
+        self.do_not_compare(index);
         let participant = &mut self.roster.participants[index];
-        let reason = protocol::shorten(reason.to_owned(), protocol::MAX_TEXT);
         let connection = participant.connection();
-        participant.ping_due = None;
+        let (since, reason) = match &participant.state {
+            State::Away(since, why) => (*since, format!("{why}, and it did not come back")),
+            _ => (now, reason.to_owned()),
+        };
+        let reason = protocol::shorten(reason, protocol::MAX_TEXT);
         participant.state = State::Lost(reason.clone());
         if let Some(id) = connection {
             self.drop_connection(id);
         }
         // Before the start there is no time to tell it at; then all who were lost are told.
         if self.start.is_some() {
-            self.tell_lost(now, index, &reason);
+            self.tell_lost(since, index, &reason);
         }
     }
 
@@ -202,7 +265,7 @@ impl Round {
         let Participant { expected, .. } = &self.roster.participants[index];
         let (name, stations) = (expected.name.clone(), expected.stations.clone());
         let text = match expected.role {
-            Role::Agent => format!("agent {name} was lost: {reason}"),
+            Role::Agent => netburn_record::amend::lost(&name, reason),
             Role::Server => format!("server {name} was lost: {reason}"),
         };
         self.outputs.push_back(Output::Warn(text.clone()));
@@ -213,6 +276,26 @@ impl Round {
                 self.event(now, Some(station), EventKind::Lost, text.clone());
             }
         }
+    }
+}
+
+/// Why a participant that reaches the server so can't take part, if it can't.
+fn unreached(reach: &Reach, datagrams: bool) -> Option<String> {
+    let Reach { tcp, datagrams: lost } = reach;
+    match (tcp, lost.as_ref().filter(|_| datagrams)) {
+        (None, None) => None,
+        (Some(tcp), Some(lost)) => Some(format!(
+            "it doesn't reach the server, neither over TCP ({tcp}) nor by datagrams ({lost})"
+        )),
+        (Some(tcp), None) if datagrams => Some(format!(
+            "it reaches the server by datagrams and not over TCP ({tcp}): a firewall between them, or on the server's \
+             machine, lets only one of the two through"
+        )),
+        (Some(tcp), None) => Some(format!("it doesn't reach the server over TCP ({tcp})")),
+        (None, Some(lost)) => Some(format!(
+            "it reaches the server over TCP and not by datagrams ({lost}), which its part needs: a firewall between \
+             them, or on the server's machine, lets only one of the two through"
+        )),
     }
 }
 

@@ -1,0 +1,368 @@
+//! The controller's side of results that come when nobody holds their run any more.
+//!
+//! Each run is registered with the folder that it goes to, and who takes part. What a member delivers afterwards is held
+//! against that ([`Intake`], pure), appended to a spool of its own in the run's folder, synced, and only then said to be
+//! kept. When all of it is here it is added to the record ([`netburn_record::amend`]), which is a job for a thread that
+//! may take its time; then the member is told to forget it.
+//!
+//! ```text
+//! offer ─→ deliver                   late ─→ (file)   sync ─→ kept        late-end ─→ job ─→ done ─→ forget
+//! ```
+
+mod intake;
+mod job;
+#[cfg(test)]
+mod tests;
+
+pub use intake::{Intake, Refusal};
+pub use job::{Done, Job};
+
+use crate::protocol::standing::{Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::{self, Refused};
+use crate::spool::{About, SpoolFolder, Writer, is_run};
+use netburn_record::UnixTime;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The most runs that are remembered; beyond it the first by name, which begins with its time, is forgotten.
+pub const MAX_RUNS: usize = 1000;
+/// Where in a run's folder late results wait until they are added.
+const LATE: &str = "late";
+
+/// What a controller must know of a run to take results for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registration {
+    /// The run.
+    pub run: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Who takes part.
+    pub parts: Vec<Part>,
+    /// The parts whose results came home late, by name: they are not wanted again.
+    #[serde(default)]
+    pub home: BTreeSet<String>,
+}
+
+/// One agent's part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Under which name it takes part.
+    pub name: String,
+    /// The member who does: nobody else's results are taken for it.
+    pub member: String,
+    /// The stations that it drives, by their numbers in the plan.
+    pub stations: Vec<u16>,
+}
+
+/// Where late results are taken.
+///
+/// **Call order:** runs are [registered](Self::register) before their agents are summoned, and
+/// [released](Self::release) when nobody holds them any more. What members say is handed over with
+/// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end); [`sync`](Self::sync) is called once a second. While
+/// [`next_job`](Self::next_job) gives one, it is carried out on a thread that may wait, and [`done`](Self::done) told of it.
+/// Whatever comes back with a member's name is to be sent to that member.
+#[derive(Debug)]
+pub struct Desk {
+    state: PathBuf,
+    runs: BTreeMap<String, Registration>,
+    held: BTreeSet<String>,
+    /// By member and run.
+    coming: BTreeMap<(String, String), Coming>,
+    jobs: VecDeque<Job>,
+    working: bool,
+    /// Jobs that found their folder in use, and wait for it.
+    put_off: Vec<Job>,
+}
+
+/// The results of one part on their way.
+#[derive(Debug)]
+struct Coming {
+    intake: Intake,
+    /// `None` once all of it is here.
+    writer: Option<Writer>,
+    said: u64,
+}
+
+impl Desk {
+    /// The desk whose registrations are in the folder `state`.
+    ///
+    /// # Errors
+    /// When it can't be made. What is damaged in it is forgotten.
+    pub fn open(state: &Path) -> io::Result<Desk> {
+        std::fs::create_dir_all(state)?;
+        let mut runs = BTreeMap::new();
+        for entry in std::fs::read_dir(state)?.flatten() {
+            let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+            if let Ok(registration) = serde_json::from_str::<Registration>(&text)
+                && is_run(&registration.run)
+                && entry.file_name().to_str() == Some(&format!("{}.json", registration.run))
+            {
+                runs.insert(registration.run.clone(), registration);
+            }
+        }
+        Ok(Desk {
+            state: state.to_owned(),
+            runs,
+            held: BTreeSet::new(),
+            coming: BTreeMap::new(),
+            jobs: VecDeque::new(),
+            working: false,
+            put_off: Vec::new(),
+        })
+    }
+
+    /// A run begins, and somebody holds it: what its agents keep is not wanted here meanwhile. One that is registered
+    /// already keeps what is known of who came home.
+    ///
+    /// # Errors
+    /// When it can't be written down, or its name isn't a run's.
+    pub fn register(&mut self, mut registration: Registration) -> io::Result<()> {
+        if !is_run(&registration.run) {
+            return Err(io::Error::other(format!("`{}` is no run's name", registration.run)));
+        }
+        if let Some(before) = self.runs.get(&registration.run) {
+            registration.home.extend(before.home.iter().cloned());
+        }
+        self.write(&registration)?;
+        self.held.insert(registration.run.clone());
+        self.runs.insert(registration.run.clone(), registration);
+        while self.runs.len() > MAX_RUNS {
+            if let Some((run, _)) = self.runs.pop_first() {
+                let _ = std::fs::remove_file(self.path(&run));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody holds the run any more: what is missing of it is wanted here.
+    pub fn release(&mut self, run: &str) {
+        self.held.remove(run);
+    }
+
+    /// What is known of a run.
+    #[must_use]
+    pub fn registration(&self, run: &str) -> Option<&Registration> {
+        self.runs.get(run)
+    }
+
+    /// A member says what it has kept. What is to be said to it: that it may forget what is home already, and should
+    /// deliver what isn't. Of runs that are held, or that nobody knows here, nothing is said.
+    pub fn offer(&mut self, member: &str, waiting: &[Waiting]) -> Vec<ToMember> {
+        let mut said = Vec::new();
+        for Waiting { run, name, .. } in waiting {
+            let Some(registration) = self.runs.get(run).filter(|_| !self.held.contains(run)) else {
+                continue;
+            };
+            if registration.home.contains(name) {
+                said.push(ToMember::Forget(Forget { run: run.clone() }));
+                continue;
+            }
+            let part = registration
+                .parts
+                .iter()
+                .find(|part| part.name == *name && part.member == member);
+            let Some(part) = part else { continue };
+            match begin(registration, part) {
+                Ok(coming) => {
+                    let sequence = coming.said;
+                    self.coming.insert((member.to_owned(), run.clone()), coming);
+                    if sequence > 0 {
+                        let run = run.clone();
+                        said.push(ToMember::Kept(Kept { run, sequence }));
+                    }
+                    said.push(ToMember::Deliver(Deliver { run: run.clone() }));
+                }
+                Err(error) => said.push(refused(&Refusal::NoRoom(run.clone(), error.to_string()))),
+            }
+        }
+        said
+    }
+
+    /// A member delivers a message. What is to be said to it at once: nothing, or why it isn't taken; then the member
+    /// keeps what it has.
+    pub fn late(&mut self, member: &str, late: Late) -> Option<ToMember> {
+        let run = late.run.clone();
+        let key = (member.to_owned(), run.clone());
+        let taken = (|| {
+            let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
+            let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run.clone()))?;
+            if let Some(rows) = coming.intake.handle(late)? {
+                let written = writer.rows(&rows);
+                written.map_err(|error| Refusal::NoRoom(run.clone(), error.to_string()))?;
+            }
+            Ok(())
+        })();
+        match taken {
+            Ok(()) => None,
+            Err(refusal) => {
+                self.coming.remove(&key);
+                Some(refused(&refusal))
+            }
+        }
+    }
+
+    /// A member has no more. What is to be said to it at once, if that is wrong.
+    pub fn end(&mut self, member: &str, end: LateEnd, now: UnixTime) -> Option<ToMember> {
+        let key = (member.to_owned(), end.run.clone());
+        let registration = self.runs.get(&end.run);
+        let (Some(coming), Some(registration)) = (self.coming.get_mut(&key), registration) else {
+            return Some(refused(&Refusal::NotAsked(end.run)));
+        };
+        let mut writer = coming.writer.take()?;
+        if let Err(error) = writer.end(&end) {
+            self.coming.remove(&key);
+            return Some(refused(&Refusal::NoRoom(end.run, error.to_string())));
+        }
+        // The job opens it anew, and needs its lock.
+        drop(writer);
+        let name = coming.intake.name().to_owned();
+        self.jobs.push_back(Job {
+            member: member.to_owned(),
+            run: end.run.clone(),
+            folder: registration.folder.clone(),
+            stations: coming.intake.stations().to_vec(),
+            end,
+            came: now,
+            name,
+        });
+        None
+    }
+
+    /// A member is gone. What came of it so far is kept.
+    pub fn gone(&mut self, member: &str) {
+        self.coming
+            .retain(|(of, _), coming| of != member || coming.writer.is_none());
+    }
+
+    /// Makes what came last until the disk is: to whom it is to be said that it is kept.
+    pub fn sync(&mut self) -> Vec<(String, ToMember)> {
+        self.jobs.extend(self.put_off.drain(..));
+        let mut said = Vec::new();
+        for ((member, run), coming) in &mut self.coming {
+            let Some(writer) = &mut coming.writer else { continue };
+            let sequence = writer.messages();
+            let synced = writer.unsynced().map_or(Ok(()), |file| file.sync_data());
+            if let Err(error) = synced {
+                tracing::warn!(member, run, %error, "late results can't be synced");
+            } else if sequence > coming.said {
+                coming.said = sequence;
+                let run = run.clone();
+                said.push((member.clone(), ToMember::Kept(Kept { run, sequence })));
+            }
+        }
+        said
+    }
+
+    /// The next thing to be done that takes time; only one at a time.
+    pub fn next_job(&mut self) -> Option<Job> {
+        let job = (!self.working).then(|| self.jobs.pop_front()).flatten();
+        self.working |= job.is_some();
+        job
+    }
+
+    /// A job was carried out: what is to be said, and to whom.
+    pub fn done(&mut self, done: Done) -> Option<(String, ToMember)> {
+        self.working = false;
+        let Done { job, result } = done;
+        let (member, run) = (job.member.clone(), job.run.clone());
+        match result {
+            // Somebody else has the folder for the moment.
+            Err(netburn_record::Error::Live(_)) => {
+                self.put_off.push(job);
+                None
+            }
+            Err(error) => {
+                self.coming.remove(&(member.clone(), run));
+                Some((member, refused(&Refusal::NotAdded(error.to_string()))))
+            }
+            Ok(added) => {
+                tracing::info!(run, name = job.name, added, "late results are home");
+                self.coming.remove(&(member.clone(), run.clone()));
+                if let Some(mut registration) = self.runs.get(&run).cloned() {
+                    registration.home.insert(job.name.clone());
+                    if let Err(error) = self.write(&registration) {
+                        // They would be delivered once more, and found to be here.
+                        tracing::warn!(%error, "that results are home can't be written down");
+                    }
+                    self.runs.insert(run.clone(), registration);
+                }
+                job.clear();
+                Some((member, ToMember::Forget(Forget { run })))
+            }
+        }
+    }
+
+    fn path(&self, run: &str) -> PathBuf {
+        self.state.join(format!("{run}.json"))
+    }
+
+    /// Whole or not at all.
+    fn write(&self, registration: &Registration) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(registration).expect("text for keys");
+        let (path, temporary) = (
+            self.path(&registration.run),
+            self.state.join(format!(".{}.tmp", registration.run)),
+        );
+        let written = File::create(&temporary)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            })
+            .and_then(|()| std::fs::rename(&temporary, path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(temporary);
+        }
+        written
+    }
+}
+
+/// Where late results of a run wait: a file for each part, under its name.
+fn waiting_room(folder: &Path) -> SpoolFolder {
+    SpoolFolder::new(folder.join(LATE))
+}
+
+/// Opens, or opens again, the file of a part.
+fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
+    if !registration.folder.is_dir() {
+        return Err(io::Error::other("the run's folder is gone"));
+    }
+    let room = waiting_room(&registration.folder);
+    let writer = match Writer::resume(&room, &part.name) {
+        // It was all here, but for the last step.
+        Ok((writer, spooled)) if spooled.end.is_some() => {
+            writer.forget();
+            None
+        }
+        Ok((writer, _)) => Some(writer),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        // Damaged from its beginning: the member has it all.
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            crate::spool::forget(&room, &part.name)?;
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let about = || About {
+        run: part.name.clone(),
+        name: part.name.clone(),
+        stations: Vec::new(),
+    };
+    let writer = match writer {
+        Some(writer) => writer,
+        None => Writer::create(&room, &about(), protocol::Start { at: 0 })?,
+    };
+    let taken = writer.messages();
+    Ok(Coming {
+        intake: Intake::new(&registration.run, &part.name, &part.stations, taken),
+        writer: Some(writer),
+        said: taken,
+    })
+}
+
+fn refused(refusal: &Refusal) -> ToMember {
+    let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
+    ToMember::Refused(Refused { reason })
+}

@@ -1,0 +1,257 @@
+//! Results that come home late, from an agent's spool to the record.
+
+use super::*;
+use crate::protocol::{Batch, Start};
+use crate::spool;
+use netburn_record::Sink;
+use netburn_record::{
+    Ending, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
+};
+use netburn_scenario::{Plan, Station};
+use netburn_units::Instant;
+
+const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
+const RUN: &str = "2026-11-22T05-30-00Z-two";
+
+fn row(station: u16, tenth: i64) -> Row {
+    Row::Interval(IntervalRow {
+        station,
+        workload: 0,
+        at: Instant::from_millis(tenth * 100),
+        bytes_down: 1000,
+        bytes_up: 0,
+    })
+}
+
+fn batch(rows: &[Row]) -> Batch {
+    let mut batch = Batch::default();
+    rows.iter().for_each(|row| batch.push(row));
+    batch
+}
+
+fn report() -> Health {
+    Health {
+        name: "x".to_owned(),
+        role: Role::Agent,
+        stations: Vec::new(),
+        lateness_us_p50: 1.0,
+        lateness_us_p99: 2.0,
+        lateness_us_max: 3.0,
+        lateness_count: 4,
+        missed_sends: 0,
+        cpu: 0.1,
+        machine_busy: 0.2,
+        service_us_p99: 0.0,
+        refused: 0,
+        bytes_down: 0,
+        bytes_up: 0,
+        operations: 0,
+    }
+}
+
+/// A finished run of two stations in which the second agent was lost after 10 of its rows.
+fn run(folder: &Path) {
+    let plan = Plan {
+        stations: vec![Station::new("laptop"), Station::new("tv")],
+        ..Plan::new("two")
+    };
+    let header = Header {
+        seed: plan.seed,
+        plan,
+        ground: Ground::Fleet,
+        host: Host::default(),
+        version: "0".to_owned(),
+        started: Some(CAME),
+    };
+    let mut recorder = Recorder::create(folder, header).unwrap();
+    for tenth in 0..10 {
+        recorder.put(&row(1, tenth)).unwrap();
+    }
+    let lost = EventRow {
+        station: Some(1),
+        workload: None,
+        at: Instant::ZERO,
+        length: 0,
+        kind: EventKind::Lost,
+        text: netburn_record::amend::lost("tv", "gone"),
+    };
+    recorder.put(&Row::Event(lost)).unwrap();
+    recorder.finish(&Ending::Complete).unwrap();
+}
+
+/// What the agent of the second station kept: 10 messages of 10 rows.
+fn kept(folder: &SpoolFolder) {
+    let about = About {
+        run: RUN.to_owned(),
+        name: "tv".to_owned(),
+        stations: vec!["tv".to_owned()],
+    };
+    let mut writer = Writer::create(folder, &about, Start { at: 0 }).unwrap();
+    for message in 0..10 {
+        let rows: Vec<Row> = (0..10).map(|n| row(1, message * 10 + n)).collect();
+        let sequence = message as u64 + 1;
+        let rows = protocol::Rows {
+            sequence,
+            batch: batch(&rows),
+        };
+        writer.rows(&rows).unwrap();
+    }
+    let end = LateEnd {
+        run: RUN.to_owned(),
+        error: None,
+        health: Some(report()),
+    };
+    writer.end(&end).unwrap();
+}
+
+fn registration(folder: &Path) -> Registration {
+    Registration {
+        run: RUN.to_owned(),
+        folder: folder.to_owned(),
+        parts: vec![Part {
+            name: "tv".to_owned(),
+            member: "kitchen".to_owned(),
+            stations: vec![1],
+        }],
+        home: BTreeSet::new(),
+    }
+}
+
+/// Delivers as a member does, from message `from` to `to`.
+fn deliver(desk: &mut Desk, folder: &SpoolFolder, from: u64, to: u64) {
+    let mut late = spool::Late::open(folder, RUN, from).unwrap();
+    while let Some(message) = late.next().unwrap().filter(|message| message.sequence <= to) {
+        assert_eq!(desk.late("kitchen", message), None);
+    }
+}
+
+#[test]
+fn late_results_come_home_over_two_controllers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, state) = (dir.path().join("run"), dir.path().join("state"));
+    let spooled = SpoolFolder::new(dir.path().join("agent"));
+    run(&folder);
+    kept(&spooled);
+    let waiting = spool::waiting(&spooled);
+    assert_eq!((waiting.len(), &*waiting[0].name, waiting[0].messages), (1, "tv", 10));
+
+    let mut desk = Desk::open(&state).unwrap();
+    desk.register(registration(&folder)).unwrap();
+    assert_eq!(desk.offer("kitchen", &waiting), [], "somebody holds the run");
+    desk.release(RUN);
+    assert_eq!(desk.offer("cellar", &waiting), [], "another member's part");
+    let wanted = ToMember::Deliver(Deliver { run: RUN.to_owned() });
+    assert_eq!(desk.offer("kitchen", &waiting), [wanted.clone()]);
+    deliver(&mut desk, &spooled, 1, 4);
+    let kept = |sequence| {
+        let run = RUN.to_owned();
+        ToMember::Kept(Kept { run, sequence })
+    };
+    assert_eq!(desk.sync(), [("kitchen".to_owned(), kept(4))]);
+    assert_eq!(desk.sync(), []);
+    deliver(&mut desk, &spooled, 4, 6);
+    // The controller is killed: two messages may or may not be on its disk; here they are.
+    drop(desk);
+    let mut desk = Desk::open(&state).unwrap();
+    assert_eq!(desk.offer("kitchen", &waiting), [kept(6), wanted]);
+    deliver(&mut desk, &spooled, 7, 10);
+    assert!(desk.next_job().is_none());
+    let end = spool::Late::open(&spooled, RUN, 1).unwrap().end();
+    assert_eq!(desk.end("kitchen", end, CAME), None);
+    let job = desk.next_job().unwrap();
+    assert!(desk.next_job().is_none(), "one at a time");
+    let forget = ToMember::Forget(Forget { run: RUN.to_owned() });
+    assert_eq!(desk.done(job.carry_out()), Some(("kitchen".to_owned(), forget.clone())));
+    let run = Run::open(&folder).unwrap();
+    assert_eq!(run.count("intervals"), 100);
+    assert_eq!(
+        run.summary().stations[1].reasons,
+        ["no health report came from the server"]
+    );
+    assert!(!folder.join("late").exists());
+    // Where `forget` was lost on the way, nothing is delivered again.
+    let mut desk = Desk::open(&state).unwrap();
+    assert_eq!(desk.offer("kitchen", &waiting), [forget]);
+    spool::forget(&spooled, RUN).unwrap();
+    spool::forget(&spooled, RUN).unwrap();
+    assert_eq!(spool::waiting(&spooled), []);
+}
+
+#[test]
+fn what_is_not_right_is_refused_and_stays_where_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("run");
+    let spooled = SpoolFolder::new(dir.path().join("agent"));
+    run(&folder);
+    kept(&spooled);
+    let waiting = spool::waiting(&spooled);
+    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
+    let mut wrong = registration(&folder);
+    wrong.run = "../elsewhere".to_owned();
+    assert!(desk.register(wrong).is_err());
+    desk.register(registration(&folder)).unwrap();
+    desk.release(RUN);
+    let late = |sequence, station| Late {
+        run: RUN.to_owned(),
+        sequence,
+        batch: batch(&[row(station, 0)]),
+    };
+    let reason = |said: Option<ToMember>| match said {
+        Some(ToMember::Refused(refused)) => refused.reason,
+        other => panic!("{other:?}"),
+    };
+    assert!(reason(desk.late("kitchen", late(1, 1))).contains("were not asked for"));
+    desk.offer("kitchen", &waiting);
+    assert!(reason(desk.late("kitchen", late(1, 0))).contains("a row about station 0"));
+    // Whoever is refused begins anew.
+    assert!(reason(desk.late("kitchen", late(1, 1))).contains("were not asked for"));
+    desk.offer("kitchen", &waiting);
+    assert!(reason(desk.late("kitchen", late(2, 1))).contains("late rows 2"));
+    // The folder is gone.
+    std::fs::remove_dir_all(&folder).unwrap();
+    let said = desk.offer("kitchen", &waiting);
+    assert!(
+        matches!(&said[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is gone")),
+        "{said:?}"
+    );
+    assert_eq!(spool::waiting(&spooled), waiting);
+}
+
+#[test]
+fn a_record_in_use_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("run");
+    let spooled = SpoolFolder::new(dir.path().join("agent"));
+    run(&folder);
+    kept(&spooled);
+    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
+    desk.register(registration(&folder)).unwrap();
+    desk.release(RUN);
+    desk.offer("kitchen", &spool::waiting(&spooled));
+    deliver(&mut desk, &spooled, 1, 10);
+    desk.end("kitchen", spool::Late::open(&spooled, RUN, 1).unwrap().end(), CAME);
+    let busy = File::create(folder.join("spool")).unwrap();
+    busy.lock().unwrap();
+    let job = desk.next_job().unwrap();
+    assert_eq!(desk.done(job.carry_out()), None);
+    assert!(desk.next_job().is_none());
+    drop(busy);
+    desk.sync();
+    let job = desk.next_job().unwrap();
+    assert!(matches!(desk.done(job.carry_out()), Some((_, ToMember::Forget(_)))));
+}
+
+#[test]
+fn of_too_many_runs_the_oldest_is_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(dir.path()).unwrap();
+    for number in 0..=MAX_RUNS {
+        let mut one = registration(dir.path());
+        one.run = format!("run-{number:05}");
+        desk.register(one).unwrap();
+    }
+    assert!(desk.registration("run-00000").is_none() && desk.registration("run-00001").is_some());
+    let again = Desk::open(dir.path()).unwrap();
+    assert_eq!(again.runs.len(), MAX_RUNS);
+    assert_eq!(again.runs, desk.runs);
+}

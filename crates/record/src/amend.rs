@@ -1,0 +1,330 @@
+//! Results that come home when their run is over: added to its folder, and everything computed anew.
+//!
+//! The new columns and the new `run.json` are written beside the old ones, in a folder `amended`. Its `run.json` comes
+//! last: once that is there, whole, the new record is what counts, and [`Run::open`] puts it in place if whoever wrote it
+//! did not live to. So the folder is the old record or the new one, whenever somebody is killed.
+
+mod known;
+
+use crate::columns::names::Names;
+use crate::document::{Document, FILE, TABLES, sync_folder};
+use crate::error::Error;
+use crate::finish::{SPOOL, Tables, table_path};
+use crate::health::{Health, Role};
+use crate::repeat::pool;
+use crate::row::{EventKind, EventRow, Row};
+use crate::run::Run;
+use crate::summary::count::Counter;
+use crate::summary::judged::{checked, reasons, summarise};
+use crate::utc::UnixTime;
+use known::Known;
+use netburn_units::Instant;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the new record is written.
+const AMENDED: &str = "amended";
+
+/// Whose results come late, and how they ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Late<'a> {
+    /// The agent's name in the run.
+    pub name: &'a str,
+    /// The stations that it drove, by their numbers in the plan.
+    pub stations: &'a [u16],
+    /// When they came.
+    pub came: UnixTime,
+    /// How well it measured, where it lived to say so.
+    pub health: Option<&'a Health>,
+    /// Why its part wasn't done in full, where it wasn't. Where it was, that the agent was once lost is no reason to
+    /// doubt its figures any more.
+    pub error: Option<&'a str>,
+}
+
+/// What became of them.
+#[derive(Debug)]
+pub struct Amended {
+    /// The run as it is now.
+    pub run: Run,
+    /// Rows that were not here before.
+    pub added: u64,
+}
+
+/// The sentence that says why an agent was lost: the event of kind [`EventKind::Lost`] that [`amend`] looks for.
+#[must_use]
+pub fn lost(name: &str, reason: &str) -> String {
+    format!("agent {name} was lost: {reason}")
+}
+
+/// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
+/// finished first, and a folder of several runs around it is pooled anew.
+///
+/// # Errors
+/// When it is no run folder, is still being recorded or amended, `rows` fails, a row isn't about the agent's stations, or
+/// there is no room. The folder is as it was then.
+pub fn amend(
+    folder: &Path,
+    late: &Late<'_>,
+    rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
+) -> Result<Amended, Error> {
+    drop(Run::open(folder)?);
+    let lock = Lock::take(folder)?;
+    let run = Run::open_finished(folder)?;
+    if !run.repeats().is_empty() {
+        return Err(Error::NotARun(folder.to_owned()));
+    }
+    let beside = folder.join(AMENDED);
+    remove(&beside).map_err(Error::io(&beside))?;
+    let written = std::fs::create_dir(&beside)
+        .map_err(Error::io(&beside))
+        .and_then(|()| write(&run, &beside, late, rows));
+    let added = match written {
+        Ok(added) => added,
+        Err(error) => {
+            // What space there is stays with what was measured.
+            let _ = remove(&beside);
+            return Err(error);
+        }
+    };
+    put_in_place(folder)?;
+    let run = Run::open_finished(folder)?;
+    drop(lock);
+    pool_around(folder)?;
+    Ok(Amended { run, added })
+}
+
+/// Puts an amended record in place that was left whole. The folder's lock is taken for it.
+pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
+    if !folder.join(AMENDED).join(FILE).exists() {
+        return Ok(());
+    }
+    let _lock = Lock::take(folder)?;
+    put_in_place(folder)
+}
+
+/// Writes the whole new record into `beside`, and how many rows it has more.
+fn write(
+    run: &Run,
+    beside: &Path,
+    late: &Late<'_>,
+    rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
+) -> Result<u64, Error> {
+    let (header, ending) = (run.header(), run.ending());
+    let names = Names::new(&header.plan);
+    let mut tables = Tables::create(beside)?;
+    let mut counter = Counter::new(&header.plan, header.ground);
+    let mut known = Known::of(late.stations);
+    let whole = late.error.is_none();
+    let sentence = lost(late.name, "");
+    let mut failed = None;
+    let mut put = |row: &Row| {
+        counter.row(row);
+        tables.put(row, &names)
+    };
+    run.rows(&mut |mut row| {
+        if let Row::Event(event) = &mut row
+            && whole
+            && event.kind == EventKind::Lost
+            && event.station.is_some_and(|station| late.stations.contains(&station))
+            && event.text.starts_with(&sentence)
+        {
+            event.kind = EventKind::Warning;
+        }
+        known.note(&row);
+        if failed.is_none() {
+            failed = put(&row).err();
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let mut added = 0;
+    let (mut from, mut to) = (None, None);
+    while let Some(row) = rows().map_err(Error::io(beside))? {
+        if !late.stations.contains(&station_of(&row).unwrap_or(u16::MAX)) {
+            return Err(Error::damaged(beside, "a row that isn't the sender's"));
+        }
+        if known.note(&row) {
+            added += 1;
+            let at = at(&row);
+            from = Some(from.map_or(at, |from: Instant| from.min(at)));
+            to = Some(to.map_or(at, |to: Instant| to.max(at)));
+            put(&row)?;
+        }
+    }
+    for event in said(run, late, added, from.zip(to)) {
+        put(&Row::Event(event))?;
+    }
+    let facts = tables.finish()?;
+    sync_folder(beside).map_err(Error::io(beside))?;
+    let evidence = counter.finish(ending);
+    let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
+    let gate = checked(header, ending, &evidence);
+    let why = reasons(header, ending, &evidence);
+    let summary = summarise(header, &run.path().to_string_lossy(), evidence, gate, why);
+    let document = Document {
+        health,
+        clocks,
+        tables: facts,
+        ..Document::new(header, ending, summary)
+    };
+    document.write(beside)?;
+    Ok(added)
+}
+
+/// What is to be said about it in the record.
+fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>) -> Vec<EventRow> {
+    let plan = &run.header().plan;
+    let (name, came) = (late.name, late.came.rfc3339());
+    let what = match (added, span) {
+        (0, _) | (_, None) => "nothing that was not here already".to_owned(),
+        (1, Some((from, _))) => format!("1 row, of {from}"),
+        (more, Some((from, to))) => format!("{more} rows, of {from} to {to}"),
+    };
+    let mut text = format!("results of agent {name} came home later, at {came}: {what}");
+    if let Some(error) = late.error {
+        text = format!("{text}; they are not all: {error}");
+    }
+    let event = |station: Option<u16>, kind: EventKind, text: String| EventRow {
+        station,
+        workload: None,
+        at: Instant::ZERO + plan.duration,
+        length: 0,
+        kind,
+        text,
+    };
+    let mut events: Vec<EventRow> = late
+        .stations
+        .iter()
+        .map(|station| event(Some(*station), EventKind::Warning, text.clone()))
+        .collect();
+    if let Some(health) = late.health {
+        let name = |station: &u16| {
+            plan.stations
+                .get(usize::from(*station))
+                .map(|station| station.name.clone())
+        };
+        let health = Health {
+            name: late.name.to_owned(),
+            role: Role::Agent,
+            stations: late.stations.iter().filter_map(name).collect(),
+            ..health.clone()
+        };
+        let text = serde_json::to_string(&health).expect("plain fields");
+        events.push(event(None, EventKind::Health, text));
+    }
+    events
+}
+
+/// Makes what lies beside the record: one rename each, `run.json` last, any of them as often as it takes.
+fn put_in_place(folder: &Path) -> Result<(), Error> {
+    let beside = folder.join(AMENDED);
+    let moved = (|| {
+        for name in TABLES {
+            match std::fs::rename(table_path(&beside, name), table_path(folder, name)) {
+                // Somebody came as far as this before.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        sync_folder(folder)?;
+        std::fs::rename(beside.join(FILE), folder.join(FILE))?;
+        sync_folder(folder)
+    })();
+    moved.map_err(Error::io(&beside))?;
+    // The record is whole without this.
+    let _ = std::fs::remove_dir(&beside);
+    Ok(())
+}
+
+/// Pools the runs around `folder` anew, where it is one of several.
+fn pool_around(folder: &Path) -> Result<(), Error> {
+    let Some(parent) = folder.parent().filter(|parent| parent.join(FILE).exists()) else {
+        return Ok(());
+    };
+    let around = Run::open_finished(parent)?;
+    let name = folder.file_name();
+    if around.repeats().iter().any(|run| run.file_name() == name) {
+        let runs: Result<Vec<Run>, Error> = around.repeats().iter().map(|run| Run::open(run)).collect();
+        pool(parent, &runs?)?;
+    }
+    Ok(())
+}
+
+/// Removes a folder that may not be there.
+fn remove(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn station_of(row: &Row) -> Option<u16> {
+    match row {
+        Row::Operation(row) => Some(row.station),
+        Row::Interval(row) => Some(row.station),
+        Row::Connection(row) => Some(row.station),
+        Row::Link(row) => Some(row.station),
+        Row::Event(row) => row.station,
+        Row::Air(_) => None,
+    }
+}
+
+fn at(row: &Row) -> Instant {
+    match row {
+        Row::Operation(row) => row.operation.due,
+        Row::Interval(row) => row.at,
+        Row::Connection(row) => row.at,
+        Row::Link(row) => row.at,
+        Row::Event(row) => row.at,
+        Row::Air(row) => row.at,
+    }
+}
+
+/// The lock of a finished folder: that of its spool, which is made for it and goes with it.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    fn take(folder: &Path) -> Result<Lock, Error> {
+        let path = folder.join(SPOOL);
+        loop {
+            let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+            let file = opened.map_err(Error::io(&path))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(Error::Live(folder.to_owned())),
+                Err(TryLockError::Error(error)) => return Err(Error::io(path)(error)),
+            }
+            // Whoever had it before may have removed it while we waited.
+            if is_at(&file, &path) {
+                return Ok(Lock { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether `path` still leads to `file`.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let ours = file.metadata();
+        let there = std::fs::metadata(path);
+        ours.is_ok_and(|ours| there.is_ok_and(|there| (ours.dev(), ours.ino()) == (there.dev(), there.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}

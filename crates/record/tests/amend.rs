@@ -1,0 +1,366 @@
+//! Results that come home late: what becomes of the record, and of one whose writer is killed on the way.
+
+#![cfg(unix)]
+
+mod util;
+
+use netburn_record::{
+    Ending, Error, EventKind, EventRow, Health, Late, Recorder, Repeats, Role, Row, Run, Sink, UnixTime, amend,
+};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Outcome, Verdict};
+use proptest::prelude::*;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use util::{event, header, health, interval, ms, operation, plan, seeded};
+
+const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
+
+/// A call of the laptop's, one every 20 ms.
+fn call(number: u64) -> Row {
+    let due = ms(number as i64 * 20);
+    operation(0, 1, number, due, Outcome::Finished, Duration::from_millis(30))
+}
+
+/// A page of the laptop's.
+fn page(number: u64) -> Row {
+    let due = ms(number as i64 * 1000);
+    operation(0, 0, number, due, Outcome::Finished, Duration::from_millis(90))
+}
+
+/// What the laptop measured in a minute.
+fn laptop() -> Vec<Row> {
+    let mut rows: Vec<Row> = (0..3000).map(call).collect();
+    rows.extend((0..60).map(page));
+    rows.extend((0..600).map(|tenth| interval(0, 0, tenth * 100, 9000)));
+    rows.push(event(Some(0), Some(1), 777, Duration::ZERO, EventKind::Change));
+    rows
+}
+
+/// What the television measured, and both say of themselves.
+fn others() -> Vec<Row> {
+    let film = |number: i64| {
+        let due = ms(number * 10_000);
+        operation(1, 0, number as u64, due, Outcome::Finished, Duration::from_millis(500))
+    };
+    let mut rows: Vec<Row> = (0..6).map(film).collect();
+    rows.extend((0..600).map(|tenth| interval(1, 0, tenth * 100, 300_000)));
+    rows.push(health("tv", Role::Agent, &["hall-tv"]));
+    rows.push(health("server", Role::Server, &[]));
+    rows
+}
+
+fn lost(at: i64) -> Row {
+    Row::Event(EventRow {
+        station: Some(0),
+        workload: None,
+        at: ms(at),
+        length: 0,
+        kind: EventKind::Lost,
+        text: netburn_record::amend::lost("laptop", "the connection was closed, and it did not come back"),
+    })
+}
+
+fn report() -> Health {
+    let Row::Event(event) = health("x", Role::Agent, &["x"]) else {
+        unreachable!()
+    };
+    serde_json::from_str(&event.text).unwrap()
+}
+
+/// A run in which the laptop was lost after `kept` of its rows.
+fn record(path: &Path, kept: usize) -> Run {
+    let mut recorder = Recorder::create(path, header(plan())).unwrap();
+    for row in laptop().into_iter().take(kept).chain([lost(1234)]).chain(others()) {
+        recorder.put(&row).unwrap();
+    }
+    recorder.finish(&Ending::Complete).unwrap()
+}
+
+fn whole(health: Option<&Health>) -> Late<'_> {
+    Late {
+        name: "laptop",
+        stations: &[0],
+        came: CAME,
+        health,
+        error: None,
+    }
+}
+
+fn amended(path: &Path, late: &Late<'_>, rows: Vec<Row>) -> Result<u64, Error> {
+    let mut rows = rows.into_iter();
+    amend(path, late, &mut || Ok(rows.next())).map(|amended| amended.added)
+}
+
+fn rows_of(run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    run.rows(&mut |row| rows.push(row)).unwrap();
+    rows
+}
+
+fn events(run: &Run, kind: EventKind) -> Vec<EventRow> {
+    let rows = rows_of(run).into_iter().filter_map(|row| match row {
+        Row::Event(event) if event.kind == kind => Some(event),
+        _ => None,
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_part_that_comes_home_whole_is_judged_like_any_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let before = record(&path, 1000);
+    assert_eq!(before.summary().verdict, Verdict::Inconclusive);
+    assert_eq!(before.summary().stations[0].workloads[1].operations, 1000);
+
+    let report = report();
+    assert_eq!(amended(&path, &whole(Some(&report)), laptop()).unwrap(), 2661);
+    let run = Run::open(&path).unwrap();
+    let laptop = &run.summary().stations[0];
+    // 60 s of warm-up are none in this plan: all 3,000 calls and 60 pages count, 600 intervals of 9 kB are 0.72 Mbit/s.
+    assert_eq!(laptop.workloads[1].operations, 3000);
+    assert_eq!(laptop.workloads[0].operations, 60);
+    assert!(
+        (laptop.throughput_mbps - 0.72).abs() < 1e-9,
+        "{}",
+        laptop.throughput_mbps
+    );
+    assert_eq!(laptop.reasons, [String::new(); 0]);
+    assert_ne!(laptop.verdict, Verdict::Inconclusive);
+    assert!(run.summary().gate.ok, "{:?}", run.summary().gate.reasons);
+    // What happened stays told.
+    assert_eq!(events(&run, EventKind::Lost), []);
+    let warned = events(&run, EventKind::Warning);
+    assert_eq!(warned.len(), 2);
+    assert!(
+        warned[0].text.starts_with("agent laptop was lost: the connection"),
+        "{warned:?}"
+    );
+    assert_eq!(warned[0].at, ms(1234));
+    assert!(warned[1].text.contains("came home later, at 2026-"), "{warned:?}");
+    // The same as if nothing had been lost, but for the two warnings.
+    let other = dir.path().join("never-lost");
+    let mut recorder = Recorder::create(&other, header(plan())).unwrap();
+    let told = health("laptop", Role::Agent, &["laptop"]);
+    for row in self::laptop().into_iter().chain(others()).chain([told]) {
+        recorder.put(&row).unwrap();
+    }
+    let straight = recorder.finish(&Ending::Complete).unwrap();
+    assert_eq!(run.summary().stations, straight.summary().stations);
+    assert_eq!(run.summarise().unwrap(), *run.summary());
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 6, "five tables and run.json");
+}
+
+#[test]
+fn what_comes_home_in_part_is_added_and_stays_in_doubt() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    record(&path, 1000);
+    let late = Late {
+        error: Some("it ended before its part was done"),
+        ..whole(None)
+    };
+    assert_eq!(amended(&path, &late, laptop()[..1500].to_vec()).unwrap(), 500);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.summary().stations[0].workloads[1].operations, 1500);
+    assert_eq!(run.summary().stations[0].verdict, Verdict::Inconclusive);
+    assert_eq!(events(&run, EventKind::Lost).len(), 1);
+    // And again, with all of it.
+    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2161);
+    let run = Run::open(&path).unwrap();
+    assert_ne!(run.summary().stations[0].verdict, Verdict::Inconclusive);
+    // What is here comes in vain.
+    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 0);
+}
+
+#[test]
+fn what_cannot_be_added_leaves_the_record_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    record(&path, 1000);
+    let read = || -> Vec<(PathBuf, Vec<u8>)> {
+        let entries = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = read();
+    let foreign = amended(&path, &whole(None), vec![call(2000), interval(1, 0, 0, 1)]);
+    assert!(matches!(foreign, Err(Error::Damaged { .. })), "{foreign:?}");
+    assert_eq!(read(), before);
+    let mut unreadable = || Err(io::Error::other("torn"));
+    assert!(matches!(
+        amend(&path, &whole(None), &mut unreadable),
+        Err(Error::Io { .. })
+    ));
+    assert_eq!(read(), before);
+    // No room: a file where the folder should be.
+    std::fs::write(path.join("amended"), "").unwrap();
+    assert!(matches!(amended(&path, &whole(None), laptop()), Err(Error::Io { .. })));
+    std::fs::remove_file(path.join("amended")).unwrap();
+    assert_eq!(read(), before);
+    let nowhere = amended(&dir.path().join("nowhere"), &whole(None), laptop());
+    assert!(matches!(nowhere, Err(Error::NotARun(_))), "{nowhere:?}");
+}
+
+#[test]
+fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    for row in laptop().iter().take(1000).chain(&others()) {
+        recorder.put(row).unwrap();
+    }
+    recorder.sync().unwrap();
+    let live = amended(&path, &whole(None), laptop());
+    assert!(matches!(live, Err(Error::Live(_))), "{live:?}");
+    drop(recorder);
+    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2661);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.summary().stations[0].workloads[1].operations, 3000);
+    assert!(matches!(run.ending(), Ending::Failed(_)));
+}
+
+#[test]
+fn the_pool_around_an_amended_run_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut repeats = Repeats::create(&dir.path().join("twice")).unwrap();
+    for seed in [1, 2] {
+        let mut recorder = Recorder::create(&repeats.next_path(), seeded(header(plan()), seed)).unwrap();
+        for row in laptop().iter().take(1000).chain(&others()) {
+            recorder.put(row).unwrap();
+        }
+        repeats.add(recorder.finish(&Ending::Complete).unwrap());
+    }
+    let path = repeats.path().to_owned();
+    repeats.finish().unwrap();
+    amended(&path.join("2"), &whole(Some(&report())), laptop()).unwrap();
+    let pool = Run::open(&path).unwrap();
+    assert_eq!(pool.summary().stations[0].workloads[1].operations, 4000);
+}
+
+/// In an ordinary run of the tests, nothing; else what is killed.
+#[test]
+fn child() {
+    let Ok(path) = std::env::var("NETBURN_AMEND") else {
+        return;
+    };
+    amended(Path::new(&path), &whole(Some(&report())), laptop()).unwrap();
+}
+
+/// Killed after ever more time, it is the old record or the new one, and can be amended again.
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_record_or_the_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut old, mut new) = (0, 0);
+    for step in 0..40 {
+        let path = dir.path().join(format!("run{step}"));
+        record(&path, 1000);
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child"])
+            .env("NETBURN_AMEND", &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(step * 4));
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let run = Run::open(&path).unwrap();
+        match run.summary().stations[0].workloads[1].operations {
+            1000 => old += 1,
+            3000 => new += 1,
+            other => panic!("{other} operations after {step}"),
+        }
+        assert_eq!(run.summarise().unwrap(), *run.summary());
+        amended(&path, &whole(Some(&report())), laptop()).unwrap();
+        assert_eq!(
+            Run::open(&path).unwrap().summary().stations[0].workloads[1].operations,
+            3000
+        );
+    }
+    assert_eq!(old + new, 40);
+}
+
+/// Each moment of putting the new record in place, made by hand: so many renames done.
+#[test]
+fn each_rename_alone_leaves_the_new_record() {
+    let tables = ["operations", "intervals", "connections", "link", "events"].map(|name| format!("{name}.parquet"));
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old"), dir.path().join("new"));
+    record(&old, 1000);
+    record(&new, 1000);
+    amended(&new, &whole(Some(&report())), laptop()).unwrap();
+    for renamed in 0..=5 {
+        let path = dir.path().join(format!("after-{renamed}"));
+        std::fs::create_dir_all(path.join("amended")).unwrap();
+        for (number, table) in tables.iter().enumerate() {
+            if number < renamed {
+                std::fs::copy(new.join(table), path.join(table)).unwrap();
+            } else {
+                std::fs::copy(old.join(table), path.join(table)).unwrap();
+                std::fs::copy(new.join(table), path.join("amended").join(table)).unwrap();
+            }
+        }
+        std::fs::copy(old.join("run.json"), path.join("run.json")).unwrap();
+        std::fs::copy(new.join("run.json"), path.join("amended").join("run.json")).unwrap();
+        let run = Run::open(&path).unwrap();
+        assert_eq!(
+            run.summary().stations[0].workloads[1].operations,
+            3000,
+            "after {renamed}"
+        );
+        assert_eq!(run.summarise().unwrap(), *run.summary());
+        assert!(!path.join("amended").exists() && !path.join("spool").exists());
+    }
+    // Without its `run.json`, what lies beside is nothing.
+    let path = dir.path().join("torn");
+    record(&path, 1000);
+    std::fs::create_dir(path.join("amended")).unwrap();
+    std::fs::write(path.join("amended").join("operations.parquet"), "PAR1").unwrap();
+    assert_eq!(
+        Run::open(&path).unwrap().summary().stations[0].workloads[1].operations,
+        1000
+    );
+    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2661);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// However the rows were cut, and however often they come, each is in the record once.
+    #[test]
+    fn no_row_is_lost_and_none_is_there_twice(kept in 0usize..3660, pieces in prop::collection::vec((0usize..3661, 0usize..3661), 1..4)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        record(&path, kept);
+        let all = laptop();
+        for (one, other) in pieces {
+            let part = all[one.min(other)..one.max(other)].to_vec();
+            let late = Late { error: Some("a part of it"), ..whole(None) };
+            amended(&path, &late, part).unwrap();
+        }
+        amended(&path, &whole(Some(&report())), all.clone()).unwrap();
+        let run = Run::open(&path).unwrap();
+        let mut got: Vec<String> = rows_of(&run)
+            .iter()
+            .filter(|row| match row {
+                Row::Operation(row) => row.station == 0,
+                Row::Interval(row) => row.station == 0,
+                Row::Event(row) => row.kind == EventKind::Change,
+                _ => false,
+            })
+            .map(|row| format!("{row:?}"))
+            .collect();
+        let mut wanted: Vec<String> = all.iter().map(|row| format!("{row:?}")).collect();
+        got.sort();
+        wanted.sort();
+        prop_assert_eq!(got, wanted);
+        prop_assert!(run.summary().stations[0].reasons.is_empty());
+        let _ = Instant::ZERO;
+    }
+}
