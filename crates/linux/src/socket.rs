@@ -76,8 +76,9 @@ pub fn arrived(socket: impl AsFd) -> io::Result<Duration> {
         let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel writes one timespec.
         crate::process::check(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at) })?;
-        let nanos = i64::from(at.tv_sec) * 1_000_000_000 + i64::from(at.tv_nsec);
-        Ok(Duration::from_nanos(nanos.unsigned_abs()))
+        Ok(Duration::from_nanos(
+            at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64,
+        ))
     }
     #[cfg(not(target_os = "linux"))]
     {
