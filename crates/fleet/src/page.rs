@@ -47,7 +47,35 @@ files! {
     HTML "/" "index.html",
     CSS "/station/style.css" "style.css",
     SVG "/station/icon.svg" "icon.svg",
+    MODULE "/station/abilities.js" "abilities.js",
+    MODULE "/station/awake.js" "awake.js",
+    MODULE "/station/bytes.js" "bytes.js",
+    MODULE "/station/clock.js" "clock.js",
+    MODULE "/station/consent.js" "consent.js",
+    MODULE "/station/driver.js" "driver.js",
+    MODULE "/station/health.js" "health.js",
+    MODULE "/station/keeper.js" "keeper.js",
+    MODULE "/station/machine.js" "machine.js",
+    MODULE "/station/messages.js" "messages.js",
+    MODULE "/station/names.js" "names.js",
     MODULE "/station/page.js" "page.js",
+    MODULE "/station/part.js" "part.js",
+    MODULE "/station/picture.js" "picture.js",
+    MODULE "/station/plan.js" "plan.js",
+    MODULE "/station/player.js" "player.js",
+    MODULE "/station/quantity.js" "quantity.js",
+    MODULE "/station/result.js" "result.js",
+    MODULE "/station/rows.js" "rows.js",
+    MODULE "/station/schedule.js" "schedule.js",
+    MODULE "/station/screen.js" "screen.js",
+    MODULE "/station/seed.js" "seed.js",
+    MODULE "/station/sha256.js" "sha256.js",
+    MODULE "/station/slots.js" "slots.js",
+    MODULE "/station/socket.js" "socket.js",
+    MODULE "/station/standing.js" "standing.js",
+    MODULE "/station/station.js" "station.js",
+    MODULE "/station/store.js" "store.js",
+    MODULE "/station/transfer.js" "transfer.js",
 }
 
 /// The file at this path, without a query.
@@ -59,6 +87,19 @@ pub fn find(path: &str) -> Option<&'static File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_file_there_is_is_served() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/station");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let path = match name.as_str() {
+                "index.html" => "/".to_owned(),
+                name => format!("/station/{name}"),
+            };
+            assert!(find(&path).is_some(), "{path}");
+        }
+    }
 
     #[test]
     fn each_path_is_one_file() {

@@ -1,0 +1,288 @@
+//! The station page's modules, in node: their own tests, their messages against the schema, and their state machine
+//! against the agents'.
+
+use netburn_fleet::protocol::standing::FromMember;
+use netburn_fleet::protocol::{Message, ToController};
+use netburn_scenario::{Document, Ground};
+use netburn_units::{Duration, Instant, Stream};
+use netburn_workload::{Action, Connection, Failure, Outcome, RequestId, Wake, Workload};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs node, which must be content.
+fn node(arguments: &[&str], more: &[(&str, &Path)]) -> String {
+    let mut command = Command::new("node");
+    command.current_dir(root()).args(arguments);
+    command.envs(more.iter().copied());
+    let output = command.output().expect("node is installed: scripts/install-test-needs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "node {arguments:?}:\n{said}\n{errors}");
+    said
+}
+
+#[test]
+fn the_modules_keep_their_own_tests_and_every_message_of_theirs_is_one_of_the_protocol() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = folder.path().join("messages");
+    node(&["--test", "web/tests/"], &[("NETBURN_MESSAGES", &messages)]);
+    let schema = std::fs::read_to_string(root().join("docs/protocol.schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for line in std::fs::read_to_string(messages).unwrap().lines() {
+        let (kind, text) = line.split_once(' ').unwrap();
+        let value: Value = serde_json::from_str(text).unwrap();
+        let name = value["type"].as_str().unwrap().to_owned();
+        assert!(schema.is_valid(&value), "{line}");
+        // Nothing is left over: what is read and written again is the same.
+        let (read, wrong) = match kind {
+            "run" => (ToController::from_text(text).map(|m| m.to_text()), "a participant's"),
+            _ => (FromMember::from_text(text).map(|m| m.to_text()), "a member's"),
+        };
+        let read = read.unwrap_or_else(|error| panic!("not {wrong}: {error}: {line}"));
+        assert_eq!(plain(serde_json::from_str(&read).unwrap()), plain(value), "{line}");
+        seen.insert(format!("{kind} {name}"));
+    }
+    let expected = [
+        "run bye",
+        "run done",
+        "run health",
+        "run hello",
+        "run pong",
+        "run progress",
+        "run ready",
+        "run rows",
+        "standing alive",
+        "standing bye",
+        "standing enrol",
+        "standing late",
+        "standing late-end",
+    ];
+    assert!(seen.iter().eq(expected.iter()), "{seen:?}");
+}
+
+/// Without what says nothing (absent, null, empty), and numbers by their value.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let all = map.into_iter().map(|(key, value)| (key, plain(value)));
+            let some = all.filter(|(_, v)| !v.is_null() && *v != json!([]) && *v != json!({}));
+            let mut some: Vec<_> = some.collect();
+            some.sort_by(|(a, _), (b, _)| a.cmp(b));
+            some.into_iter().collect()
+        }
+        Value::Array(list) => list.into_iter().map(plain).collect(),
+        Value::Number(number) => json!(number.as_f64()),
+        other => other,
+    }
+}
+
+#[test]
+fn a_workload_in_a_browser_does_what_an_agents_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cases");
+    let mut random = netburn_units::Seed(20).stream("cases", 0);
+    let mut text = String::new();
+    for _ in 0..160 {
+        writeln!(text, "{}", case(&mut random)).unwrap();
+    }
+    std::fs::write(&path, text).unwrap();
+    let said = node(&["web/tests/against_rust.js", path.to_str().unwrap()], &[]);
+    assert_eq!(said.trim(), "160 cases");
+}
+
+/// One workload of random settings, what happened to it, and what it said to each.
+fn case(random: &mut Stream) -> Value {
+    let text = scenario(random);
+    let document = Document::from_toml("case.toml", &text).unwrap();
+    let (plan, _) = document
+        .resolve_for(Ground::Local)
+        .unwrap_or_else(|e| panic!("{e:?}: {text}"));
+    let station = &plan.stations[0];
+    let start = Instant::ZERO + station.start;
+    let end = (Instant::ZERO + station.end(plan.duration)).max(start);
+    let config = station.workloads[0].config.clone();
+    let index = random.below(1 << 32);
+    let mut machine = Workload::new(config, start, end, end + plan.drain, plan.seed, index);
+    let (mut steps, mut said) = (Vec::new(), Vec::new());
+    let mut under_way: Vec<RequestId> = Vec::new();
+    let mut now = Instant::from_millis(-100);
+    for _ in 0..150 {
+        let (step, id) = input(random, &mut machine, &mut now, &under_way);
+        if let Some(id) = id {
+            under_way.retain(|other| *other != id);
+        }
+        steps.push(step);
+        said.push(heard(&mut machine, &mut under_way));
+        if machine.is_settled() {
+            break;
+        }
+    }
+    let target = json!({ "address": "192.0.2.1:4480", "datagram_port": 4480 });
+    let assign = json!({ "plan": plan.to_json(), "stations": [0], "target": target });
+    json!({ "assign": assign, "index": index, "steps": steps, "said": said })
+}
+
+fn scenario(random: &mut Stream) -> String {
+    let kind = ["pages", "stream", "calls", "download", "upload"][random.below(5) as usize];
+    let every = 20 + random.below(400);
+    let mut workload = format!(
+        "kind = \"{kind}\"\nobject_size = \"{} B\"\n",
+        1 + random.below(2_000_000)
+    );
+    if random.below(2) == 0 {
+        workload += &format!("timeout = \"{} ms\"\n", 10 + random.below(900));
+    }
+    if matches!(kind, "pages" | "stream" | "calls") {
+        workload += &format!("every = \"{every}.{:03} ms\"\n", random.below(1000));
+    }
+    if matches!(kind, "pages" | "calls") {
+        workload += &format!(
+            "jitter = \"{} us\"\ngoal = \"{} ms\"\n",
+            random.below(every * 500),
+            1 + random.below(500)
+        );
+    }
+    match kind {
+        "pages" => workload += &format!("objects = {}\n", 1 + random.below(4)),
+        "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
+        "stream" => {
+            let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
+            let hold = start + random.below(3000);
+            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{hold} ms\"");
+            workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
+        }
+        _ => {}
+    }
+    if matches!(kind, "pages" | "calls") && random.below(2) == 0 {
+        workload += "connections = \"new\"\n";
+    }
+    format!(
+        "duration = \"{} ms\"\ndrain = \"{} ms\"\nseed = {}\n[station.one]\nstart = \"{} ms\"\nworkload = \"use\"\n[workload.use]\n{workload}",
+        2000 + random.below(4000),
+        random.below(2000),
+        random.next_u64() >> 1,
+        random.below(1000),
+    )
+}
+
+/// Something happens to the machine: what, and the request that is over with it.
+fn input(
+    random: &mut Stream,
+    machine: &mut Workload,
+    now: &mut Instant,
+    under_way: &[RequestId],
+) -> (Value, Option<RequestId>) {
+    let some = (!under_way.is_empty()).then(|| under_way[random.below(under_way.len() as u64) as usize]);
+    let choice = random.below(20);
+    *now = *now + Duration::from_nanos(random.below(15_000_000));
+    if let (Some(id), 0..=14) = (some, choice) {
+        let mut step = json!({ "now": now.as_nanos(), "operation": id.operation, "object": id.object });
+        let what = match choice {
+            0..=7 => {
+                let bytes = 1 + random.below(1_500_000);
+                machine.handle_bytes(*now, id, bytes);
+                step["bytes"] = bytes.into();
+                "bytes"
+            }
+            8..=13 => {
+                machine.handle_finished(*now, id);
+                "finished"
+            }
+            _ => {
+                machine.handle_failed(*now, id, Failure::Connection);
+                step["how"] = "failed-connection".into();
+                "failed"
+            }
+        };
+        step["do"] = what.into();
+        return (step, (what != "bytes").then_some(id));
+    }
+    if choice == 19 && random.below(40) == 0 {
+        machine.handle_stop(*now);
+        return (json!({ "do": "stop", "now": now.as_nanos() }), None);
+    }
+    if let Some((at, _)) = machine.poll_timeout() {
+        // Often in time, sometimes early or late.
+        *now = (*now).max(at) + Duration::from_nanos([0, 0, 0, random.below(300_000_000)][random.below(4) as usize]);
+    }
+    machine.handle_timeout(*now);
+    (json!({ "do": "timeout", "now": now.as_nanos() }), None)
+}
+
+fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
+    let mut actions = Vec::new();
+    while let Some(action) = machine.poll_action() {
+        actions.push(match action {
+            Action::Begin(request) => {
+                under_way.push(request.id);
+                let slot = match request.connection {
+                    Connection::New => None,
+                    Connection::Kept(slot) => Some(slot),
+                };
+                let RequestId { operation, object } = request.id;
+                json!([
+                    "begin",
+                    operation,
+                    object,
+                    request.due.as_nanos(),
+                    slot,
+                    request.size.as_bytes()
+                ])
+            }
+            Action::Cancel(id) => {
+                under_way.retain(|other| *other != id);
+                json!(["cancel", id.operation, id.object])
+            }
+            Action::Send { .. } => unreachable!("nobody probes here"),
+        });
+    }
+    let mut operations = Vec::new();
+    while let Some(o) = machine.poll_operation() {
+        let at = |instant: Option<Instant>| instant.map(Instant::as_nanos);
+        operations.push(json!([
+            o.sequence,
+            o.due.as_nanos(),
+            at(o.started),
+            at(o.first_byte),
+            at(o.finished),
+            o.bytes,
+            outcome(o.outcome),
+        ]));
+    }
+    let mut stalls = Vec::new();
+    while let Some(stall) = machine.poll_stall() {
+        stalls.push(json!([stall.began.as_nanos(), stall.length.as_nanos()]));
+    }
+    let timeout = machine
+        .poll_timeout()
+        .map(|(at, why)| json!([at.as_nanos(), wake(why)]));
+    json!({ "actions": actions, "operations": operations, "stalls": stalls, "timeout": timeout })
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished => "finished",
+        Outcome::Failed(_) => "failed-connection",
+        Outcome::TimedOut => "timed-out",
+        Outcome::Missed => "missed",
+        Outcome::Unfinished => "unfinished",
+        Outcome::Cut => "cut",
+    }
+}
+
+fn wake(why: Wake) -> &'static str {
+    match why {
+        Wake::Due => "due",
+        Wake::TimeOut => "time-out",
+        Wake::Stall => "stall",
+        Wake::End => "end",
+        Wake::Settle => "settle",
+    }
+}

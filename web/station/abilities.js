@@ -1,0 +1,30 @@
+// What a browser can't do, in sentences for the record.
+
+/** A browser's connections to one host over HTTP/1.1 (Chromium, Firefox and Safari alike). */
+export const CONNECTIONS = 6;
+
+/** The notes of a page whose clock steps by `resolution` ns, about this part of a run. */
+export function notes(part, resolution) {
+  const said = [
+    `a browser opens at most ${CONNECTIONS} connections to one host over HTTP/1.1: further requests of the station wait for them`,
+    `the browser's clock steps by ${step(resolution)}; its timers are whole milliseconds`,
+    "a browser shows no statistics of its connections, its processor or its Wi-Fi, and marks no packets with a priority",
+    "a failure before the first byte counts as one of dialling: a browser doesn't say which it was",
+    "idle latency is that of one-byte HTTP requests: a browser has no datagrams",
+    "in the background a browser may hold back timers and requests; how long the page was there is in the events",
+  ];
+  for (const { name, workloads } of part.stations) {
+    for (const workload of workloads.filter(({ config }) => config.kind === "probe")) {
+      said.push(`${workload.name} of ${name} is left out: a browser has no datagrams`);
+    }
+  }
+  return said;
+}
+
+function step(nanos) {
+  return nanos >= 1e6 ? `${round(nanos / 1e6)} ms` : `${round(nanos / 1e3)} µs`;
+}
+
+function round(value) {
+  return Number(value.toPrecision(2));
+}

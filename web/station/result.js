@@ -1,0 +1,138 @@
+// What a station sees of its own result: goals met and the verdict, by the same laws as the summary's.
+
+const BIN = 1e8;
+
+/** One workload's own result, kept up while it runs. */
+export class Result {
+  /** `load` is `{station, workload, name, from, end}`: `from` is when the first operation that counts may be due. */
+  constructor(load, config) {
+    this.load = load;
+    this.config = config;
+    this.from = load.from;
+    this.to = load.end;
+    this.latencies = [];
+    this.samples = 0;
+    this.failures = 0;
+    this.misses = 0;
+    this.bins = new Map();
+    this.bytes = 0;
+    this.stalled = 0;
+    this.stalls = 0;
+  }
+
+  /** Whether a row is of this workload. */
+  isOf([station, workload]) {
+    return station === this.load.station && workload === this.load.workload;
+  }
+
+  take(kind, row) {
+    if (kind === "operations") {
+      this.takeOperation(row);
+    } else if (kind === "intervals") {
+      const [, , at, down, up] = row;
+      this.bins.set(at, (this.bins.get(at) ?? 0) + down + up);
+      this.bytes += down + up;
+    } else if (kind === "events" && row[4] === "stall") {
+      this.stalls += 1;
+      this.stalled += row[3];
+    }
+  }
+
+  takeOperation([, , , due, , , , finished, , outcome]) {
+    if (outcome === "cut" || due < this.from) {
+      return;
+    }
+    this.samples += 1;
+    this.failures += outcome.startsWith("failed") || outcome === "timed-out" ? 1 : 0;
+    this.misses += outcome === "missed" ? 1 : 0;
+    if (outcome === "finished") {
+      this.latencies.push(finished - due);
+    }
+  }
+
+  /** `{verdict, goals: [{kind, met, samples, worst, verdict}], median, slowest, …}`, times in ns, at the run's time `now`. */
+  at(now) {
+    const to = Math.min(now, this.to);
+    const goals = this.config.goals.map((goal) => ({ ...goal, ...this.judge(goal, to) }));
+    const sorted = [...this.latencies].sort((a, b) => a - b);
+    const { samples, failures, misses, bytes, stalls, stalled } = this;
+    return {
+      verdict: worst(goals.map(({ verdict }) => verdict)),
+      goals,
+      median: sorted[Math.ceil(sorted.length / 2) - 1] ?? null,
+      slowest: sorted.at(-1) ?? null,
+      last: this.latencies.at(-1) ?? null,
+      rate: to > this.from ? (bytes * 8e9) / (to - this.from) : 0,
+      samples,
+      failures,
+      misses,
+      bytes,
+      stalls,
+      stalled,
+    };
+  }
+
+  judge(goal, to) {
+    if (goal.kind === "no-stall") {
+      const watched = to - this.from;
+      if (watched <= 0) {
+        return { met: null, verdict: "inconclusive" };
+      }
+      const verdict = this.stalled * 100 > watched ? "fail" : this.stalls > 0 ? "marginal" : "pass";
+      return { met: Math.max(0, watched - this.stalled) / watched, verdict };
+    }
+    const tally = goal.kind === "latency" ? this.ofOperations(goal.limit) : this.windows(goal, to);
+    return { ...tally, met: tally.samples > 0 ? tally.within / tally.samples : null, verdict: ofSamples(tally) };
+  }
+
+  ofOperations(limit) {
+    const within = this.latencies.filter((latency) => latency <= limit).length;
+    const longest = this.latencies.reduce((a, b) => Math.max(a, b), -Infinity);
+    return { samples: this.samples, within, worst: longest === -Infinity ? null : longest / limit };
+  }
+
+  /** Windows of whole bins from the first one at or after `from`, the last ending at or before `to`. */
+  windows({ atLeast, window, step }, to) {
+    const first = Math.ceil(this.from / BIN);
+    const after = Math.floor(to / BIN);
+    const [width, stride] = [window / BIN, step / BIN];
+    const tally = { samples: 0, within: 0, worst: null };
+    const needed = (atLeast * window) / 8e9;
+    for (let begin = first; begin + width <= after; begin += stride) {
+      let bytes = 0;
+      for (let bin = begin; bin < begin + width; bin += 1) {
+        bytes += this.bins.get(bin * BIN) ?? 0;
+      }
+      tally.samples += 1;
+      tally.within += bytes >= needed ? 1 : 0;
+      tally.worst = Math.max(tally.worst ?? 0, needed / bytes);
+    }
+    return tally;
+  }
+
+  save() {
+    const { latencies, samples, failures, misses, bytes, stalled, stalls } = this;
+    return { latencies, samples, failures, misses, bytes, stalled, stalls, bins: [...this.bins] };
+  }
+
+  restore(saved) {
+    Object.assign(this, saved, { bins: new Map(saved.bins) });
+  }
+}
+
+function ofSamples({ samples, within, worst }) {
+  if (samples === 0) {
+    return "inconclusive";
+  }
+  if (within * 100 >= samples * 99 && (worst === null || worst <= 2)) {
+    return "pass";
+  }
+  return within * 100 >= samples * 95 ? "marginal" : "fail";
+}
+
+const ORDER = ["none", "pass", "marginal", "inconclusive", "fail"];
+
+/** The worst of some verdicts. */
+export function worst(verdicts) {
+  return ORDER[Math.max(0, ...verdicts.map((verdict) => ORDER.indexOf(verdict)))];
+}

@@ -1,0 +1,67 @@
+// A WebSocket that comes back by itself.
+
+/** The first wait after a loss, and the longest, in ms; each is shortened by up to half, so that many don't come at once. */
+const FIRST = 250;
+const LONGEST = 8000;
+
+/**
+ * Keeps a WebSocket to `url` open. `on.open()`, `on.text(text)` and `on.lost(times)` are called as things happen: `times` is
+ * how often in a row it was lost without a word from the other side.
+ */
+export class Socket {
+  constructor(url, on, browser = globalThis) {
+    Object.assign(this, { url, on, browser });
+    this.failures = 0;
+    this.socket = null;
+    this.timer = null;
+    this.over = false;
+    this.open();
+  }
+
+  get isOpen() {
+    return this.socket?.readyState === 1;
+  }
+
+  send(message) {
+    if (this.isOpen) {
+      this.socket.send(JSON.stringify(message));
+    }
+  }
+
+  /** Ends it for good, once what was sent is on its way. */
+  close() {
+    this.over = true;
+    this.browser.clearTimeout(this.timer);
+    this.socket?.close();
+  }
+
+  /** Ends this connection and begins another at once. */
+  again() {
+    this.failures = 0;
+    this.socket?.close();
+  }
+
+  open() {
+    const socket = new this.browser.WebSocket(this.url);
+    this.socket = socket;
+    const live = () => !this.over && this.socket === socket;
+    socket.onopen = () => live() && this.on.open();
+    socket.onmessage = ({ data }) => {
+      if (live()) {
+        this.failures = 0;
+        this.on.text(String(data));
+      }
+    };
+    socket.onclose = () => {
+      if (!live()) {
+        return;
+      }
+      this.failures += 1;
+      this.on.lost(this.failures);
+      if (!this.over) {
+        const wait = Math.min(LONGEST, FIRST * 2 ** Math.min(this.failures - 1, 10));
+        this.timer = this.browser.setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
+      }
+    };
+  }
+}

@@ -1,0 +1,151 @@
+// The worker in which everything is measured: timers of a worker are held back less in the background than the page's,
+// and drawing the page delays nothing here. What is shown, and kept over a reload, goes through the page.
+
+import { resolution, Clock } from "./clock.js";
+import { Keeper } from "./keeper.js";
+import * as messages from "./messages.js";
+import { Part } from "./part.js";
+import { Standing } from "./standing.js";
+import { Transfers } from "./transfer.js";
+import { picture } from "./picture.js";
+
+/** The page is told how things are this often while something runs (ms). */
+const SHOW = 250;
+
+class Station {
+  constructor({ name, token, zero, version, system, host, secure, entries }, post, browser) {
+    Object.assign(this, { name, token, version, host, secure, post, browser });
+    this.clock = new Clock(zero, browser.performance);
+    this.resolution = resolution(browser.performance);
+    this.keeper = new Keeper(post, entries, browser);
+    this.part = null;
+    /** Parts whose results wait for somebody who wants them, by run. */
+    this.late = new Map();
+    this.last = null;
+    this.recover();
+    this.standing = new Standing(
+      { url: this.url("/join"), name, token, version, system },
+      {
+        browser,
+        waiting: () => this.waiting(),
+        changed: () => this.show(),
+        summoned: (message) => this.summoned(message),
+        deliver: (run) => this.deliver(run),
+        kept: (run, sequence) => this.kept(run, sequence),
+        forget: (run) => this.forget(run),
+      },
+    );
+    browser.setInterval(() => this.part && this.show(), SHOW);
+  }
+
+  hear(message) {
+    if (message.kept) {
+      this.keeper.kept(message.kept);
+    } else if ("hidden" in message) {
+      this.hidden = message.hidden;
+      this.part?.hidden(message.hidden);
+    } else if (message.leave) {
+      this.part?.leave();
+      this.standing.leave();
+    } else if (message.onward) {
+      this.last = null;
+      this.show();
+    }
+  }
+
+  url(path) {
+    return `${this.secure ? "wss" : "ws"}://${this.host}${path}`;
+  }
+
+  /** Goes on with the run that a reload interrupted, and finds what waits. */
+  recover() {
+    for (const run of this.keeper.runs()) {
+      const saved = this.keeper.run(run);
+      if (saved.state.outcome === "late") {
+        this.late.set(run, saved);
+      } else if (!this.part) {
+        this.begin(saved.state, saved);
+      }
+    }
+  }
+
+  summoned(summon) {
+    // One run at a time; the one under way finds its own way back, and results that wait are asked for.
+    if (!this.part && !this.late.has(summon.run)) {
+      this.last = null;
+      this.begin(summon, null);
+      this.part.hidden(this.hidden === true);
+    }
+  }
+
+  begin({ run, name, token }, saved) {
+    const { version } = this;
+    const url = this.url(`/run/${encodeURIComponent(run)}`);
+    const about = { run, name, token, fleetToken: this.token, version, url, resolution: this.resolution };
+    const around = {
+      browser: this.browser,
+      clock: this.clock,
+      keeper: this.keeper,
+      transfers: (origin) => new Transfers(origin, this.clock, this.browser),
+      changed: () => this.show(),
+      ended: (part) => this.ended(part),
+    };
+    this.part = new Part(about, around, saved);
+  }
+
+  ended(part) {
+    this.last = part;
+    this.part = null;
+    if (part.outcome === "late") {
+      this.late.set(part.about.run, { state: part.save(), messages: part.messages });
+      this.standing.again();
+    }
+    this.show();
+  }
+
+  waiting() {
+    return [...this.late].map(([run, { state, messages: rows }]) => ({ run, name: state.name, messages: rows.length }));
+  }
+
+  deliver(run) {
+    const late = this.late.get(run);
+    if (late) {
+      late.messages.forEach((rows) => this.standing.send(messages.late(run, rows)));
+      const error = late.state.report ? null : (late.state.reason ?? "its part was not done to the end");
+      this.standing.send(messages.lateEnd(run, error, late.state.report));
+    }
+  }
+
+  kept(run, sequence) {
+    const late = this.late.get(run);
+    if (late) {
+      const gone = late.messages.filter((rows) => rows.sequence <= sequence);
+      late.messages = late.messages.filter((rows) => rows.sequence > sequence);
+      this.keeper.put(Object.fromEntries(gone.map((rows) => [`rows.${run}.${rows.sequence}`, null])));
+    }
+  }
+
+  forget(run) {
+    this.late.delete(run);
+    this.keeper.forget(run);
+  }
+
+  show() {
+    if (this.standing) {
+      this.post({ show: picture(this) });
+    }
+  }
+}
+
+if (typeof WorkerGlobalScope !== "undefined") {
+  let station = null;
+  globalThis.onmessage = ({ data }) => {
+    if (data.join) {
+      station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
+    } else {
+      station?.hear(data);
+    }
+  };
+}
+
+export { Station };

@@ -1,0 +1,68 @@
+// Replays what the agents' state machine did, as a file of cases says, and compares every word.
+//
+//     node web/tests/against_rust.js CASES
+//
+// A case: `{assign, index, steps: [{do, now, operation, object, bytes, how}], said: [{timeout, actions, operations, stalls}]}`.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { Workload } from "../station/machine.js";
+import { read } from "../station/messages.js";
+import { part } from "../station/plan.js";
+
+const lines = readFileSync(process.argv[2], "utf8").trim().split("\n");
+lines.forEach((line, number) => {
+  const { assign, index, steps, said } = read(line);
+  const { seed, stations } = part(assign);
+  const { start, end, settle, workloads } = stations[0];
+  const make = () => new Workload({ config: workloads[0].config, start, end, settle, seed: BigInt(seed), index });
+  const machine = make();
+  steps.forEach((step, at) => {
+    const id = { operation: step.operation, object: step.object };
+    const handle = {
+      timeout: () => machine.handleTimeout(step.now),
+      bytes: () => machine.handleBytes(step.now, id, step.bytes),
+      finished: () => machine.handleFinished(step.now, id),
+      failed: () => machine.handleFailed(step.now, id, step.how),
+      stop: () => machine.handleStop(step.now),
+    };
+    handle[step.do]();
+    assert.deepEqual(heard(machine), said[at], `case ${number}, step ${at}: ${JSON.stringify(step)} in ${line.slice(0, 900)}`);
+  });
+  // Written down and taken up again it is the same machine, but for what was under way.
+  const other = make();
+  other.restore(JSON.parse(JSON.stringify(machine.save())), machine.now);
+  if (machine.underWay.size === 0 && !machine.waiting) {
+    assert.deepEqual(other.pollTimeout(), machine.pollTimeout(), `case ${number}, restored`);
+  }
+});
+console.log(`${lines.length} cases`);
+
+/** Everything that it has to say, in the form of the cases. */
+function heard(machine) {
+  const all = (poll, form) => {
+    const list = [];
+    for (let next = poll(); next; next = poll()) {
+      list.push(form(next));
+    }
+    return list;
+  };
+  const wake = machine.pollTimeout();
+  return {
+    actions: all(() => machine.pollAction(), (action) => {
+      const { operation, object } = action.id;
+      return action.do === "cancel" ? ["cancel", operation, object] : ["begin", operation, object, action.due, action.slot, action.size];
+    }),
+    operations: all(() => machine.pollOperation(), (o) => [
+      o.sequence,
+      o.due,
+      o.started,
+      o.firstByte,
+      o.finished,
+      o.bytes,
+      o.outcome,
+    ]),
+    stalls: all(() => machine.pollStall(), ({ began, length }) => [began, length]),
+    timeout: wake && [wake.at, wake.why],
+  };
+}

@@ -1,0 +1,126 @@
+// Against what others have published, and what can be worked out by hand.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { answerTo, objection } from "../station/consent.js";
+import { Clock, newZero, resolution } from "../station/clock.js";
+import { duration, rate, size } from "../station/quantity.js";
+import { Stream } from "../station/seed.js";
+import { hex, hmac, sha256 } from "../station/sha256.js";
+
+const bytes = (text) => new TextEncoder().encode(text);
+const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
+
+test("SHA-256 of the examples of FIPS 180-4, and of every length around a block against another's", () => {
+  assert.equal(hex(sha256(bytes("abc"))), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  assert.equal(
+    hex(sha256(bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))),
+    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+  );
+  for (let length = 0; length < 200; length += 1) {
+    const data = Uint8Array.from({ length }, (_, at) => (at * 37 + length) & 255);
+    assert.equal(hex(sha256(data)), createHash("sha256").update(data).digest("hex"), String(length));
+  }
+});
+
+test("HMAC-SHA-256 of RFC 4231 §4", () => {
+  const cases = [
+    ["0b".repeat(20), "4869205468657265", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
+    ["4a656665", hex(bytes("what do ya want for nothing?")), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"],
+    ["aa".repeat(20), "dd".repeat(50), "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"],
+    [
+      "0102030405060708090a0b0c0d0e0f10111213141516171819",
+      "cd".repeat(50),
+      "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
+    ],
+    [
+      "aa".repeat(131),
+      hex(bytes("Test Using Larger Than Block-Size Key - Hash Key First")),
+      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+    ],
+    [
+      "aa".repeat(131),
+      hex(
+        bytes(
+          "This is a test using a larger than block-size key and a larger than block-size data. " +
+            "The key needs to be hashed before being used by the HMAC algorithm.",
+        ),
+      ),
+      "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
+    ],
+  ];
+  for (const [key, message, tag] of cases) {
+    assert.equal(hex(hmac(unhex(key), unhex(message))), tag);
+  }
+});
+
+test("a consent is to this fleet, or none", () => {
+  // From `printf 0123456789abcdef | openssl dgst -sha256 -hmac Jefe`.
+  const nonce = "0123456789abcdef";
+  const answer = "fce640f778b7b3e2fdfaf0b98d6be8cd45776ca7a9b04f0272e2004d76b2db42";
+  assert.equal(answerTo(nonce, "Jefe"), answer);
+  const document = { schema: "netburn.consent/1", consents: true, fleet: answer };
+  const said = (more) => objection(JSON.stringify({ ...document, ...more }), nonce, ["other", "Jefe"]);
+  assert.equal(said({}), null);
+  assert.match(said({ consents: false }), /does not consent to be measured/);
+  assert.match(said({ fleet: answer.replace("f", "e") }), /to this fleet/);
+  assert.match(said({ fleet: undefined }), /to this fleet/);
+  assert.match(said({ schema: "netburn.consent/2" }), /doesn't know/);
+  assert.match(objection("<html>", nonce, ["Jefe"]), /not a netburn server/);
+  assert.match(objection("null", nonce, ["Jefe"]), /doesn't know/);
+});
+
+test("the generator is the reference one", () => {
+  // pcg64 with state 42 and stream 54: the check file of the C library at pcg-random.org.
+  const stream = new Stream(42n, 54n);
+  const first = Array.from({ length: 6 }, () => stream.next());
+  assert.deepEqual(first, [
+    0x86b1da1d72062b68n,
+    0x1304aa46c9853d39n,
+    0xa3670e9e0dd50358n,
+    0xf9090e529a7dae00n,
+    0xc85b9fd837996f2cn,
+    0x606121f8e3919196n,
+  ]);
+  const other = Stream.restored(JSON.parse(JSON.stringify(stream.save())));
+  assert.equal(other.next(), stream.next());
+  for (let draws = 0; draws < 1000; draws += 1) {
+    const drawn = stream.below(3);
+    assert.ok(drawn >= 0 && drawn < 3);
+  }
+  assert.equal(stream.below(0), 0);
+  assert.equal(stream.below(1), 0);
+});
+
+test("quantities as plans write them", () => {
+  assert.equal(duration("335.54432 ms"), 335544320);
+  assert.equal(duration("0 s"), 0);
+  assert.equal(duration("5 min"), 300e9);
+  assert.equal(duration("131.072 ms"), 131072000);
+  assert.equal(duration("86400.000000001 s"), 86400000000001);
+  assert.equal(size("128 KiB"), 131072);
+  assert.equal(size("1.5 kB"), 1500);
+  assert.equal(size("16 GiB"), 2 ** 34);
+  assert.equal(rate("20 Mbit/s"), 20e6);
+  for (const wrong of ["5", "5 parsecs", "-5 s", "", "5s ", "1e3 s", "5 constructor", "9999999 h"]) {
+    assert.throws(() => duration(wrong), wrong);
+  }
+});
+
+test("a clock's zero stays over a reload, and its nanoseconds are exact", () => {
+  const first = { timeOrigin: 1795326063123.75, now: () => 10.5 };
+  const zero = newZero(first);
+  assert.equal(zero, 1795326063123);
+  assert.equal(new Clock(zero, first).now(), 11250000);
+  const reloaded = { timeOrigin: 1795326069000.25, now: () => 1.1 };
+  assert.equal(new Clock(zero, reloaded).now(), 5878350000);
+  assert.ok(Number.isSafeInteger(new Clock(zero, { timeOrigin: zero + 90 * 86400e3, now: () => 0 }).now()));
+});
+
+test("the resolution is the smallest step seen", () => {
+  let calls = 0;
+  const coarse = { now: () => Math.floor((calls += 0.02) * 10) / 10 };
+  assert.ok(Math.abs(resolution(coarse) - 1e5) < 1e3);
+  assert.ok(resolution(performance) >= 1);
+});

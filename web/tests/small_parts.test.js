@@ -1,0 +1,215 @@
+// The parts by themselves, with values worked out by hand.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { notes } from "../station/abilities.js";
+import { Distribution } from "../station/health.js";
+import * as messages from "../station/messages.js";
+import { isName, suggestion, tidy } from "../station/names.js";
+import { origin } from "../station/part.js";
+import { part } from "../station/plan.js";
+import { Player } from "../station/player.js";
+import { Result } from "../station/result.js";
+import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
+import { Store } from "../station/store.js";
+
+test("bytes go where their time says", () => {
+  const bins = new Bins(3, 1);
+  assert.equal(bins.add(-3e7, 1, 0), null);
+  assert.deepEqual(bins.add(0, 2, 1), [3, 1, -1e8, 1, 0]);
+  assert.equal(bins.add(99e6, 3, 0), null);
+  assert.equal(bins.ended(99e6), null);
+  assert.deepEqual(bins.ended(1e8), [3, 1, 0, 5, 1]);
+  assert.equal(bins.rest(), null);
+});
+
+test("batches are never too large", () => {
+  const batches = new Batches();
+  for (let row = 0; row < MAX_ROWS + 5; row += 1) {
+    batches.push("intervals", [0, 0, row, 1, 0]);
+  }
+  for (let row = 0; row < MAX_EVENTS + 1; row += 1) {
+    batches.push("events", [0, null, row, 0, "warning", ""]);
+  }
+  assert.equal(batches.waiting, MAX_ROWS + 5 + MAX_EVENTS + 1);
+  assert.deepEqual(batches.take().map(count), [MAX_ROWS, 5 + MAX_EVENTS, 1]);
+  assert.equal(batches.waiting, 0);
+  assert.deepEqual(batches.take(), []);
+});
+
+test("a distribution never says less than it saw, and at most a hundredth more", () => {
+  const seen = new Distribution();
+  assert.equal(seen.quantile(0.99), 0);
+  for (let micros = 1; micros <= 100000; micros += 7) {
+    seen.record(micros * 1e3);
+  }
+  for (const share of [0.01, 0.5, 0.9, 0.99]) {
+    const rank = Math.ceil(seen.count * share);
+    const truth = 1 + (rank - 1) * 7;
+    const said = seen.quantile(share);
+    assert.ok(said >= truth && said <= truth * 1.01 + 1, `${share}: ${said} for ${truth}`);
+  }
+  assert.equal(seen.quantile(1), seen.max);
+  const again = new Distribution();
+  again.restore(JSON.parse(JSON.stringify(seen.save())));
+  assert.equal(again.quantile(0.9), seen.quantile(0.9));
+});
+
+test("a player's start-up and stalls: 5 MB are the two seconds of 20 Mbit/s that it starts with", () => {
+  const player = new Player({ start: 2e9, rate: 20e6, hold: 10e9 }, 1e9);
+  player.handleBytes(3e9, 5e6);
+  assert.equal(player.startup, 2e9);
+  assert.equal(player.pollTimeout(), 5e9);
+  player.handleTimeout(5e9);
+  player.handleBytes(8e9, 5e6);
+  assert.deepEqual(player.pollStall(), { began: 5e9, length: 3e9 });
+  assert.equal(player.buffered(), 2e9);
+  player.stop(11e9);
+  assert.deepEqual(player.pollStall(), { began: 10e9, length: 1e9 });
+  const never = new Player({ start: 2e9, rate: 20e6, hold: 10e9 }, 0);
+  never.stop(7e9);
+  assert.deepEqual(never.pollStall(), { began: 0, length: 7e9 });
+});
+
+test("verdicts by the summary's laws", () => {
+  const goals = [{ kind: "latency", limit: 5e8 }];
+  const load = { station: 0, workload: 0, name: "browsing", from: 0, end: 1e12 };
+  const judged = (latencies, others = []) => {
+    const result = new Result(load, { goals });
+    latencies.forEach((latency, at) => result.take("operations", [0, 0, at, 0, 0, null, 0, latency, 1, "finished", null]));
+    others.forEach((outcome) => result.take("operations", [0, 0, 9, 0, null, null, null, null, 0, outcome, null]));
+    return result.at(1e12);
+  };
+  const quick = Array(99).fill(1e8);
+  assert.equal(judged([...quick, 1e9]).verdict, "pass");
+  assert.equal(judged([...quick, 1000000001]).verdict, "marginal");
+  assert.equal(judged(quick, ["missed"]).verdict, "pass");
+  assert.equal(judged(quick, ["missed", "timed-out"]).verdict, "marginal");
+  assert.equal(judged(quick.slice(0, 18), ["failed-dial"]).verdict, "fail");
+  assert.equal(judged(quick.slice(0, 19), ["failed-dial"]).verdict, "marginal");
+  assert.equal(judged([], ["cut"]).verdict, "inconclusive");
+  assert.deepEqual([judged([3, 1, 2]).median, judged([3, 1, 2]).slowest], [2, 3]);
+});
+
+test("windows of a rate goal: the first whole bin, steps of 100 ms, the last ending in time", () => {
+  const goals = [{ kind: "rate", atLeast: 8e6, window: 2e8, step: 1e8 }, { kind: "no-stall" }];
+  const result = new Result({ station: 0, workload: 0, name: "tv", from: 5e7, end: 6e8 }, { goals });
+  // From 100 ms on: 100 kB in each 100 ms are exactly 8 Mbit/s.
+  [1e5, 1e5, 5e4, 1e5].forEach((bytes, at) => result.take("intervals", [0, 0, (at + 1) * 1e8, bytes, 0]));
+  const [rate, stall] = result.at(5.5e8).goals;
+  assert.deepEqual([rate.samples, rate.within, rate.worst], [3, 1, 4 / 3]);
+  assert.deepEqual([rate.verdict, stall.verdict], ["fail", "pass"]);
+  result.take("events", [0, 0, 3e8, 4e6, "stall", ""]);
+  assert.equal(result.at(5.5e8).goals[1].verdict, "marginal");
+  result.take("events", [0, 0, 4e8, 4e6, "stall", ""]);
+  assert.equal(result.at(5.5e8).goals[1].verdict, "fail");
+});
+
+test("a plan keeps its order and its seed, whatever the names", () => {
+  const text = `{"type":"assign","stations":[1],"plan":{"name":"x","duration":"1 min","baseline":"3 s","drain":"5 s",
+    "warmup":"0 s","seed":18446744073709551615,"server":{"tls":false},
+    "station":{"tv":{"workload":["voip"],"start":"0 s"},"7":{"workload":["9","voip"],"start":"2 s","stop":"2 min"}},
+    "workload":{"voip":{"kind":"calls","object_size":"16 KiB","every":"131.072 ms","jitter":"0 s","connections":"keep",
+    "outstanding":8,"priority":"voice","goal":["150 ms"],"timeout":"30 s"},
+    "9":{"kind":"probe","object_size":"64 B","every":"50 ms","jitter":"0 s","outstanding":1000,"goal":[]}}}}`;
+  const read = part(messages.read(text));
+  assert.equal(read.seed, "18446744073709551615");
+  const [station] = read.stations;
+  assert.deepEqual([station.number, station.name, station.start, station.end, station.settle], [1, "7", 2e9, 60e9, 65e9]);
+  assert.deepEqual(
+    station.workloads.map(({ name, config }) => [name, config.kind]),
+    [
+      ["9", "probe"],
+      ["voip", "calls"],
+    ],
+  );
+  const { config } = station.workloads[1];
+  assert.deepEqual([config.every, config.outstanding, config.objectSize], [131072000, 8, 16384]);
+  assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
+  assert.ok(notes(read, 1e5).some((note) => note === "9 of 7 is left out: a browser has no datagrams"));
+  assert.ok(notes(read, 1e5).some((note) => note.includes("steps by 100 µs")));
+  assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
+});
+
+test("texts are cut at a character's end", () => {
+  assert.equal(messages.cut("abc"), "abc");
+  const long = messages.cut("é".repeat(5000));
+  assert.ok(new TextEncoder().encode(long).length <= 4096 && long.length > 1900);
+  assert.ok(!/[\uD800-\uDBFF]$/.test(messages.cut(`x${"\u{1F600}".repeat(3000)}`)));
+});
+
+test("names", () => {
+  const phone = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/126.0 Mobile Safari/537.36";
+  assert.equal(suggestion(phone, () => 0.31), "phone-4f");
+  assert.equal(suggestion("Mozilla/5.0 (X11; Linux x86_64)", () => 0), "laptop-00");
+  assert.equal(suggestion("", () => 0.999), "station-ff");
+  assert.equal(tidy("  Anna's phone "), "Anna's-phone");
+  assert.equal(tidy("Küche 2"), "Kuche-2");
+  assert.ok(isName("tv-1") && !isName("") && !isName("a b") && !isName("<b>") && !isName("x".repeat(65)));
+});
+
+/** A browser's two stores, and its address. */
+function browser(hash, tab = new Map(), device = new Map()) {
+  const store = (map) => ({
+    getItem: (key) => map.get(key) ?? null,
+    setItem: (key, value) => map.set(key, value),
+    removeItem: (key) => map.delete(key),
+    key: (at) => [...map.keys()][at],
+    get length() {
+      return map.size;
+    },
+  });
+  const replaced = [];
+  return {
+    location: { hash, pathname: "/" },
+    history: { replaceState: (_state, _title, path) => replaced.push(path) },
+    sessionStorage: store(tab),
+    localStorage: store(device),
+    replaced,
+    tab,
+    device,
+  };
+}
+
+test("the key is taken out of the address and kept", () => {
+  const token = "abcDEF0123456789_-abcd";
+  const first = browser(`#${token}.fingerprint`);
+  assert.equal(new Store(first).token(), token);
+  assert.deepEqual(first.replaced, ["/"]);
+  assert.equal(new Store(browser("", first.tab, first.device)).token(), token, "a reload");
+  assert.equal(new Store(browser("", new Map(), first.device)).token(), token, "another tab");
+  assert.equal(new Store(browser("#x")).token(), "");
+  assert.equal(new Store(browser("#<script>alert(1)</script>")).token(), "");
+});
+
+test("what runs keep is told from all else, and a store that refuses is lived with", () => {
+  const one = browser("");
+  const store = new Store(one);
+  store.keep({ "run.a": "1", "rows.a.1": "2" });
+  store.keep({ "rows.a.1": null });
+  store.name = "tv";
+  assert.deepEqual(store.entries(), { "run.a": "1" });
+  assert.equal(store.zero(5), 5);
+  assert.equal(store.zero(9), 5);
+  const forbidding = {
+    get sessionStorage() {
+      throw new Error("no");
+    },
+    get localStorage() {
+      throw new Error("no");
+    },
+    location: { hash: "" },
+  };
+  const none = new Store(forbidding);
+  none.name = "x";
+  none.joined = true;
+  assert.deepEqual([none.token(), none.name, none.joined, none.zero(7)], ["", null, false, 7]);
+  assert.deepEqual(none.entries(), {});
+});
+
+test("a server that listens everywhere is where the page came from", () => {
+  assert.equal(origin("192.168.1.5:4480", "x"), "http://192.168.1.5:4480");
+  assert.equal(origin("[2001:db8::1]:4480", "x"), "http://[2001:db8::1]:4480");
+  assert.equal(origin("0.0.0.0:4480", "192.168.1.5"), "http://192.168.1.5:4480");
+  assert.equal(origin("[::]:4480", "[fe80::1]"), "http://[fe80::1]:4480");
+});
