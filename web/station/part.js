@@ -132,6 +132,7 @@ export class Part {
     this.known = true;
     this.welcomed = true;
     this.away = null;
+    this.socket.welcomed();
     this.acknowledged(taken);
     this.renumber(taken);
     this.sent = taken;
@@ -161,9 +162,12 @@ export class Part {
   }
 
   refused(reason) {
-    // After the welcome only one message was refused, and the rest goes on.
-    if (!this.welcomed) {
+    // After the welcome only one message was refused, and the rest goes on. Who was in already may have to wait until the
+    // connection that it lost is given up there, too.
+    if (!this.welcomed && !this.known) {
       this.giveUp("refused", reason);
+    } else if (!this.welcomed && this.clock.now() - (this.away ?? this.clock.now()) > PATIENCE) {
+      this.giveUp("lost", reason);
     }
   }
 

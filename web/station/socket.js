@@ -5,8 +5,7 @@ const FIRST = 250;
 const LONGEST = 8000;
 
 /**
- * Keeps a WebSocket to `url` open. `on.open()`, `on.text(text)` and `on.lost(times)` are called as things happen: `times` is
- * how often in a row it was lost without a word from the other side.
+ * Keeps a WebSocket to `url` open. `on.open()`, `on.text(text)` and `on.lost()` are called as things happen.
  */
 export class Socket {
   constructor(url, on, browser = globalThis) {
@@ -35,6 +34,11 @@ export class Socket {
     this.socket?.close();
   }
 
+  /** The other side is glad to have us: the next loss is a first one. */
+  welcomed() {
+    this.failures = 0;
+  }
+
   /** Ends this connection and begins another at once. */
   again() {
     this.failures = 0;
@@ -46,18 +50,13 @@ export class Socket {
     this.socket = socket;
     const live = () => !this.over && this.socket === socket;
     socket.onopen = () => live() && this.on.open();
-    socket.onmessage = ({ data }) => {
-      if (live()) {
-        this.failures = 0;
-        this.on.text(String(data));
-      }
-    };
+    socket.onmessage = ({ data }) => live() && this.on.text(String(data));
     socket.onclose = () => {
       if (!live()) {
         return;
       }
       this.failures += 1;
-      this.on.lost(this.failures);
+      this.on.lost();
       if (!this.over) {
         const wait = Math.min(LONGEST, FIRST * 2 ** Math.min(this.failures - 1, 10));
         this.timer = this.browser.setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));

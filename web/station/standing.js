@@ -52,6 +52,7 @@ export class Standing {
       welcome: () => {
         this.state = "member";
         this.known = true;
+        this.socket.welcomed();
         this.reason = null;
         this.fleet = message.fleet;
       },

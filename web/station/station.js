@@ -22,6 +22,8 @@ class Station {
     /** Parts whose results wait for somebody who wants them, by run. */
     this.late = new Map();
     this.last = null;
+    /** Runs that are over for this station. */
+    this.finished = new Set();
     this.recover();
     this.standing = new Standing(
       { url: this.url("/join"), name, token, version, system },
@@ -71,7 +73,7 @@ class Station {
 
   summoned(summon) {
     // One run at a time; the one under way finds its own way back, and results that wait are asked for.
-    if (!this.part && !this.late.has(summon.run)) {
+    if (!this.part && !this.late.has(summon.run) && !this.finished.has(summon.run)) {
       this.last = null;
       this.begin(summon, null);
       this.part.hidden(this.hidden === true);
@@ -96,6 +98,7 @@ class Station {
   ended(part) {
     this.last = part;
     this.part = null;
+    this.finished.add(part.about.run);
     if (part.outcome === "late") {
       this.late.set(part.about.run, { state: part.save(), messages: part.messages });
       this.standing.again();
@@ -104,13 +107,17 @@ class Station {
   }
 
   waiting() {
-    return [...this.late].map(([run, { state, messages: rows }]) => ({ run, name: state.name, messages: rows.length }));
+    return [...this.late].map(([run, { state }]) => ({ run, name: state.name, messages: state.sequence }));
   }
 
   deliver(run) {
     const late = this.late.get(run);
     if (late) {
-      late.messages.forEach((rows) => this.standing.send(messages.late(run, rows)));
+      // What the run's keeper said it has is in the run's folder, and stands here for its number alone.
+      const rows = new Map(late.messages.map(({ sequence, batch }) => [sequence, batch]));
+      for (let sequence = 1; sequence <= late.state.sequence; sequence += 1) {
+        this.standing.send(messages.late(run, { sequence, batch: rows.get(sequence) ?? {} }));
+      }
       const error = late.state.report ? null : (late.state.reason ?? "its part was not done to the end");
       this.standing.send(messages.lateEnd(run, error, late.state.report));
     }

@@ -110,6 +110,18 @@ test("a connection that breaks in the middle costs nothing", async () => {
   assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
 });
 
+test("who is still believed to be there is let in a little later", async () => {
+  const world = new World();
+  const fleet = new Fleet(world, assignment(["voip"]));
+  world.station();
+  await world.until(() => fleet.taken > 5, 20000);
+  fleet.stubborn = world.time + 4000;
+  world.drop(world.socket("run"), true);
+  assert.ok(await world.until(over(fleet), 30000));
+  assert.ok(fleet.refusals >= 3 && fleet.refusals <= 8, `${fleet.refusals}`);
+  assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
+});
+
 test("a reload in the middle: what fell due meanwhile is missed, and nothing is said twice", async () => {
   for (const moment of [300, 517, 733, 950]) {
     const world = new World({ rate: 2e6 });

@@ -253,6 +253,7 @@ export class Fleet {
     Object.assign(this, { world, assign, start });
     this.rows = [];
     this.taken = 0;
+    this.late = 0;
     this.stage = "none";
     this.at = null;
     world.on_standing = (message) => this.member(message);
@@ -271,18 +272,27 @@ export class Fleet {
         world.tell("standing", { type: "deliver", run: "r-1" });
       }
     } else if (message.type === "late") {
+      // By the numbers from the first on, as what the run's keeper has is not known here.
+      if (message.sequence !== this.late + 1) {
+        throw new Error(`late rows ${message.sequence} after ${this.late}`);
+      }
+      this.late = message.sequence;
       this.take(message);
-      world.tell("standing", { type: "kept", run: "r-1", sequence: this.taken });
+      world.tell("standing", { type: "kept", run: "r-1", sequence: this.late });
     } else if (message.type === "late-end") {
       this.end = message;
       world.tell("standing", { type: "forget", run: "r-1" });
     }
   }
 
-  participant(message) {
+  participant(message, socket) {
     const { world } = this;
     const say = (answer) => world.tell("run", answer);
-    if (message.type === "hello") {
+    if (message.type === "hello" && message.again && world.time < (this.stubborn ?? 0)) {
+      say({ type: "refused", reason: "`phone` has joined already" });
+      this.refusals = (this.refusals ?? 0) + 1;
+      world.drop(socket, true);
+    } else if (message.type === "hello") {
       say({ type: "welcome", protocol: 1, version: "test", taken: this.taken });
       if (!message.again) {
         say({ type: "ping", id: 1 });
