@@ -34,6 +34,7 @@ pub mod owner;
 pub mod page;
 pub mod participant;
 pub mod protocol;
+pub mod reach;
 pub mod server;
 pub mod spool;
 pub mod ssh;

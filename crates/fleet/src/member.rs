@@ -1,5 +1,440 @@
 //! A member of a fleet: stays joined, and takes part in runs when it is summoned.
+//!
+//! - [`Member`]: the connection that it keeps, and what comes over it. [`terms`]: what it makes of a part in a run.
+//! - [`limits`]: what it lets itself be asked. `late`: results that nobody took, brought home.
 
+mod late;
 mod limits;
+mod terms;
 
 pub use limits::{Hours, Limits};
+pub use terms::ServerName;
+
+use crate::agent::{self, Ended, Manner};
+use crate::contact::{Contact, ContactError, Ends};
+use crate::hub::{JOIN, RUN};
+use crate::join::Join;
+use crate::join_url::JoinUrl;
+use crate::local::FleetError;
+use crate::own_clock::std;
+use crate::participant::dial::Dial;
+use crate::protocol::standing::{About, Enrol, Enrolled, FromMember, MAX_TO_MEMBER, Summon, ToMember};
+use crate::protocol::{self, MAX_TO_PARTICIPANT};
+use crate::spool::{self, SpoolFolder};
+use crate::transport::{Channel, Receiver, Sender};
+use crate::{join_url, server};
+use late::Deliveries;
+use netburn_record::Role;
+use netburn_traffic::consent::fleet::FleetKey;
+use netburn_traffic::server::PORT;
+use netburn_units::{Duration, Seed};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Instant;
+use terms::MemberTerms;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// A sign of life this often.
+const ALIVE: Duration = Duration::from_secs(5);
+/// From one attempt to come back to the next: the first, and the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
+/// How long a controller has to welcome.
+const WELCOME: Duration = Duration::from_secs(10);
+/// How long one message may take to be sent.
+const SEND: Duration = Duration::from_secs(10);
+/// How long the holder of a run is looked for when this member's part is over.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a member is told by its owner.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where it joins; with the token.
+    pub url: JoinUrl,
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub about: About,
+    /// Whom it measures against, instead of the run's server.
+    pub server: Option<ServerName>,
+    /// What it lets itself be asked.
+    pub limits: Limits,
+    /// Where it keeps what it measures until somebody else has it.
+    pub spool: SpoolFolder,
+}
+
+/// What those who watch a member are told.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// It is in the fleet of this name.
+    Joined(&'a str),
+    /// It isn't, and comes back by itself.
+    Away(&'a str),
+    /// It takes part in a run.
+    Begins(&'a str),
+    /// Its part in a run is over, and how.
+    Ends(&'a str, &'a str),
+    /// Results of a run came home late.
+    Delivered(&'a str),
+}
+
+/// Why a member doesn't stay one.
+#[derive(Debug, thiserror::Error)]
+pub enum MemberError {
+    /// There is no token.
+    #[error(
+        "the token is missing: copy all that `netburn fleet serve` prints, or give what follows the `#` with --token"
+    )]
+    NoToken,
+    /// It can't be known whether it is the right controller.
+    #[error(transparent)]
+    Contact(ContactError),
+    /// The controller doesn't want it.
+    #[error("the controller refuses: {0}")]
+    Refused(String),
+}
+
+/// Why a connection to the controller ended.
+enum Lost {
+    /// For now.
+    Away(String),
+    /// For good.
+    Never(MemberError),
+}
+
+/// A member.
+pub struct Member<N> {
+    settings: Settings,
+    token: String,
+    contact: Contact,
+    news: N,
+    /// Whether it was in the fleet at all.
+    known: bool,
+    current: Option<Current>,
+    /// A part in another run, for when the current one is over.
+    next: Option<Summon>,
+    deliveries: Deliveries,
+}
+
+/// The run it takes part in.
+struct Current {
+    run: String,
+    name: String,
+    task: JoinHandle<Result<Ended, FleetError>>,
+}
+
+impl<N: FnMut(News<'_>)> Member<N> {
+    /// A member that hasn't joined yet.
+    ///
+    /// # Errors
+    /// When the address to join has no token.
+    pub fn new(settings: Settings, news: N) -> Result<Self, MemberError> {
+        let token = settings.url.token.clone().ok_or(MemberError::NoToken)?;
+        Ok(Member {
+            contact: Contact::new(&settings.url),
+            deliveries: Deliveries::new(settings.spool.clone()),
+            settings,
+            token,
+            news,
+            known: false,
+            current: None,
+            next: None,
+        })
+    }
+
+    /// Joins and stays, until `stop` is done.
+    ///
+    /// # Errors
+    /// When it is not wanted.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), MemberError> {
+        let mut stop = std::pin::pin!(stop);
+        let mut chance = Seed(seed()).stream("fleet-member", 0);
+        let mut wait = FIRST_WAIT;
+        loop {
+            let mut joined = false;
+            let lost = tokio::select! {
+                lost = self.stay(&mut joined) => lost,
+                () = &mut stop => break,
+            };
+            if joined {
+                wait = FIRST_WAIT;
+            }
+            match lost {
+                Lost::Never(error) => return Err(error),
+                Lost::Away(reason) => (self.news)(News::Away(&reason)),
+            }
+            // Half of it to all of it, so that a house that had no power doesn't come back in step.
+            let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
+            wait = (wait * 2).min(LONGEST_WAIT);
+            let until = Instant::now() + std(jittered);
+            while Instant::now() < until {
+                tokio::select! {
+                    () = tokio::time::sleep_until(until.into()) => {}
+                    ended = over(&mut self.current) => self.ended(ended),
+                    () = &mut stop => return Ok(()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One connection: from joining to its end.
+    async fn stay(&mut self, joined: &mut bool) -> Lost {
+        let (channel, ends) = match self.contact.open(JOIN, MAX_TO_MEMBER).await {
+            Ok(opened) => opened,
+            Err(error @ ContactError::NoFingerprint) => return Lost::Never(MemberError::Contact(error)),
+            Err(ContactError::Dial { place, source })
+                if source.kind() == std::io::ErrorKind::InvalidData && !self.known =>
+            {
+                return Lost::Never(MemberError::Contact(ContactError::Dial { place, source }));
+            }
+            Err(error) => return Lost::Away(error.to_string()),
+        };
+        let Channel { receiver, mut sender } = channel;
+        let enrol = FromMember::Enrol(Enrol {
+            protocol: protocol::VERSION,
+            name: self.settings.name.clone(),
+            token: self.token.clone(),
+            version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            about: self.settings.about.clone(),
+            waiting: self.waiting(),
+        });
+        if let Err(reason) = say(&mut sender, &enrol).await {
+            return Lost::Away(reason);
+        }
+        // Read by a task of its own: what is waited for beside it must not tear a message.
+        let (tell, mut incoming) = mpsc::channel(16);
+        let _listener = Listener(tokio::spawn(listen(receiver, tell)));
+        match timeout(std(WELCOME), incoming.recv()).await {
+            Ok(Some(Ok(ToMember::Welcome(Enrolled { fleet, .. })))) => {
+                (*joined, self.known) = (true, true);
+                (self.news)(News::Joined(&fleet));
+            }
+            Ok(Some(Ok(ToMember::Refused(refused)))) if self.known && refused.reason.contains("is here already") => {
+                // Our own connection before, whose end isn't known there yet.
+                return Lost::Away(refused.reason);
+            }
+            Ok(Some(Ok(ToMember::Refused(refused)))) => return Lost::Never(MemberError::Refused(refused.reason)),
+            Ok(Some(Ok(_))) => return Lost::Away("the controller does not say welcome".to_owned()),
+            Ok(Some(Err(reason))) => return Lost::Away(reason),
+            Ok(None) | Err(_) => return Lost::Away(format!("no answer for {WELCOME}")),
+        }
+        self.deliveries.begin();
+        let mut alive = Instant::now();
+        loop {
+            if alive.elapsed() >= std(ALIVE) {
+                alive = Instant::now();
+                if let Err(reason) = say(&mut sender, &FromMember::Alive).await {
+                    return Lost::Away(reason);
+                }
+            }
+            let busy = self.current.as_ref().map(|current| current.run.clone());
+            while let Some(message) = self.deliveries.next(busy.as_deref()) {
+                if let Err(reason) = say(&mut sender, &message).await {
+                    return Lost::Away(reason);
+                }
+            }
+            let due = alive + std(ALIVE);
+            tokio::select! {
+                message = incoming.recv() => match message {
+                    Some(Ok(message)) => if let Some(lost) = self.hear(message, ends) { return lost },
+                    Some(Err(reason)) => return Lost::Away(reason),
+                    None => return Lost::Away("the connection was closed".to_owned()),
+                },
+                ended = over(&mut self.current) => self.ended(ended),
+                () = tokio::time::sleep_until(due.into()) => {}
+            }
+            if self.current.is_none()
+                && let Some(summon) = self.next.take()
+            {
+                self.begin(summon, ends);
+            }
+        }
+    }
+
+    fn hear(&mut self, message: ToMember, ends: Ends) -> Option<Lost> {
+        match message {
+            ToMember::Summon(summon) => {
+                let same = |current: &Current| current.run == summon.run && current.name == summon.name;
+                if !self.current.as_ref().is_some_and(same) && spool::is_run(&summon.run) {
+                    match self.current {
+                        Some(_) => self.next = Some(summon),
+                        None => self.begin(summon, ends),
+                    }
+                }
+            }
+            ToMember::Deliver(deliver) => self.deliveries.want(&deliver.run),
+            ToMember::Kept(kept) => self.deliveries.kept(&kept.run, kept.sequence),
+            ToMember::Forget(forget) => {
+                if self.deliveries.forget(&forget.run) {
+                    (self.news)(News::Delivered(&forget.run));
+                }
+            }
+            ToMember::Refused(refused) => {
+                tracing::warn!(refused.reason, "refused");
+                self.deliveries.refused();
+            }
+            ToMember::Bye(bye) => {
+                let reason = bye.reason.unwrap_or_else(|| "it said goodbye".to_owned());
+                return Some(match reason.contains("revoked") {
+                    true => Lost::Never(MemberError::Refused(reason)),
+                    false => Lost::Away(reason),
+                });
+            }
+            ToMember::Welcome(_) => {}
+        }
+        None
+    }
+
+    /// Takes part in a run, over a connection of its own.
+    fn begin(&mut self, summon: Summon, ends: Ends) {
+        let Summon { run, name, token } = summon;
+        (self.news)(News::Begins(&run));
+        let Settings {
+            about,
+            server,
+            limits,
+            spool,
+            ..
+        } = &self.settings;
+        let dial = ToRun {
+            contact: self.contact.clone(),
+            path: format!("{RUN}{run}"),
+        };
+        let join = Join {
+            url: self.contact.place().to_string(),
+            token,
+            role: about.role,
+            name: name.clone(),
+            parent: None,
+            listen: listen_at(ends),
+            fleet: Some(self.token.clone()),
+        };
+        let terms = MemberTerms {
+            key: FleetKey::new(&self.token),
+            ends,
+            server: server.clone(),
+            interface: about.interface.clone(),
+            limits: *limits,
+            hour: netburn_linux::clock::local_hour(),
+            moved: Default::default(),
+        };
+        let manner = Manner {
+            run: run.clone(),
+            spool: Some(spool.clone()),
+            patience: Some(PATIENCE),
+            terms,
+        };
+        let role = about.role;
+        let task = tokio::spawn(async move {
+            match role {
+                Role::Agent => agent::run(dial, &join, manner).await,
+                Role::Server => server::run(dial, &join, Some(PATIENCE))
+                    .await
+                    .map(|()| Ended::Delivered),
+            }
+        });
+        self.current = Some(Current { run, name, task });
+    }
+
+    /// Its part in a run is over.
+    fn ended(&mut self, (run, ended): (String, Result<Ended, FleetError>)) {
+        self.current = None;
+        let how = match &ended {
+            Ok(Ended::Delivered) => "its results are delivered".to_owned(),
+            Ok(Ended::Kept) => "its results wait here until they are wanted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        (self.news)(News::Ends(&run, &how));
+    }
+
+    /// What it offers: not the run that it is in the middle of.
+    fn waiting(&self) -> Vec<protocol::standing::Waiting> {
+        let mut waiting = spool::waiting(&self.settings.spool);
+        waiting.retain(|waiting| self.current.as_ref().is_none_or(|current| current.run != waiting.run));
+        waiting
+    }
+}
+
+impl<N> Drop for Member<N> {
+    fn drop(&mut self) {
+        if let Some(current) = &self.current {
+            current.task.abort();
+        }
+    }
+}
+
+/// Where a server of this member listens: beside the controller everywhere, elsewhere where it reached the controller
+/// from, which is where others reach it.
+fn listen_at(ends: Ends) -> SocketAddr {
+    match (ends.ours, ends.theirs) {
+        (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => SocketAddr::new(ours.ip(), PORT),
+        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+    }
+}
+
+/// The end of the current run, if there is one.
+async fn over(current: &mut Option<Current>) -> (String, Result<Ended, FleetError>) {
+    match current {
+        Some(Current { run, task, .. }) => {
+            let ended = task.await;
+            let ended = ended.unwrap_or_else(|error| Err(FleetError::Assignment(error.to_string())));
+            (run.clone(), ended)
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn say(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
+    match timeout(std(SEND), sender.message(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("nothing was taken for {SEND}")),
+    }
+}
+
+/// Hands over what comes, and at the end why there is no more.
+async fn listen(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
+    loop {
+        let (news, last) = match receiver.message().await {
+            Ok(Ok(message)) => (Ok(message), false),
+            Ok(Err(malformed)) => (Err(malformed.to_string()), true),
+            Err(error) => (Err(error.to_string()), true),
+        };
+        if tell.send(news).await.is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Ends with this.
+struct Listener(JoinHandle<()>);
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The holder of a run, through the controller.
+struct ToRun {
+    contact: Contact,
+    path: String,
+}
+
+impl Dial for ToRun {
+    async fn dial(&mut self) -> Result<Channel, FleetError> {
+        let opened = self.contact.open(&self.path, MAX_TO_PARTICIPANT).await;
+        let (channel, _) = opened.map_err(|error| FleetError::Join(error.to_string()))?;
+        Ok(channel)
+    }
+}
+
+/// What jitter comes from; nothing that is measured does.
+fn seed() -> u64 {
+    let token = join_url::new_token().unwrap_or_default();
+    token
+        .bytes()
+        .fold(0, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)))
+}

@@ -41,7 +41,9 @@ pub async fn look(target: Target, key: FleetKey) -> Looked {
             .build()
             .map_err(|error| error.to_string())
             .and_then(|runtime| runtime.block_on(ask(&target, &key)));
-        let datagrams = datagrams.join().unwrap_or_else(|_| Err("it could not be tried".to_owned()));
+        let datagrams = datagrams
+            .join()
+            .unwrap_or_else(|_| Err("it could not be tried".to_owned()));
         Looked {
             reach: Reach {
                 tcp: consent.as_ref().err().cloned(),
@@ -155,7 +157,10 @@ mod tests {
 
     /// What an agent of the fleet `token` finds at a server with these settings.
     fn found(config: ServerConfig) -> Looked {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let listen = vec!["127.0.0.1:0".parse().unwrap()];
             let server = Server::bind(ServerConfig { listen, ..config }).await.unwrap();

@@ -74,6 +74,32 @@ fn read() -> i64 {
     i64::try_from(origin.elapsed().as_nanos()).unwrap_or(i64::MAX)
 }
 
+/// The hour of the day where this machine stands, 0 to 23; where that isn't known, that of UTC.
+#[must_use]
+pub fn local_hour() -> u8 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seconds = since.map_or(0, |since| since.as_secs());
+    hour_at(seconds)
+}
+
+#[cfg(unix)]
+fn hour_at(seconds: u64) -> u8 {
+    let seconds = libc::time_t::try_from(seconds).unwrap_or(libc::time_t::MAX);
+    // SAFETY: all zeros are a `tm`, which is plain numbers and a pointer that may be null.
+    let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to values that live through the call; the kernel of it keeps neither.
+    let known = unsafe { !libc::localtime_r(&raw const seconds, &raw mut broken_down).is_null() };
+    match known {
+        true => u8::try_from(broken_down.tm_hour).unwrap_or(0),
+        false => 0,
+    }
+}
+
+#[cfg(not(unix))]
+fn hour_at(seconds: u64) -> u8 {
+    u8::try_from(seconds / 3600 % 24).expect("less than 24")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

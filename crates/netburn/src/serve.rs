@@ -5,6 +5,8 @@ use crate::exit::{Ended, Stop};
 use crate::join;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
+use netburn_fleet::join_url::{JoinUrl, NoJoinUrl, is_token};
+use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
 use netburn_traffic::tls::Identity;
 
@@ -59,6 +61,7 @@ fn config(args: &ServeArgs) -> Result<ServerConfig, Stop> {
         threads: args.threads,
         tls: identity(args)?,
         limits: limits(&args.limits)?,
+        fleet: args.fleet.as_deref().map(fleet_key).transpose()?,
         ..ServerConfig::default()
     };
     if !args.listen.is_empty() {
@@ -72,6 +75,38 @@ fn config(args: &ServeArgs) -> Result<ServerConfig, Stop> {
         operator: args.operator.clone().unwrap_or(config.consent.operator),
     };
     Ok(config)
+}
+
+/// The fleet of a token's file, or of an address to join.
+fn fleet_key(from: &str) -> Result<FleetKey, Stop> {
+    let token = match from.split_once('#') {
+        Some(_) => {
+            let url: JoinUrl = from
+                .parse()
+                .map_err(|e: NoJoinUrl| Stop::Wrong(format!("--fleet: {e}")))?;
+            url.token
+        }
+        None => {
+            let text = std::fs::read_to_string(from).map_err(|e| Stop::Wrong(format!("--fleet {from}: {e}")))?;
+            let line = text.lines().next().unwrap_or_default().trim();
+            // A file with the whole address will do as well.
+            let token = line
+                .rsplit('#')
+                .next()
+                .unwrap_or_default()
+                .split('.')
+                .next()
+                .unwrap_or_default();
+            Some(token.to_owned())
+        }
+    };
+    match token.filter(|token| is_token(token)) {
+        Some(token) => Ok(FleetKey::new(&token)),
+        None => Err(Stop::Wrong(
+            "--fleet: there is no token; `netburn fleet serve` keeps it in its state directory and prints it after the `#`"
+                .to_owned(),
+        )),
+    }
 }
 
 fn identity(args: &ServeArgs) -> Result<Option<Identity>, Stop> {

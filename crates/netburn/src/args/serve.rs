@@ -50,6 +50,14 @@ pub(crate) struct ServeArgs {
     /// Don't agree to be burned
     #[arg(long, conflicts_with = "operator", help_heading = "Consent")]
     pub(crate) no_consent: bool,
+    /// Consent to be burned by this fleet's members: a file that begins with its token, or the address to join it
+    #[arg(
+        long,
+        value_name = "FILE|URL",
+        conflicts_with = "no_consent",
+        help_heading = "Consent"
+    )]
+    pub(crate) fleet: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     /// Serve one run, for the controller that started this

@@ -1,7 +1,18 @@
 //! `netburn fleet join`.
 
-use crate::args::JoinArgs;
+use super::{here, runtime, state};
+use crate::args::{JoinArgs, LimitsArgs};
 use crate::exit::{Ended, Stop};
+use crate::signals::Signals;
+use crate::terminal::say;
+use netburn_fleet::discovery;
+use netburn_fleet::join_url::JoinUrl;
+use netburn_fleet::member::{Limits, Member, MemberError, News, Settings};
+use netburn_fleet::protocol::standing::{About, MAX_LABELS};
+use netburn_fleet::spool::SpoolFolder;
+use netburn_record::Role;
+use netburn_report::plain::sanitise;
+use std::collections::BTreeMap;
 
 /// `netburn fleet join`.
 pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
@@ -11,6 +22,122 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
     if args.uninstall {
         return super::install::uninstall();
     }
-    let _ = super::install::address(args);
-    Err(Stop::Wrong("this build has no `netburn fleet join`".to_owned()))
+    let settings = settings(args)?;
+    // A server has a connection, and an agent a socket, for everything under way.
+    let _ = netburn_linux::raise_open_files();
+    runtime()?.block_on(async {
+        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let name = settings.name.clone();
+        let mut away: Option<String> = None;
+        let news = move |news: News<'_>| match news {
+            News::Joined(fleet) => {
+                away = None;
+                say(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
+            }
+            // Said once, however often it is tried.
+            News::Away(reason) if away.as_deref() != Some(reason) => {
+                away = Some(reason.to_owned());
+                say(&format!(
+                    "not in the fleet: {}; coming back by itself",
+                    sanitise(reason)
+                ));
+            }
+            News::Away(_) => {}
+            News::Begins(run) => say(&format!("taking part in {run}")),
+            News::Ends(run, how) => say(&format!("{run} is over: {}", sanitise(how))),
+            News::Delivered(run) => say(&format!("the results of {run} came home")),
+        };
+        let member = Member::new(settings, news).map_err(|error| Stop::Wrong(error.to_string()))?;
+        match member.run(async { signals.next().await }).await {
+            Ok(()) => Ok(Ended::Ran),
+            Err(error @ MemberError::Refused(_)) => Err(Stop::NotMeasured(sanitise(&error.to_string()).into())),
+            Err(error) => Err(Stop::Wrong(error.to_string())),
+        }
+    })
+}
+
+/// The member that was asked for.
+fn settings(args: &JoinArgs) -> Result<Settings, Stop> {
+    let url = whole(args)?;
+    let name = args.name.clone().unwrap_or_else(here);
+    let labels: BTreeMap<_, _> = args.labels.iter().map(|l| (l.key.clone(), l.value.clone())).collect();
+    if labels.len() > MAX_LABELS {
+        return Err(Stop::Wrong(format!("at most {MAX_LABELS} labels")));
+    }
+    let role = if args.serve { Role::Server } else { Role::Agent };
+    let server = args.server.as_deref().map(str::parse).transpose();
+    Ok(Settings {
+        // One folder per member: who shares one would deliver each other's.
+        spool: SpoolFolder::new(state()?.path().join("agents").join(&name)),
+        url,
+        about: About::this_process(role, args.interface.clone(), labels),
+        name,
+        server: server.map_err(|why| Stop::Wrong(format!("--server: {why}")))?,
+        limits: limits(&args.limits),
+    })
+}
+
+fn limits(args: &LimitsArgs) -> Limits {
+    Limits {
+        rate: args.max_rate,
+        bytes: args.max_bytes,
+        duration: args.max_duration,
+        hours: args.hours,
+    }
+}
+
+/// The address to join with all that is secret in it.
+fn whole(args: &JoinArgs) -> Result<JoinUrl, Stop> {
+    let url = match super::install::address(args).as_deref() {
+        None => found()?,
+        Some(url) => parsed(&match url.strip_prefix('@') {
+            None => url.to_owned(),
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|e| Stop::Wrong(format!("{path}: {e}")))?;
+                text.lines().next().unwrap_or_default().trim().to_owned()
+            }
+        })?,
+    };
+    match &args.token {
+        None if url.token.is_none() => Err(Stop::Wrong(format!(
+            "{}the token is missing: give what follows the `#` in the address that `netburn fleet serve` prints with --token",
+            if args.url.is_none() {
+                format!("found {}; ", url.place)
+            } else {
+                String::new()
+            }
+        ))),
+        None => Ok(url),
+        Some(token) => parsed(&format!("{}#{}", url.place, token.trim_start_matches('#'))),
+    }
+}
+
+fn parsed(text: &str) -> Result<JoinUrl, Stop> {
+    text.parse()
+        .map_err(|error: netburn_fleet::join_url::NoJoinUrl| Stop::Wrong(error.to_string()))
+}
+
+/// The one fleet on the local network.
+fn found() -> Result<JoinUrl, Stop> {
+    say("looking for a fleet on the local network");
+    let found = discovery::find().map_err(|error| Stop::NotMeasured(format!("the network can't be asked: {error}")))?;
+    let mut all = found
+        .iter()
+        .filter_map(|fleet| Some((sanitise(&fleet.fleet), fleet.urls.first()?.clone())));
+    match (all.next(), all.count()) {
+        (None, _) => Err(Stop::NotMeasured(
+            "no fleet answers here; give the address that `netburn fleet serve` prints".to_owned(),
+        )),
+        (Some((_, url)), 0) => Ok(url),
+        (Some(_), _) => {
+            let each = found.iter().map(|fleet| {
+                let first = fleet.urls.first().map_or_else(String::new, ToString::to_string);
+                format!("\n  {}  {first}", sanitise(&fleet.fleet))
+            });
+            Err(Stop::Wrong(format!(
+                "there are several fleets here; give the address of one:{}",
+                each.collect::<String>()
+            )))
+        }
+    }
 }

@@ -13,10 +13,10 @@ use std::str::FromStr;
 /// probes, from servers that consent to this fleet.
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
-    /// Where to join, such as `http://192.168.1.5:4484/#TOKEN.FINGERPRINT`, or `unix:PATH#TOKEN` on the controller's own machine
+    /// Where to join, such as `http://192.168.1.5:4484/#TOKEN.FINGERPRINT`, or `unix:PATH#TOKEN` on the controller's own machine; `@FILE` reads it from there, so that nobody else on this machine sees it
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// The fleet's token, for a URL without one
+    /// What follows the `#`, for a URL without it
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
     /// What it is called in the fleet: letters, digits and `-` [default: this machine's name]

@@ -1,0 +1,112 @@
+//! Results that nobody took in time, brought home over the connection that a member keeps.
+
+use crate::protocol::standing::FromMember;
+use crate::spool::{self, Late, SpoolFolder};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many messages may be on their way that aren't known to be kept.
+const AHEAD: u64 = 16;
+
+/// What is wanted, and how far it is.
+pub(super) struct Deliveries {
+    folder: SpoolFolder,
+    wanted: BTreeSet<String>,
+    under_way: Option<Delivery>,
+    /// Up to which message each run is kept.
+    kept: BTreeMap<String, u64>,
+}
+
+struct Delivery {
+    run: String,
+    late: Late,
+    sent: u64,
+    ended: bool,
+}
+
+impl Deliveries {
+    pub(super) fn new(folder: SpoolFolder) -> Deliveries {
+        Deliveries {
+            folder,
+            wanted: BTreeSet::new(),
+            under_way: None,
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// There is a new connection: what was on its way is sent again.
+    pub(super) fn begin(&mut self) {
+        self.wanted.clear();
+        self.under_way = None;
+    }
+
+    /// The results of `run` are wanted.
+    pub(super) fn want(&mut self, run: &str) {
+        self.wanted.insert(run.to_owned());
+    }
+
+    /// All up to this message is kept there.
+    pub(super) fn kept(&mut self, run: &str, sequence: u64) {
+        let kept = self.kept.entry(run.to_owned()).or_default();
+        *kept = sequence.max(*kept);
+    }
+
+    /// They aren't taken now: they stay here.
+    pub(super) fn refused(&mut self) {
+        self.under_way = None;
+    }
+
+    /// Somebody else has all of `run`. Whether there was anything.
+    pub(super) fn forget(&mut self, run: &str) -> bool {
+        self.wanted.remove(run);
+        self.kept.remove(run);
+        let was = self.under_way.take_if(|delivery| delivery.run == run).is_some();
+        if let Err(error) = spool::forget(&self.folder, run) {
+            tracing::warn!(run, %error, "what was delivered can't be deleted");
+        }
+        was
+    }
+
+    /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
+    /// that is under way is.
+    pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
+        if self.under_way.is_none() {
+            let run = self.wanted.iter().find(|run| Some(run.as_str()) != busy)?.clone();
+            self.wanted.remove(&run);
+            let from = self.kept.get(&run).copied().unwrap_or(0) + 1;
+            match Late::open(&self.folder, &run, from) {
+                Ok(late) => {
+                    self.under_way = Some(Delivery {
+                        run,
+                        late,
+                        sent: from - 1,
+                        ended: false,
+                    });
+                }
+                Err(error) => {
+                    tracing::info!(run, %error, "nothing to deliver");
+                    return None;
+                }
+            }
+        }
+        let delivery = self.under_way.as_mut()?;
+        let kept = self.kept.get(&delivery.run).copied().unwrap_or(0);
+        if delivery.ended || delivery.sent >= kept + AHEAD {
+            return None;
+        }
+        match delivery.late.next() {
+            Ok(Some(late)) => {
+                delivery.sent = late.sequence;
+                Some(FromMember::Late(late))
+            }
+            Ok(None) => {
+                delivery.ended = true;
+                Some(FromMember::LateEnd(delivery.late.end()))
+            }
+            Err(error) => {
+                tracing::warn!(run = delivery.run, %error, "results can't be read from the disk");
+                self.under_way = None;
+                None
+            }
+        }
+    }
+}

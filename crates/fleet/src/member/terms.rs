@@ -1,0 +1,313 @@
+//! What a member makes of its part in a run: whom it measures against, what it lets itself be asked, what it says.
+
+use super::limits::Limits;
+use crate::agent::{Part, Terms};
+use crate::contact::Ends;
+use crate::protocol::Ready;
+use crate::reach::{self, Looked};
+use netburn_record::Row;
+use netburn_traffic::consent::fleet::FleetKey;
+use netburn_traffic::server::PORT;
+use netburn_units::{Duration, Instant};
+use netburn_workload::Kind;
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// A rate is judged over so long.
+const WINDOW: Duration = Duration::from_secs(2);
+
+/// How a member takes part.
+#[derive(Debug, Clone)]
+pub(super) struct MemberTerms {
+    pub(super) key: FleetKey,
+    /// How it reached the controller, which is where a server that says no address is.
+    pub(super) ends: Ends,
+    pub(super) server: Option<ServerName>,
+    pub(super) interface: Option<String>,
+    pub(super) limits: Limits,
+    /// The hour of the day when it was summoned, 0 to 23.
+    pub(super) hour: u8,
+    pub(super) moved: Moved,
+}
+
+/// A server by name, as a person writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerName {
+    host: String,
+    port: u16,
+}
+
+/// What was moved so far, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Moved {
+    total: u64,
+    /// Since when the window runs, and what was moved in it: down and up.
+    window: Option<(Instant, u64, u64)>,
+    told: bool,
+}
+
+impl std::str::FromStr for ServerName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ServerName, String> {
+        let wrong = || "write it as `192.168.1.2`, `nas.local:4480` or `[::1]:4480`".to_owned();
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (host, port) = rest.split_once(']').ok_or_else(wrong)?;
+                (
+                    host,
+                    if port.is_empty() {
+                        None
+                    } else {
+                        Some(port.strip_prefix(':').ok_or_else(wrong)?)
+                    },
+                )
+            }
+            None if text.matches(':').count() > 1 => (text, None),
+            None => text
+                .split_once(':')
+                .map_or((text, None), |(host, port)| (host, Some(port))),
+        };
+        let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| wrong()))?;
+        match host.is_empty() || port == 0 || host.contains(['/', '[', ']', ' ']) {
+            true => Err(wrong()),
+            false => Ok(ServerName {
+                host: host.to_owned(),
+                port,
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for ServerName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl Terms for MemberTerms {
+    async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
+        self.limits.allow(part, self.hour)?;
+        let mut notes = Vec::new();
+        if let Some(server) = &self.server {
+            let addresses = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
+            let mut addresses = addresses.map_err(|error| format!("the server {server} is not found: {error}"))?;
+            part.target.address = addresses
+                .next()
+                .ok_or_else(|| format!("the server {server} has no address"))?;
+            part.target.datagram_port = None;
+            if part.target.tls.take().is_some() {
+                notes.push(format!("measured against {server} without TLS"));
+            } else {
+                notes.push(format!("measured against {server}, not the run's own server"));
+            }
+        } else if part.target.address.ip().is_unspecified() {
+            let here = Ipv4Addr::LOCALHOST.into();
+            let ip = self.ends.theirs.map_or(here, |at| at.ip());
+            part.target.address.set_ip(ip);
+        }
+        part.target.host = match part.target.address {
+            SocketAddr::V4(at) => at.ip().to_string(),
+            SocketAddr::V6(at) => format!("[{}]", at.ip()),
+        };
+        part.target.interface = self.interface.clone();
+        let Looked { mut reach, consent } = reach::look(part.target.clone(), self.key.clone()).await;
+        if let (Some(port), true) = (consent.and_then(|c| c.datagram_port), self.server.is_some()) {
+            part.target.datagram_port = Some(port);
+        }
+        let at = part.target.address;
+        if let Some(why) = reach.tcp.take() {
+            // Whatever is said next, nothing is sent there.
+            part.stations.clear();
+            reach.tcp = Some(format!("the server at {at} can't be measured against: {why}"));
+        } else if let Some(why) = reach.datagrams.take() {
+            let why = format!(
+                "the server at {at} answers over TCP and not by datagrams ({why}): a firewall, there or here, keeps UDP \
+                 port {} away",
+                part.target.datagrams().port()
+            );
+            match part.needs_datagrams() {
+                true => reach.datagrams = Some(why),
+                false => notes.push(format!("{why}; idle latency was not measured")),
+            }
+        }
+        Ok(Ready {
+            reach: Some(reach),
+            notes,
+            ..Ready::default()
+        })
+    }
+
+    fn heed(&mut self, rows: &[Row], _now: Instant) -> Option<String> {
+        rows.iter().find_map(|row| match row {
+            Row::Interval(row) => self.moved.add(&self.limits, row.at, row.bytes_down, row.bytes_up),
+            _ => None,
+        })
+    }
+}
+
+impl Moved {
+    /// So much was moved in the interval from `at` on: why it stops, if it does.
+    fn add(&mut self, limits: &Limits, at: Instant, down: u64, up: u64) -> Option<String> {
+        self.total += down + up;
+        let (since, before_down, before_up) = *self.window.get_or_insert((at, 0, 0));
+        let (window_down, window_up) = (before_down + down, before_up + up);
+        self.window = Some((since, window_down, window_up));
+        if self.told {
+            return None;
+        }
+        let mut why = limits
+            .bytes
+            .filter(|most| self.total > most.as_bytes())
+            .map(|most| format!("this device moves at most {most} in a run: its part ended there"));
+        if at.checked_since(since).is_some_and(|span| span >= WINDOW) {
+            let span = at.checked_since(since).unwrap_or(WINDOW);
+            let bits = u128::from(window_down.max(window_up)) * 8 * 1_000_000_000 / u128::from(span.as_nanos().max(1));
+            self.window = None;
+            why = why.or_else(|| {
+                let most = limits.rate.filter(|most| bits > u128::from(most.as_bps()))?;
+                let got = netburn_units::BitRate::from_bps(u64::try_from(bits).unwrap_or(u64::MAX));
+                Some(format!(
+                    "this device moves at most {most}, and {got} went over it: its part ended there"
+                ))
+            });
+        }
+        self.told = why.is_some();
+        why
+    }
+}
+
+impl Limits {
+    /// Whether such a part is within them, at this hour of the day.
+    fn allow(&self, part: &Part, hour: u8) -> Result<(), String> {
+        let lasts = part.plan.baseline + part.plan.duration + part.plan.drain;
+        if let Some(most) = self.duration.filter(|most| lasts > *most) {
+            return Err(format!(
+                "the run takes {lasts}, and this device takes part in {most} at most"
+            ));
+        }
+        if let Some(hours) = self.hours.filter(|hours| !hours.contain(hour)) {
+            return Err(format!("it is {hour} o'clock, and this device takes part from {hours}"));
+        }
+        let stations = part
+            .stations
+            .iter()
+            .map(|number| &part.plan.stations[usize::from(*number)]);
+        let unthrottled = stations
+            .flat_map(|station| &station.workloads)
+            .any(|workload| matches!(workload.config.kind, Kind::Download | Kind::Upload));
+        if let Some(most) = self
+            .rate
+            .filter(|_| unthrottled && part.plan.server.link.rate.is_none_or(|rate| Some(rate) > self.rate))
+        {
+            return Err(format!(
+                "a download or an upload takes what goes through, and this device moves at most {most}; `server.link.rate` \
+                 in the scenario would keep it there"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::{Document, Ground};
+    use netburn_traffic::client::Target;
+    use netburn_units::{BitRate, ByteSize};
+
+    fn part(text: &str) -> Part {
+        let (plan, _) = Document::from_toml("t.toml", text)
+            .unwrap()
+            .resolve_for(Ground::Fleet)
+            .unwrap();
+        Part {
+            plan,
+            stations: vec![0],
+            target: Target::new("127.0.0.1:1".parse().unwrap()),
+        }
+    }
+
+    const CALM: &str = "duration = \"60 s\"\nbaseline = \"5 s\"\ndrain = \"5 s\"\n[station.a]\nworkload = \"voip\"\n";
+    const GREEDY: &str = "duration = \"60 s\"\n[station.a]\nworkload = \"download\"\n";
+
+    #[test]
+    fn what_goes_beyond_the_limits_is_refused_with_the_reason() {
+        let none = Limits::default();
+        assert_eq!(none.allow(&part(GREEDY), 3), Ok(()));
+        let short = Limits {
+            duration: Some(Duration::from_secs(69)),
+            ..none
+        };
+        let why = short.allow(&part(CALM), 3).unwrap_err();
+        assert!(
+            why.contains("70 s") || why.contains("1.166") || why.contains("70"),
+            "{why}"
+        );
+        let enough = Limits {
+            duration: Some(Duration::from_secs(70)),
+            ..none
+        };
+        assert_eq!(enough.allow(&part(CALM), 3), Ok(()));
+        let evening = Limits {
+            hours: "18-23".parse().ok(),
+            ..none
+        };
+        assert!(evening.allow(&part(CALM), 17).unwrap_err().contains("18-23"));
+        assert_eq!(evening.allow(&part(CALM), 18), Ok(()));
+        let slow = Limits {
+            rate: Some(BitRate::from_mbps(50)),
+            ..none
+        };
+        assert!(slow.allow(&part(GREEDY), 3).is_err());
+        assert_eq!(slow.allow(&part(CALM), 3), Ok(()));
+        let bounded = format!(
+            "[server]\nlink = {{ rate = \"40 Mbit/s\" }}\n{}",
+            GREEDY.replace("duration = \"60 s\"\n", "")
+        );
+        assert_eq!(slow.allow(&part(&bounded), 3), Ok(()));
+    }
+
+    #[test]
+    fn bytes_and_rate_end_a_part_once() {
+        let limits = Limits {
+            bytes: Some(ByteSize::from_bytes(1000)),
+            ..Limits::default()
+        };
+        let mut moved = Moved::default();
+        let at = |tenths: i64| Instant::from_nanos(tenths * 100_000_000);
+        assert_eq!(moved.add(&limits, at(0), 600, 400), None);
+        assert!(moved.add(&limits, at(1), 1, 0).is_some());
+        assert_eq!(moved.add(&limits, at(2), 1, 0), None, "said once");
+        // 8 Mbit/s are 100 kB in a tenth of a second.
+        let limits = Limits {
+            rate: Some(BitRate::from_mbps(8)),
+            ..Limits::default()
+        };
+        let mut moved = Moved::default();
+        for tenth in 0..40 {
+            assert_eq!(
+                moved.add(&limits, at(tenth), 90_000, 90_000),
+                None,
+                "each way for itself"
+            );
+        }
+        let mut moved = Moved::default();
+        let stopped = (0..40).position(|tenth| moved.add(&limits, at(tenth), 110_000, 0).is_some());
+        assert_eq!(stopped, Some(20), "after a window of two seconds");
+    }
+
+    #[test]
+    fn servers_as_people_write_them() {
+        let name = |text: &str| text.parse::<ServerName>().map(|name| name.to_string());
+        assert_eq!(name("server").as_deref(), Ok("server:4480"));
+        assert_eq!(name("10.0.0.2:80").as_deref(), Ok("10.0.0.2:80"));
+        assert_eq!(name("::1").as_deref(), Ok("[::1]:4480"));
+        assert_eq!(name("[::1]:9").as_deref(), Ok("[::1]:9"));
+        for wrong in ["", ":80", "a:b", "a:0", "http://a", "[::1", "[::1]9"] {
+            assert!(name(wrong).is_err(), "{wrong}");
+        }
+    }
+}
