@@ -15,7 +15,9 @@
 //! - [`clock`]: one clock against another, with an error bound.
 
 pub mod agent;
+pub mod assign;
 pub mod clock;
+pub mod conduct;
 pub mod contact;
 pub mod controller;
 pub mod discovery;

@@ -2,7 +2,7 @@
 
 use crate::controller::{Around, Controller, Expected, Patience, Setup, Token};
 use crate::join::Join;
-use crate::launch::Launcher;
+use crate::launch::{Child, Launcher};
 use crate::own_clock::std;
 use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_record::{Health, Role, Sink};
@@ -14,10 +14,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
 /// How long participants have to end by themselves after the round.
-const LEAVE: Duration = Duration::from_secs(2);
+pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 
 /// What a server may send whose network sets its own limits.
-const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
+pub(crate) const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
 
 /// What a round needs besides its plan.
 pub struct Options<'a> {
@@ -162,7 +162,13 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         children: &mut children,
     };
     let result = controller.run(setup, around).await;
-    let leaving = std::time::Instant::now() + std(LEAVE);
+    let_go(children, LEAVE).await;
+    result
+}
+
+/// Waits for children to end by themselves, and then ends the rest by force.
+pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
+    let leaving = std::time::Instant::now() + std(wait);
     while std::time::Instant::now() < leaving {
         for place in &mut children {
             if place.as_mut().is_some_and(|child| child.ended().is_some()) {
@@ -176,7 +182,6 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     }
     // Dropping the rest ends it by force.
     drop(children);
-    result
 }
 
 /// The round of a plan on one machine: a server, and an agent per station under the station's name.

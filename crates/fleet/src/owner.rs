@@ -126,9 +126,30 @@ impl Owner {
         Ok(self.channel.sender.message(message).await?)
     }
 
-    /// Both ways of the conversation.
-    pub(crate) fn into_channel(self) -> Channel {
-        self.channel
+    /// The next thing it says. What is heard of it is not lost when this is given up, but what is half heard may be: then
+    /// the conversation is over.
+    ///
+    /// # Errors
+    /// When the conversation is over.
+    pub(crate) async fn hear(&mut self) -> Result<ToOwner, OwnerError> {
+        Ok(self.channel.receiver.message().await??)
+    }
+
+    /// Who is here, when that changes next.
+    ///
+    /// # Errors
+    /// When the conversation is over.
+    pub(crate) async fn news(&mut self) -> Result<Vec<Present>, OwnerError> {
+        loop {
+            if let ToOwner::Members(Members { members }) = self.hear().await? {
+                return Ok(members);
+            }
+        }
+    }
+
+    /// Ends the conversation.
+    pub(crate) async fn close(&mut self) {
+        self.channel.sender.close().await;
     }
 
     async fn answer(&mut self) -> Result<ToOwner, OwnerError> {

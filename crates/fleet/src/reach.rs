@@ -19,13 +19,21 @@ const DATAGRAMS: Duration = Duration::from_millis(3500);
 /// How long one look for a datagram lasts.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How a server answered, and what it says of itself where it consents.
+/// How a server answered, and whether it may be burned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looked {
-    /// How it was reached. Where `tcp` says anything, nothing may be burned.
+    /// How it was reached.
     pub reach: Reach,
-    /// Its consent.
-    pub consent: Option<Consent>,
+    /// Its consent, or why there is none. Without one nothing may be burned.
+    pub consent: Result<Consent, String>,
+}
+
+/// Why there is no consent.
+enum Why {
+    /// Nobody answers.
+    Unreached(String),
+    /// It is not given.
+    Unwilling(String),
 }
 
 /// Asks `target` whether it consents to the fleet of this key, and whether datagrams come back. Takes at most
@@ -39,39 +47,39 @@ pub async fn look(target: Target, key: FleetKey) -> Looked {
         let consent = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| error.to_string())
+            .map_err(|error| Why::Unreached(error.to_string()))
             .and_then(|runtime| runtime.block_on(ask(&target, &key)));
         let datagrams = datagrams
             .join()
             .unwrap_or_else(|_| Err("it could not be tried".to_owned()));
+        let (tcp, consent) = match consent {
+            Ok(consent) => (None, Ok(consent)),
+            Err(Why::Unwilling(why)) => (None, Err(why)),
+            Err(Why::Unreached(why)) => (Some(why.clone()), Err(why)),
+        };
+        let datagrams = datagrams.err();
         Looked {
-            reach: Reach {
-                tcp: consent.as_ref().err().cloned(),
-                datagrams: datagrams.err(),
-            },
-            consent: consent.ok(),
+            reach: Reach { tcp, datagrams },
+            consent,
         }
     });
     looked.await.unwrap_or_else(|error| Looked {
-        reach: Reach {
-            tcp: Some(error.to_string()),
-            datagrams: None,
-        },
-        consent: None,
+        reach: Reach::default(),
+        consent: Err(error.to_string()),
     })
 }
 
 /// The server's consent to this fleet, or why there is none.
-async fn ask(target: &Target, key: &FleetKey) -> Result<Consent, String> {
-    let nonce = join_url::new_token().map_err(|error| error.to_string())?;
+async fn ask(target: &Target, key: &FleetKey) -> Result<Consent, Why> {
+    let nonce = join_url::new_token().map_err(|error| Why::Unreached(error.to_string()))?;
     let target = Target {
         http: Http::H1,
         ..target.clone()
     };
     let path = format!("{}?{QUERY}{nonce}", consent::PATH);
     match request(&target, Method::Get, &path, consent::MAX_SIZE, ASKING).await {
-        Ok(page) => agreed(&page, key, &nonce),
-        Err(error) => Err(error.to_string()),
+        Ok(page) => agreed(&page, key, &nonce).map_err(Why::Unwilling),
+        Err(error) => Err(Why::Unreached(error.to_string())),
     }
 }
 
@@ -181,19 +189,19 @@ mod tests {
             ..ServerConfig::default()
         });
         assert_eq!(looked.reach, Reach::default());
-        assert!(looked.consent.is_some());
+        assert!(looked.consent.is_ok());
     }
 
     #[test]
     fn a_server_of_nobody_or_another_fleet_is_not_burned() {
         let none = found(ServerConfig::default());
-        assert!(none.reach.tcp.unwrap().contains("does not consent to this fleet"));
-        assert_eq!((none.reach.datagrams, none.consent), (None, None));
+        assert!(none.consent.unwrap_err().contains("does not consent to this fleet"));
+        assert_eq!(none.reach, Reach::default());
         let another = found(ServerConfig {
             fleet: Some(FleetKey::new("another")),
             ..ServerConfig::default()
         });
-        assert!(another.reach.tcp.unwrap().contains("another fleet"));
+        assert!(another.consent.unwrap_err().contains("another fleet"));
         let unwilling = found(ServerConfig {
             fleet: Some(FleetKey::new("token")),
             consent: Terms {
@@ -202,7 +210,7 @@ mod tests {
             },
             ..ServerConfig::default()
         });
-        assert!(unwilling.reach.tcp.unwrap().contains("does not consent to be burned"));
+        assert!(unwilling.consent.unwrap_err().contains("does not consent to be burned"));
     }
 
     #[test]

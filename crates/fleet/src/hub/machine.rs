@@ -5,8 +5,9 @@ mod owners;
 use super::owner::{FromOwner, Present, ToOwner};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
+use crate::late::Registration;
 use crate::protocol::standing::{
-    About, Deliver, Enrol, Enrolled, Forget, FromMember, Kept, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember,
+    About, Enrol, Enrolled, Forget, FromMember, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember,
     Waiting,
 };
 use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
@@ -82,14 +83,18 @@ pub enum Output {
     Refused(String, Denial),
     /// Make a new token, keep it, and hand it to [`Hub::handle_token`].
     NewToken,
-    /// A member has results of a run that nobody holds: [`Hub::want`] them if they are.
-    Waiting(ConnectionId, String, Waiting),
-    /// Nobody holds this run any more; it was these members' (connection, name there).
-    RunOver(String, Vec<(ConnectionId, String)>),
+    /// A run is held: who takes part, and where its results go.
+    Register(Registration),
+    /// A member has results of a run that nobody holds.
+    Waiting(String, Waiting),
+    /// Nobody holds this run any more. Results are missing of these parts: member, and name in the run.
+    RunOver(String, Vec<(String, String)>),
     /// A member's late results of a run.
-    Late(ConnectionId, Late),
+    Late(String, Late),
     /// There are no more of them.
-    LateEnd(ConnectionId, LateEnd),
+    LateEnd(String, LateEnd),
+    /// A member is gone.
+    Gone(String),
 }
 
 /// Why a controller wants to be woken.
@@ -148,14 +153,6 @@ pub enum Denial {
     /// Too many at once.
     #[error("too many owners or runs at once")]
     TooMany,
-    /// Results that aren't taken.
-    #[error("late results of `{run}` are not taken: {reason}")]
-    Unwanted {
-        /// The run.
-        run: String,
-        /// Why.
-        reason: String,
-    },
 }
 
 /// A fleet's controller.
@@ -209,6 +206,8 @@ struct Member {
 struct Held {
     owner: ConnectionId,
     port: u16,
+    /// Its parts: name there, and member.
+    parts: Vec<(String, String)>,
     /// The summons by member.
     summons: BTreeMap<String, Summon>,
 }
@@ -268,13 +267,10 @@ impl Hub {
         present.collect()
     }
 
-    /// The name of the member at this connection.
+    /// Whether a member is here.
     #[must_use]
-    pub fn name_of(&self, id: ConnectionId) -> Option<&str> {
-        match &self.connections.get(&id)?.who {
-            Who::Member(member) => Some(&member.name),
-            _ => None,
-        }
+    pub fn is_here(&self, member: &str) -> bool {
+        self.members.contains_key(member)
     }
 
     /// Somebody opened a connection for a conversation.
@@ -319,8 +315,8 @@ impl Hub {
                 self.set_deadline(id, Some(now.after(SILENCE)));
                 match message {
                     Ok(FromMember::Alive) => {}
-                    Ok(FromMember::Late(late)) => self.outputs.push_back(Output::Late(id, late)),
-                    Ok(FromMember::LateEnd(end)) => self.outputs.push_back(Output::LateEnd(id, end)),
+                    Ok(FromMember::Late(late)) => self.outputs.push_back(Output::Late(name, late)),
+                    Ok(FromMember::LateEnd(end)) => self.outputs.push_back(Output::LateEnd(name, end)),
                     Ok(FromMember::Bye) => self.dismiss(now, id, "goodbye"),
                     Ok(FromMember::Enrol(_)) => self.deny(now, id, name, Denial::OutOfOrder("enrol")),
                     Err(malformed) => self.deny(now, id, name, malformed.into()),
@@ -376,36 +372,15 @@ impl Hub {
         }
     }
 
-    /// The results of `run` that the member at `id` kept are wanted.
-    pub fn want(&mut self, id: ConnectionId, run: &str) {
-        self.tell(id, ToMember::Deliver(Deliver { run: run.to_owned() }));
-    }
-
-    /// Late results of `run` up to `sequence` are on disk.
-    pub fn kept(&mut self, id: ConnectionId, run: &str, sequence: u64) {
-        let run = run.to_owned();
-        self.tell(id, ToMember::Kept(Kept { run, sequence }));
-    }
-
-    /// Nothing more is wanted of `run`.
-    pub fn forget(&mut self, id: ConnectionId, run: &str) {
-        if let Some(Connection {
-            who: Who::Member(member),
-            ..
-        }) = self.connections.get_mut(&id)
+    /// Says something to a member about its late results, if it is here.
+    pub fn say(&mut self, member: &str, message: ToMember) {
+        let Some(&id) = self.members.get(member) else { return };
+        if let (ToMember::Forget(Forget { run }), Who::Member(member)) =
+            (&message, &mut self.connections.get_mut(&id).expect("a member is here").who)
         {
-            member.waiting.retain(|waiting| waiting.run != run);
+            member.waiting.retain(|waiting| waiting.run != *run);
         }
-        self.tell(id, ToMember::Forget(Forget { run: run.to_owned() }));
-    }
-
-    /// Late results are not taken.
-    pub fn refuse_late(&mut self, now: Stamp, id: ConnectionId, run: &str, reason: &str) {
-        let Some(name) = self.name_of(id).map(str::to_owned) else {
-            return;
-        };
-        let (run, reason) = (run.to_owned(), reason.to_owned());
-        self.deny(now, id, name, Denial::Unwanted { run, reason });
+        self.outputs.push_back(Output::Send(id, message));
     }
 
     /// The next thing for the shell to do.
@@ -491,7 +466,7 @@ impl Hub {
         for waiting in &waiting {
             if !self.runs.contains_key(&waiting.run) {
                 self.outputs
-                    .push_back(Output::Waiting(id, name.clone(), waiting.clone()));
+                    .push_back(Output::Waiting(name.clone(), waiting.clone()));
             }
         }
         self.strangers.remove(&id);
@@ -563,11 +538,12 @@ impl Hub {
             Who::Stranger(_) => {}
             Who::Member(member) => {
                 self.members.remove(&member.name);
+                self.outputs.push_back(Output::Gone(member.name));
                 self.changed(now);
             }
             Who::Owner => {
                 let held: Vec<String> = self.held_by(id).collect();
-                held.iter().for_each(|run| self.release(run));
+                held.iter().for_each(|run| self.release(run, None));
             }
         }
     }
@@ -581,12 +557,6 @@ impl Hub {
         }
         if let Some(at) = at {
             self.deadlines.insert((at, id));
-        }
-    }
-
-    fn tell(&mut self, id: ConnectionId, message: ToMember) {
-        if self.name_of(id).is_some() {
-            self.outputs.push_back(Output::Send(id, message));
         }
     }
 

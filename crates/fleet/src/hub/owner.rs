@@ -15,9 +15,11 @@
 //!                                      ←─   revoked {url}
 //! ```
 
+use crate::late::Part;
 use crate::protocol::standing::About;
 use crate::protocol::{Message, Refused};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The longest message either way, in bytes of JSON: the list of 4,096 members.
 pub const MAX_OWNER: usize = 16 << 20;
@@ -49,7 +51,7 @@ pub enum ToOwner {
     /// Who is here.
     Members(Members),
     /// The run is known, and passed on.
-    Held(Release),
+    Held(Held),
     /// The fleet has a new token.
     Revoked(OwnerWelcome),
 }
@@ -70,6 +72,10 @@ pub struct Hold {
     pub run: String,
     /// The port on loopback that its participants are passed on to.
     pub port: u16,
+    /// Its folder: where results go that come home late.
+    pub folder: PathBuf,
+    /// Who takes part.
+    pub parts: Vec<Part>,
 }
 
 /// See [`FromOwner::Summon`].
@@ -88,6 +94,16 @@ pub struct SummonMember {
 /// See [`FromOwner::Release`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
+    /// The run.
+    pub run: String,
+    /// The parts whose results are missing, by their names in the run.
+    #[serde(default)]
+    pub missing: Vec<String>,
+}
+
+/// See [`ToOwner::Held`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
     /// The run.
     pub run: String,
 }

@@ -9,12 +9,14 @@ use super::{pass, places};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::join_url::{self, JoinUrl};
+use crate::late::{Desk, Done};
 use crate::own_clock::{OwnClock, std};
-use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER};
+use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, Waiting};
 use crate::protocol::{Malformed, Message};
 use crate::transport::{Channel, ChannelError, Receiver};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use netburn_record::UnixTime;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
@@ -41,6 +43,8 @@ const MAX_PASSED: usize = 8192;
 const GOODBYE: Duration = Duration::from_secs(1);
 /// How long a connection that was closed from here is still listened to, so that our last words arrive.
 const HEAR_OUT: Duration = Duration::from_millis(200);
+/// How often late results are synced.
+const SYNC: Duration = Duration::from_secs(1);
 /// After a connection could not be accepted.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -88,6 +92,7 @@ pub enum News<'a> {
 /// A controller that listens.
 pub struct Controller {
     claim: Claim,
+    desk: Desk,
     config: Config,
     identity: Identity,
     listeners: Vec<TcpListener>,
@@ -121,6 +126,8 @@ impl Controller {
     pub fn bind(config: Config) -> Result<Controller, ServeError> {
         let claim = config.state.claim()?;
         let token = Token::known(&claim.token()?);
+        let late = claim.state().path().join("late");
+        let desk = Desk::open(&late).map_err(|source| StateError::Io { path: late, source })?;
         let identity = match &config.certificate {
             Some(given) => given.clone(),
             None => claim.identity()?,
@@ -179,6 +186,7 @@ impl Controller {
         })?;
         Ok(Controller {
             claim,
+            desk,
             config,
             identity,
             listeners,
@@ -222,6 +230,7 @@ impl Controller {
     pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
         let Controller {
             claim,
+            desk,
             config,
             identity,
             listeners,
@@ -262,11 +271,13 @@ impl Controller {
         doormen.spawn(receive_near(unix, porch.clone(), Arc::clone(&rooms)));
         let mut house = Run {
             hub: Hub::new(setup),
+            desk,
             outgoing: BTreeMap::new(),
             clock: rooms.clock,
             rooms,
         };
         let (mut seen, mut stop) = (0, std::pin::pin!(stop));
+        let mut sync = house.clock.now().after(SYNC);
         loop {
             while let Some(output) = house.hub.poll_output() {
                 match output {
@@ -287,13 +298,8 @@ impl Controller {
                 seen = house.hub.changes();
                 news(News::Members(&house.hub.members()));
             }
-            let wake = house.hub.poll_timeout().and_then(|(at, _)| house.clock.when(at));
-            let wake = async {
-                match wake {
-                    Some(at) => sleep_until(at.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let wake = house.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
+            let wake = house.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             tokio::select! {
                 event = events.recv() => {
                     let mut event = event;
@@ -303,10 +309,14 @@ impl Controller {
                         event = events.try_recv().ok();
                     }
                 }
-                () = wake => {}
+                () = sleep_until(wake.into()) => {}
                 () = &mut stop => break,
             }
             let now = house.clock.now();
+            if sync <= now {
+                sync = now.after(SYNC);
+                house.keep();
+            }
             if house.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
                 house.hub.handle_timeout(now);
             }
@@ -323,6 +333,7 @@ const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
 /// The hub, and the queues of those it speaks to.
 struct Run {
     hub: Hub,
+    desk: Desk,
     outgoing: BTreeMap<ConnectionId, Outgoing>,
     clock: OwnClock,
     rooms: Arc<Rooms>,
@@ -340,6 +351,7 @@ enum Event {
     Member(Stamp, ConnectionId, Result<FromMember, Malformed>),
     Owner(Stamp, ConnectionId, Result<FromOwner, Malformed>),
     Closed(ConnectionId, String),
+    Done(Box<Done>),
 }
 
 impl Run {
@@ -348,6 +360,11 @@ impl Run {
             Event::Opened(id, line, way, outgoing) => {
                 self.outgoing.insert(id, outgoing);
                 self.hub.handle_connected(self.clock.now(), id, line, way);
+            }
+            Event::Done(done) => {
+                if let Some((member, message)) = self.desk.done(*done) {
+                    self.hub.say(&member, message);
+                }
             }
             Event::Member(at, id, message) => self.hub.handle_member(at, id, message),
             Event::Owner(at, id, message) => self.hub.handle_owner(at, id, message),
@@ -369,6 +386,26 @@ impl Run {
                 .hub
                 .refuse_late(self.clock.now(), id, &late.run, "nobody asked for them"),
             Output::LateEnd(..) | Output::Waiting(..) | Output::RunOver(..) | Output::NewToken => {}
+        }
+    }
+
+    fn offer(&mut self, member: &str, waiting: Waiting) {
+        for message in self.desk.offer(member, &[waiting]) {
+            self.hub.say(member, message);
+        }
+    }
+
+    /// Once a second: what came late is on the disk, and what is complete is added to its record.
+    fn keep(&mut self) {
+        for (member, message) in self.desk.sync() {
+            self.hub.say(&member, message);
+        }
+        if let Some(job) = self.desk.next_job() {
+            let tell = self.rooms.tell.clone();
+            tokio::task::spawn_blocking(move || {
+                // Nobody is there to hear it once the controller has ended; the record has it.
+                let _ = tell.blocking_send(Event::Done(Box::new(job.carry_out())));
+            });
         }
     }
 

@@ -113,25 +113,14 @@ impl Terms for MemberTerms {
             SocketAddr::V6(at) => format!("[{}]", at.ip()),
         };
         part.target.interface = self.interface.clone();
-        let Looked { mut reach, consent } = reach::look(part.target.clone(), self.key.clone()).await;
-        if let (Some(port), true) = (consent.and_then(|c| c.datagram_port), self.server.is_some()) {
-            part.target.datagram_port = Some(port);
-        }
+        let Looked { reach, consent } = reach::look(part.target.clone(), self.key.clone()).await;
         let at = part.target.address;
-        if let Some(why) = reach.tcp.take() {
+        match consent {
+            Ok(consent) if self.server.is_some() => part.target.datagram_port = consent.datagram_port,
+            Ok(_) => {}
             // Whatever is said next, nothing is sent there.
-            part.stations.clear();
-            reach.tcp = Some(format!("the server at {at} can't be measured against: {why}"));
-        } else if let Some(why) = reach.datagrams.take() {
-            let why = format!(
-                "the server at {at} answers over TCP and not by datagrams ({why}): a firewall, there or here, keeps UDP \
-                 port {} away",
-                part.target.datagrams().port()
-            );
-            match part.needs_datagrams() {
-                true => reach.datagrams = Some(why),
-                false => notes.push(format!("{why}; idle latency was not measured")),
-            }
+            Err(_) if reach.tcp.is_some() => part.stations.clear(),
+            Err(why) => return Err(format!("it doesn't measure against the server at {at}: {why}")),
         }
         Ok(Ready {
             reach: Some(reach),

@@ -1,6 +1,6 @@
 //! What owners say, and the runs that they hold.
 
-use super::super::owner::{Hold, Members, Open, OwnerWelcome, Release, SummonMember};
+use super::super::owner::{self, Hold, Members, Open, OwnerWelcome, Release, SummonMember};
 use super::*;
 
 impl Hub {
@@ -13,9 +13,9 @@ impl Hub {
             (Who::Stranger(Line::Owner), Ok(FromOwner::Open(open))) => self.open(id, &open),
             (Who::Owner, Ok(FromOwner::Hold(hold))) => self.hold(id, hold),
             (Who::Owner, Ok(FromOwner::Summon(summon))) => self.summon(id, summon),
-            (Who::Owner, Ok(FromOwner::Release(Release { run }))) => match self.is_held_by(&run, id) {
+            (Who::Owner, Ok(FromOwner::Release(Release { run, missing }))) => match self.is_held_by(&run, id) {
                 true => {
-                    self.release(&run);
+                    self.release(&run, Some(&missing));
                     Ok(())
                 }
                 false => Err(Denial::Run(run)),
@@ -52,7 +52,7 @@ impl Hub {
     }
 
     fn hold(&mut self, id: ConnectionId, hold: Hold) -> Result<(), Denial> {
-        let Hold { run, port } = hold;
+        let Hold { run, port, folder, parts } = hold;
         if !spool::is_run(&run) || port == 0 {
             return Err(Denial::Run(run));
         }
@@ -63,10 +63,18 @@ impl Hub {
         let held = self.runs.entry(run.clone()).or_insert(Held {
             owner: id,
             port,
+            parts: Vec::new(),
             summons: BTreeMap::new(),
         });
         (held.owner, held.port) = (id, port);
-        self.outputs.push_back(Output::Tell(id, ToOwner::Held(Release { run })));
+        held.parts = parts.iter().map(|part| (part.name.clone(), part.member.clone())).collect();
+        self.outputs.push_back(Output::Register(Registration {
+            run: run.clone(),
+            folder,
+            parts,
+            home: BTreeSet::new(),
+        }));
+        self.outputs.push_back(Output::Tell(id, ToOwner::Held(owner::Held { run })));
         Ok(())
     }
 
@@ -107,15 +115,13 @@ impl Hub {
         held.map(|(run, _)| run.clone())
     }
 
-    /// Nobody holds the run any more.
-    pub(super) fn release(&mut self, run: &str) {
+    /// Nobody holds the run any more. `missing`: the parts whose results are; `None`: it isn't known.
+    pub(super) fn release(&mut self, run: &str, missing: Option<&[String]>) {
         let Some(held) = self.runs.remove(run) else { return };
-        let here = held.summons.into_iter().filter_map(|(member, summon)| {
-            let id = *self.members.get(&member)?;
-            Some((id, summon.name))
-        });
-        let here = here.collect();
-        self.outputs.push_back(Output::RunOver(run.to_owned(), here));
+        let parts = held.parts.into_iter();
+        let missing = parts.filter(|(name, _)| missing.is_none_or(|missing| missing.contains(name)));
+        let missing = missing.map(|(name, member)| (member, name)).collect();
+        self.outputs.push_back(Output::RunOver(run.to_owned(), missing));
     }
 
     pub(super) fn owners(&self) -> Vec<ConnectionId> {

@@ -1,0 +1,279 @@
+//! Which member is which station.
+
+use crate::hub::owner::Present;
+use crate::protocol::standing::Kind;
+use netburn_record::Role;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::Station;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A choice of members.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Assignment {
+    /// The member of each station, in the order of the plan; `None` where none will do yet.
+    pub members: Vec<Option<String>>,
+}
+
+/// A station without a member, and for what it waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The station.
+    pub station: String,
+    /// For what, for people.
+    pub waits_for: String,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} waits for {}", self.station, self.waits_for)
+    }
+}
+
+/// Chooses a member for each station of `plan` among those who are here:
+///
+/// 1. a station with `agent` has the member of that name, which may be several stations;
+/// 2. one with `label` has a member with it: `key=value`, or a value of any key;
+/// 3. one with neither has the member of its own name;
+/// 4. and else any that is free, stations in the order of the plan, members in the order of their names. A station that
+///    sends datagrams has no browser then.
+///
+/// As many stations with labels have members as can, whichever labels they share.
+#[must_use]
+pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
+    let agents: Vec<&Present> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
+    let named = |name: &str| agents.iter().position(|member| member.name == name);
+    let mut chosen: Vec<Option<usize>> = vec![None; plan.stations.len()];
+    let mut taken = BTreeSet::new();
+    for (station, place) in plan.stations.iter().zip(&mut chosen) {
+        if let Some(agent) = &station.agent {
+            *place = named(agent);
+            taken.extend(*place);
+        }
+    }
+    // A member of a station's own name is that station's, unless it is named elsewhere.
+    let mut own = BTreeMap::new();
+    for (number, station) in plan.stations.iter().enumerate() {
+        if is_open(station)
+            && let Some(member) = named(&station.name).filter(|member| !taken.contains(member))
+            && fits(station, agents[member])
+        {
+            own.insert(number, member);
+        }
+    }
+    let reserved: BTreeSet<usize> = own.values().copied().collect();
+    let labelled = plan.stations.iter().enumerate().filter(|(_, s)| s.agent.is_none() && s.label.is_some());
+    let candidates: BTreeMap<usize, Vec<usize>> = labelled
+        .map(|(number, station)| {
+            let label = station.label.as_deref().unwrap_or_default();
+            let free = |member: &usize| !taken.contains(member) && !reserved.contains(member);
+            let will_do = |member: &usize| carries(agents[*member], label) && fits(station, agents[*member]);
+            (number, (0..agents.len()).filter(free).filter(will_do).collect())
+        })
+        .collect();
+    for (member, number) in matched(&candidates) {
+        chosen[number] = Some(member);
+        taken.insert(member);
+    }
+    for (number, member) in own {
+        chosen[number] = Some(member);
+        taken.insert(member);
+    }
+    for (number, station) in plan.stations.iter().enumerate() {
+        if is_open(station) && chosen[number].is_none() {
+            let free = (0..agents.len()).find(|member| !taken.contains(member) && fits(station, agents[*member]));
+            chosen[number] = free;
+            taken.extend(free);
+        }
+    }
+    let names = chosen.into_iter().map(|member| Some(agents[member?].name.clone()));
+    Assignment {
+        members: names.collect(),
+    }
+}
+
+impl Assignment {
+    /// The stations of `plan` that have no member yet.
+    #[must_use]
+    pub fn missing(&self, plan: &Plan) -> Vec<Missing> {
+        let without = plan.stations.iter().zip(&self.members).filter(|(_, member)| member.is_none());
+        let missing = without.map(|(station, _)| Missing {
+            station: station.name.clone(),
+            waits_for: match (&station.agent, &station.label) {
+                (Some(agent), _) => format!("the agent {agent}"),
+                (None, Some(label)) => format!("an agent labelled {label}"),
+                (None, None) if needs_datagrams(station) => "any agent that isn't a browser".to_owned(),
+                (None, None) => "any agent".to_owned(),
+            },
+        });
+        missing.collect()
+    }
+
+    /// Each member that has a part, and its stations by their numbers in the plan; in the order of the first of them.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(String, Vec<u16>)> {
+        let mut parts: Vec<(String, Vec<u16>)> = Vec::new();
+        for (member, number) in self.members.iter().zip(0u16..) {
+            let Some(member) = member else { continue };
+            match parts.iter_mut().find(|(name, _)| name == member) {
+                Some((_, stations)) => stations.push(number),
+                None => parts.push((member.clone(), vec![number])),
+            }
+        }
+        parts
+    }
+}
+
+/// Whether neither a name nor a label says who it is.
+fn is_open(station: &Station) -> bool {
+    station.agent.is_none() && station.label.is_none()
+}
+
+fn carries(member: &Present, label: &str) -> bool {
+    match label.split_once('=') {
+        Some((key, value)) => member.about.labels.get(key.trim()).is_some_and(|v| v == value.trim()),
+        None => member.about.labels.values().any(|value| value == label),
+    }
+}
+
+fn fits(station: &Station, member: &Present) -> bool {
+    member.about.kind != Kind::Browser || !needs_datagrams(station)
+}
+
+/// Whether a use of it sends datagrams, which a browser can't.
+pub(crate) fn needs_datagrams(station: &Station) -> bool {
+    let mut workloads = station.workloads.iter();
+    workloads.any(|workload| workload.config.kind == netburn_workload::Kind::Probe)
+}
+
+/// As many stations as possible with a member each: member to station. Augmenting paths, stations in order.
+fn matched(candidates: &BTreeMap<usize, Vec<usize>>) -> BTreeMap<usize, usize> {
+    let mut station_of = BTreeMap::new();
+    for &station in candidates.keys() {
+        let mut seen = BTreeSet::new();
+        augment(station, candidates, &mut station_of, &mut seen);
+    }
+    station_of
+}
+
+fn augment(
+    station: usize,
+    candidates: &BTreeMap<usize, Vec<usize>>,
+    station_of: &mut BTreeMap<usize, usize>,
+    seen: &mut BTreeSet<usize>,
+) -> bool {
+    for &member in &candidates[&station] {
+        if seen.insert(member) {
+            let other = station_of.get(&member).copied();
+            if other.is_none_or(|other| augment(other, candidates, station_of, seen)) {
+                station_of.insert(member, station);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::standing::About;
+    use netburn_scenario::{Document, Ground};
+
+    fn plan(stations: &str) -> Plan {
+        let text = format!("duration = \"10 s\"\n{stations}");
+        let document = Document::from_toml("t.toml", &text).unwrap();
+        document.resolve_for(Ground::Fleet).unwrap().0
+    }
+
+    fn station(name: &str, more: &str) -> String {
+        format!("[station.{name}]\nworkload = \"voip\"\n{more}\n")
+    }
+
+    fn member(name: &str, labels: &[(&str, &str)]) -> Present {
+        let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        Present {
+            name: name.to_owned(),
+            about: About::this_process(Role::Agent, None, labels.collect()),
+            version: String::new(),
+            address: None,
+            run: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn chosen(plan: &Plan, members: &[Present]) -> Vec<String> {
+        let assignment = assign(plan, members);
+        let names = assignment.members.into_iter();
+        names.map(|name| name.unwrap_or_else(|| "-".to_owned())).collect()
+    }
+
+    #[test]
+    fn names_go_first_and_the_rest_is_filled_up() {
+        let plan = plan(&[station("tv", ""), station("a", "agent = \"box\""), station("b", "")].concat());
+        let all = [member("box", &[]), member("phone", &[]), member("tv", &[])];
+        assert_eq!(chosen(&plan, &all), ["tv", "box", "phone"]);
+        assert_eq!(chosen(&plan, &all[..2]), ["phone", "box", "-"]);
+        let missing = assign(&plan, &all[2..]).missing(&plan);
+        let said: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["a waits for the agent box", "b waits for any agent"]);
+    }
+
+    #[test]
+    fn one_agent_may_be_several_stations_by_its_name() {
+        let plan = plan(&[station("a", "agent = \"box\""), station("b", "agent = \"box\"")].concat());
+        let assignment = assign(&plan, &[member("box", &[])]);
+        assert_eq!(assignment.parts(), [("box".to_owned(), vec![0, 1])]);
+    }
+
+    #[test]
+    fn labels_are_shared_out_so_that_all_are_served() {
+        // `a` could have both, `b` only the kitchen's: whoever takes the first for `a` must give it back.
+        let plan = plan(&[station("a", "label = \"phone\""), station("b", "label = \"room=kitchen\"")].concat());
+        let members = [member("p1", &[("kind", "phone"), ("room", "kitchen")]), member("p2", &[("kind", "phone")])];
+        assert_eq!(chosen(&plan, &members), ["p2", "p1"]);
+        assert_eq!(chosen(&plan, &members[..1]), ["p1", "-"]);
+        let said = assign(&plan, &[]).missing(&plan)[1].to_string();
+        assert_eq!(said, "b waits for an agent labelled room=kitchen");
+    }
+
+    #[test]
+    fn a_server_is_no_station_and_a_browser_sends_no_datagrams() {
+        let plan = plan("[station.a]\nworkload = \"probe\"\n");
+        let mut server = member("server", &[]);
+        server.about.role = Role::Server;
+        let mut browser = member("phone", &[]);
+        browser.about.kind = Kind::Browser;
+        assert_eq!(chosen(&plan, &[server, browser]), ["-"]);
+        assert_eq!(assign(&plan, &[]).missing(&plan)[0].waits_for, "any agent that isn't a browser");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nobody_has_two_parts_unless_named_and_more_members_never_serve_fewer(
+            kinds in proptest::collection::vec(0u8..4, 1..8),
+            here in proptest::collection::vec(0u8..3, 0..8),
+        ) {
+            let stations: String = kinds.iter().enumerate().map(|(n, kind)| station(&format!("s{n}"), match kind {
+                0 => "label = \"x\"",
+                1 => "label = \"room=y\"",
+                _ => "",
+            })).collect();
+            let plan = plan(&stations);
+            let members: Vec<Present> = here.iter().enumerate().map(|(n, kind)| member(&format!("s{}", n * 2), match kind {
+                0 => &[("room", "x")],
+                1 => &[("room", "y")],
+                _ => &[],
+            })).collect();
+            let served = |members: &[Present]| {
+                let assignment = assign(&plan, members);
+                let names: Vec<_> = assignment.members.iter().flatten().cloned().collect();
+                let unique: BTreeSet<_> = names.iter().cloned().collect();
+                assert_eq!(unique.len(), names.len());
+                assert_eq!(names.len() + assignment.missing(&plan).len(), plan.stations.len());
+                names.len()
+            };
+            let all = served(&members);
+            proptest::prop_assert!(all <= members.len());
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One round of a plan on this user's fleet: chooses the members, has them summoned, and holds the run.
+
+mod keeper;
+
+use crate::assign::{Assignment, assign, needs_datagrams};
+use crate::controller::round::Patience;
+use crate::controller::{Around, Controller, Expected, Setup, Token};
+use crate::hub::owner::{Hold, Present, SummonMember};
+use crate::hub::State;
+use crate::join::Join;
+use crate::late::Part;
+use crate::launch::Launcher;
+use crate::local::{FleetError, LEAVE, Outcome, UNCAPPED, Watch, let_go};
+use crate::owner::{Owner, OwnerError};
+use crate::protocol::MAX_TO_PARTICIPANT;
+use keeper::Keeper;
+use netburn_record::{Role, Sink};
+use netburn_scenario::{Ground, Plan};
+use netburn_traffic::server::PORT;
+use netburn_units::Duration;
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long those summoned have to come.
+const JOIN: Duration = Duration::from_secs(15);
+
+/// Who takes part.
+#[derive(Debug, Clone)]
+pub struct Cast {
+    /// The members of the stations.
+    pub assignment: Assignment,
+    /// The member that serves; `None`: this machine.
+    pub server: Option<String>,
+    /// The fleet's token.
+    token: String,
+}
+
+/// What a round on a fleet needs besides its plan.
+pub struct Options<'a> {
+    /// Where this user's controller is told.
+    pub state: State,
+    /// What the run is called: the name of its folder.
+    pub run: String,
+    /// Its folder, where late results go.
+    pub folder: PathBuf,
+    /// Who takes part.
+    pub cast: Cast,
+    /// Starts the server on this machine.
+    pub launcher: &'a mut dyn Launcher,
+    /// Where every row goes, in this order. All are synced once a second.
+    pub sinks: Vec<&'a mut dyn Sink>,
+    /// Who is told how far it is.
+    pub watch: &'a mut dyn Watch,
+    /// Becomes true to end the round early with what there is.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// Chooses a member for each station, and waits up to `wait` for those that are missing. Whoever is missing then is
+/// missing in the run. `say` is told of what is waited for.
+///
+/// # Errors
+/// When there is no controller, nobody is here at all, or the server that was asked for is missing.
+pub async fn gather(
+    state: &State,
+    plan: &Plan,
+    server: Option<&str>,
+    wait: Duration,
+    mut say: impl FnMut(&str),
+) -> Result<Cast, GatherError> {
+    let mut owner = Owner::find(state).await?;
+    let token = owner.welcome().token.clone();
+    let until = Instant::now() + crate::own_clock::std(wait);
+    let mut said = String::new();
+    let mut members: Vec<Present> = owner.members().await?;
+    loop {
+        let here: Vec<Present> = members.iter().filter(|member| Some(member.name.as_str()) != server).cloned().collect();
+        let assignment = assign(plan, &here);
+        let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
+        let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
+        if let Some(name) = server.filter(|name| !serves(name)) {
+            missing.insert(0, format!("the run waits for the server {name} (`netburn fleet join … --serve`)"));
+        }
+        let over = Instant::now() >= until;
+        if missing.is_empty() || over {
+            if let Some(name) = server.filter(|name| !serves(name)) {
+                return Err(GatherError::NoServer(name.to_owned()));
+            }
+            if assignment.parts().is_empty() {
+                return Err(GatherError::Nobody(missing.join("; ")));
+            }
+            if !missing.is_empty() {
+                say(&format!("going on without: {}", missing.join("; ")));
+            }
+            return Ok(Cast {
+                assignment,
+                server: server.map(str::to_owned),
+                token,
+            });
+        }
+        let line = missing.join("; ");
+        if line != said {
+            say(&format!("waiting up to {wait}: {line}"));
+            said = line;
+        }
+        tokio::select! {
+            news = owner.news() => members = news?,
+            () = tokio::time::sleep_until(until) => {}
+        }
+    }
+}
+
+/// Why nobody takes part.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// There is no controller, or it doesn't answer.
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
+    /// No station has a member.
+    #[error("nobody is here to measure with: {0}")]
+    Nobody(String),
+    /// The server that was asked for isn't here.
+    #[error("the server {0} is not here")]
+    NoServer(String),
+}
+
+/// Runs one round of `plan` with those who were chosen. It ends in its time whoever is lost.
+///
+/// # Errors
+/// When there is no result at all, or rows can't be kept.
+pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
+    let Options {
+        state,
+        run,
+        folder,
+        cast,
+        launcher,
+        mut sinks,
+        watch,
+        stop,
+    } = options;
+    let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let address = controller.address()?;
+    let token = Token::random().map_err(FleetError::Listen)?;
+    let casting = Casting::of(plan, &cast);
+    let document = plan.to_json();
+    let length = document.to_string().len();
+    if length + 4096 > MAX_TO_PARTICIPANT {
+        return Err(FleetError::Assignment(format!(
+            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
+        )));
+    }
+    let setup = Setup {
+        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        document,
+        duration: plan.duration,
+        baseline: plan.baseline,
+        drain: plan.drain,
+        rate: plan.server_rate(Ground::Fleet).unwrap_or(UNCAPPED),
+        expected: casting.expected,
+        token: token.clone(),
+        patience: Patience::fleet(JOIN),
+    };
+    let mut children = Vec::new();
+    children.resize_with(setup.expected.len(), || None);
+    if cast.server.is_none() {
+        let join = Join {
+            url: format!("ws://{address}/"),
+            token: token.reveal().to_owned(),
+            role: Role::Server,
+            name: SERVER.to_owned(),
+            parent: None,
+            listen: SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+            fleet: Some(cast.token.clone()),
+        };
+        let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
+            name: join.name,
+            source,
+        })?;
+        children[0] = Some(child);
+    }
+    let summons = casting.summons.into_iter().map(|(member, name)| SummonMember {
+        run: run.clone(),
+        member,
+        name,
+        token: token.reveal().to_owned(),
+    });
+    let hold = Hold {
+        run: run.clone(),
+        port: address.port(),
+        folder,
+        parts: casting.parts,
+    };
+    let keeper = Keeper::begin(state, hold, summons.collect());
+    let around = Around {
+        sinks: &mut sinks,
+        watch,
+        stop,
+        children: &mut children,
+    };
+    let result = controller.run(setup, around).await;
+    let missing = match &result {
+        Ok(outcome) => outcome.lost.iter().map(|(name, _)| name.clone()).collect(),
+        Err(_) => BTreeSet::new(),
+    };
+    keeper.end(missing).await;
+    let_go(children, LEAVE).await;
+    result
+}
+
+/// What the server is called in a run.
+const SERVER: &str = "server";
+
+/// Who is expected, and who is told so.
+struct Casting {
+    /// The server first.
+    expected: Vec<Expected>,
+    /// Member and name in the run.
+    summons: Vec<(String, String)>,
+    parts: Vec<Part>,
+}
+
+impl Casting {
+    fn of(plan: &Plan, cast: &Cast) -> Casting {
+        let mut casting = Casting {
+            expected: vec![Expected {
+                name: SERVER.to_owned(),
+                role: Role::Server,
+                stations: Vec::new(),
+                datagrams: false,
+            }],
+            summons: Vec::new(),
+            parts: Vec::new(),
+        };
+        if let Some(server) = &cast.server {
+            casting.summons.push((server.clone(), SERVER.to_owned()));
+        }
+        let parts = cast.assignment.parts();
+        let absent = cast.assignment.members.iter().zip(0u16..).filter(|(member, _)| member.is_none());
+        let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
+        for (member, stations) in parts {
+            // One name per part: that of its first station, as on the other grounds.
+            let name = name_of(&stations);
+            casting.summons.push((member.clone(), name.clone()));
+            casting.parts.push(Part {
+                name: name.clone(),
+                member,
+                stations: stations.clone(),
+            });
+            casting.expect(plan, name, stations);
+        }
+        for (_, station) in absent {
+            let name = name_of(&[station]);
+            // It may still come.
+            if let Some(agent) = &plan.stations[usize::from(station)].agent {
+                casting.summons.push((agent.clone(), name.clone()));
+                casting.parts.push(Part {
+                    name: name.clone(),
+                    member: agent.clone(),
+                    stations: vec![station],
+                });
+            }
+            casting.expect(plan, name, vec![station]);
+        }
+        casting
+    }
+
+    fn expect(&mut self, plan: &Plan, name: String, stations: Vec<u16>) {
+        let needs = |station: &u16| needs_datagrams(&plan.stations[usize::from(*station)]);
+        self.expected.push(Expected {
+            name,
+            role: Role::Agent,
+            datagrams: stations.iter().any(needs),
+            stations,
+        });
+    }
+}
