@@ -61,7 +61,11 @@ pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
         }
     }
     let reserved: BTreeSet<usize> = own.values().copied().collect();
-    let labelled = plan.stations.iter().enumerate().filter(|(_, s)| s.agent.is_none() && s.label.is_some());
+    let labelled = plan
+        .stations
+        .iter()
+        .enumerate()
+        .filter(|(_, s)| s.agent.is_none() && s.label.is_some());
     let candidates: BTreeMap<usize, Vec<usize>> = labelled
         .map(|(number, station)| {
             let label = station.label.as_deref().unwrap_or_default();
@@ -95,7 +99,11 @@ impl Assignment {
     /// The stations of `plan` that have no member yet.
     #[must_use]
     pub fn missing(&self, plan: &Plan) -> Vec<Missing> {
-        let without = plan.stations.iter().zip(&self.members).filter(|(_, member)| member.is_none());
+        let without = plan
+            .stations
+            .iter()
+            .zip(&self.members)
+            .filter(|(_, member)| member.is_none());
         let missing = without.map(|(station, _)| Missing {
             station: station.name.clone(),
             waits_for: match (&station.agent, &station.label) {
@@ -228,8 +236,17 @@ mod tests {
     #[test]
     fn labels_are_shared_out_so_that_all_are_served() {
         // `a` could have both, `b` only the kitchen's: whoever takes the first for `a` must give it back.
-        let plan = plan(&[station("a", "label = \"phone\""), station("b", "label = \"room=kitchen\"")].concat());
-        let members = [member("p1", &[("kind", "phone"), ("room", "kitchen")]), member("p2", &[("kind", "phone")])];
+        let plan = plan(
+            &[
+                station("a", "label = \"phone\""),
+                station("b", "label = \"room=kitchen\""),
+            ]
+            .concat(),
+        );
+        let members = [
+            member("p1", &[("kind", "phone"), ("room", "kitchen")]),
+            member("p2", &[("kind", "phone")]),
+        ];
         assert_eq!(chosen(&plan, &members), ["p2", "p1"]);
         assert_eq!(chosen(&plan, &members[..1]), ["p1", "-"]);
         let said = assign(&plan, &[]).missing(&plan)[1].to_string();
@@ -244,7 +261,10 @@ mod tests {
         let mut browser = member("phone", &[]);
         browser.about.kind = Kind::Browser;
         assert_eq!(chosen(&plan, &[server, browser]), ["-"]);
-        assert_eq!(assign(&plan, &[]).missing(&plan)[0].waits_for, "any agent that isn't a browser");
+        assert_eq!(
+            assign(&plan, &[]).missing(&plan)[0].waits_for,
+            "any agent that isn't a browser"
+        );
     }
 
     proptest::proptest! {

@@ -5,8 +5,8 @@ mod keeper;
 use crate::assign::{Assignment, assign, needs_datagrams};
 use crate::controller::round::Patience;
 use crate::controller::{Around, Controller, Expected, Setup, Token};
-use crate::hub::owner::{Hold, Present, SummonMember};
 use crate::hub::State;
+use crate::hub::owner::{Hold, Present, SummonMember};
 use crate::join::Join;
 use crate::late::Part;
 use crate::launch::Launcher;
@@ -76,12 +76,19 @@ pub async fn gather(
     let mut said = String::new();
     let mut members: Vec<Present> = owner.members().await?;
     loop {
-        let here: Vec<Present> = members.iter().filter(|member| Some(member.name.as_str()) != server).cloned().collect();
+        let here: Vec<Present> = members
+            .iter()
+            .filter(|member| Some(member.name.as_str()) != server)
+            .cloned()
+            .collect();
         let assignment = assign(plan, &here);
         let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
         let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
         if let Some(name) = server.filter(|name| !serves(name)) {
-            missing.insert(0, format!("the run waits for the server {name} (`netburn fleet join … --serve`)"));
+            missing.insert(
+                0,
+                format!("the run waits for the server {name} (`netburn fleet join … --serve`)"),
+            );
         }
         let over = Instant::now() >= until;
         if missing.is_empty() || over {
@@ -238,7 +245,12 @@ impl Casting {
             casting.summons.push((server.clone(), SERVER.to_owned()));
         }
         let parts = cast.assignment.parts();
-        let absent = cast.assignment.members.iter().zip(0u16..).filter(|(member, _)| member.is_none());
+        let absent = cast
+            .assignment
+            .members
+            .iter()
+            .zip(0u16..)
+            .filter(|(member, _)| member.is_none());
         let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
         for (member, stations) in parts {
             // One name per part: that of its first station, as on the other grounds.

@@ -70,7 +70,7 @@ pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<Resol
         })
     };
     if let Some(on) = on {
-        return on_ground(self::ground(on)?, None, None);
+        return on_ground(self::ground(on), None, None);
     }
     if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
         let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
@@ -116,17 +116,12 @@ pub(crate) fn changed(changes: &Changes) -> Result<Document, Stop> {
     Ok(document)
 }
 
-/// The ground that was asked for, if this build has it.
-fn ground(on: GroundArg) -> Result<Ground, Stop> {
+const fn ground(on: GroundArg) -> Ground {
     match on {
-        GroundArg::Simulate => Ok(Ground::Simulate),
-        GroundArg::Local => Ok(Ground::Local),
-        GroundArg::Lab => Ok(Ground::Lab),
-        other => Err(Stop::Wrong(format!(
-            "--on {}: this build has `simulate`, which models everything, `lab`, kernel TCP through a modelled access point, and `local`, real \
-             traffic on this machine",
-            other.name()
-        ))),
+        GroundArg::Simulate => Ground::Simulate,
+        GroundArg::Local => Ground::Local,
+        GroundArg::Lab => Ground::Lab,
+        GroundArg::Fleet => Ground::Fleet,
     }
 }
 

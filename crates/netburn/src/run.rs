@@ -1,5 +1,6 @@
 //! `netburn run`: a scenario becomes a plan, the plan one or several rounds, the rounds a report.
 
+mod fleet;
 mod inside;
 mod round;
 mod screen;
@@ -34,7 +35,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let done = match ground {
         Ground::Simulate => simulated::all(&plan, &folder)?,
-        Ground::Local | Ground::Lab | Ground::Fleet => round::all(&plan, ground, lab, &folder)?,
+        Ground::Local | Ground::Lab => round::all(&plan, ground, lab, None, &folder)?,
+        Ground::Fleet => {
+            fleet::agreed(&plan, args.yes)?;
+            let on = fleet::On::new(args)?;
+            round::all(&plan, ground, None, Some(&on), &folder)?
+        }
     };
     say(&format!("kept in {}", done.folder.display()));
     match data(&written(&done.summary, args.format)) {
@@ -49,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
 pub(crate) fn of(plan: &Plan, ground: Ground, folder: &Path) -> Result<Summary, Stop> {
     let done = match ground {
         Ground::Simulate => simulated::all(plan, folder)?,
-        _ => round::all(plan, ground, None, folder)?,
+        _ => round::all(plan, ground, None, None, folder)?,
     };
     match done.interrupted {
         true => Err(Stop::NotMeasured("interrupted".to_owned())),
@@ -70,7 +76,8 @@ fn beginning(plan: &Plan, ground: Ground) -> String {
             "in the lab: a modelled access point in real time with this machine's TCP, nothing of your own Wi-Fi; {}",
             moves(plan)
         ),
-        Ground::Local | Ground::Fleet => moves(plan),
+        Ground::Local => moves(plan),
+        Ground::Fleet => fleet::beginning(plan),
     }
 }
 

@@ -7,8 +7,7 @@ use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::late::Registration;
 use crate::protocol::standing::{
-    About, Enrol, Enrolled, Forget, FromMember, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember,
-    Waiting,
+    About, Enrol, Enrolled, Forget, FromMember, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember, Waiting,
 };
 use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
 use crate::spool;
@@ -375,9 +374,10 @@ impl Hub {
     /// Says something to a member about its late results, if it is here.
     pub fn say(&mut self, member: &str, message: ToMember) {
         let Some(&id) = self.members.get(member) else { return };
-        if let (ToMember::Forget(Forget { run }), Who::Member(member)) =
-            (&message, &mut self.connections.get_mut(&id).expect("a member is here").who)
-        {
+        if let (ToMember::Forget(Forget { run }), Who::Member(member)) = (
+            &message,
+            &mut self.connections.get_mut(&id).expect("a member is here").who,
+        ) {
             member.waiting.retain(|waiting| waiting.run != *run);
         }
         self.outputs.push_back(Output::Send(id, message));
@@ -465,8 +465,7 @@ impl Hub {
         }
         for waiting in &waiting {
             if !self.runs.contains_key(&waiting.run) {
-                self.outputs
-                    .push_back(Output::Waiting(name.clone(), waiting.clone()));
+                self.outputs.push_back(Output::Waiting(name.clone(), waiting.clone()));
             }
         }
         self.strangers.remove(&id);

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 ///
 /// On `lab` the access point of the scenario is modelled, not one's own, and real programs with this machine's TCP run at its
 /// stations, in real time. On `simulate` those are modelled, too, in virtual time. On `local` the server and one process per
-/// station start on this machine, without Wi-Fi. Where it is real, idle latency is measured first, and everybody starts at one
+/// station start on this machine, without Wi-Fi. On `fleet` the stations are the devices that have joined `netburn fleet serve`, over
+/// the real air. Where it is real, idle latency is measured first, and everybody starts at one
 /// instant. The report goes to standard output, the live view to standard error, the run to a folder. Ctrl-C ends it
 /// early and keeps what there is; a second one aborts.
 #[derive(Debug, Args)]
@@ -31,6 +32,12 @@ pub(crate) struct RunArgs {
     /// Don't ask before moving more than 10 GB over a network
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// How long missing agents are waited for; then it runs without them
+    #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "On the fleet")]
+    pub(crate) wait: Duration,
+    /// The member that serves, one that joined with `--serve` [default: this machine]
+    #[arg(long, value_name = "NAME", help_heading = "On the fleet")]
+    pub(crate) server: Option<String>,
 }
 
 /// Show the resolved plan, the bytes it may move and what it assumes; runs nothing.
@@ -74,7 +81,7 @@ pub(crate) enum GroundArg {
     Lab,
     /// Real traffic between processes of this machine
     Local,
-    /// Real devices (not in this build)
+    /// Real devices, which have joined `netburn fleet serve`
     Fleet,
 }
 

@@ -1,15 +1,17 @@
 //! The rounds of a run: each a round of the fleet into a folder of its own.
 
 use super::Done;
+use super::fleet::On;
 use super::inside::{Beginning, InLab, Keeping};
 use super::screen::Screen;
 use crate::exit::Stop;
 use crate::lab;
 use crate::signals::Signals;
 use crate::terminal::{say, stderr_colour};
-use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, run_local};
+use netburn_fleet::conduct::Cast;
+use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
-use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, UnixTime};
+use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
 use std::path::Path;
@@ -17,24 +19,36 @@ use tokio::sync::watch;
 
 /// Runs all rounds of `plan` into `folder`.
 ///
-/// `lab`: one that is open already, for the first of them.
-pub(super) fn all(plan: &Plan, ground: Ground, lab: Option<Lab>, folder: &Path) -> Result<Done, Stop> {
+/// `lab`: one that is open already, for the first of them. `fleet`: whom it runs on, where that is a fleet.
+pub(super) fn all(
+    plan: &Plan,
+    ground: Ground,
+    lab: Option<Lab>,
+    fleet: Option<&On>,
+    folder: &Path,
+) -> Result<Done, Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
-    let done = runtime.block_on(rounds(plan, ground, lab, folder));
+    let done = runtime.block_on(rounds(plan, ground, lab, fleet, folder));
     // What is still being written after an abort must not keep it from ending.
     runtime.shutdown_background();
     done
 }
 
-async fn rounds(plan: &Plan, ground: Ground, mut open: Option<Lab>, folder: &Path) -> Result<Done, Stop> {
+async fn rounds(
+    plan: &Plan,
+    ground: Ground,
+    mut open: Option<Lab>,
+    fleet: Option<&On>,
+    folder: &Path,
+) -> Result<Done, Stop> {
     let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
-        let (run, ending) = one(plan, ground, open, folder, &program, &mut signals).await?;
+        let (run, ending) = one(plan, ground, open, fleet, folder, &program, &mut signals).await?;
         return Ok(Done::of(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
@@ -45,7 +59,16 @@ async fn rounds(plan: &Plan, ground: Ground, mut open: Option<Lab>, folder: &Pat
             ..plan.clone()
         };
         say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
-        let (run, ending) = one(&plan, ground, open.take(), &repeats.next_path(), &program, &mut signals).await?;
+        let (run, ending) = one(
+            &plan,
+            ground,
+            open.take(),
+            fleet,
+            &repeats.next_path(),
+            &program,
+            &mut signals,
+        )
+        .await?;
         repeats.add(run);
         last = ending;
         if last != Ending::Complete {
@@ -62,10 +85,19 @@ async fn one(
     plan: &Plan,
     ground: Ground,
     open: Option<Lab>,
+    fleet: Option<&On>,
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
 ) -> Result<(Run, Ending), Stop> {
+    // Before there is a folder: without anybody to measure with there is nothing to keep.
+    let cast = match fleet {
+        Some(on) => tokio::select! {
+            cast = on.gather(plan) => Some(cast?),
+            () = signals.next() => return Err(Stop::NotMeasured("interrupted".to_owned())),
+        },
+        None => None,
+    };
     // Before there is a folder: without a lab there is nothing to keep.
     let lab = match ground {
         Ground::Lab => match open {
@@ -86,7 +118,8 @@ async fn one(
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
     let mut keeping = Keeping::new(&mut recorder, lab.as_ref());
-    let outcome = measured(plan, &mut keeping, lab.as_ref(), program, &screen, signals)
+    let cast = fleet.zip(cast).map(|(on, cast)| (on, cast, folder.as_path()));
+    let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
         .map_err(|Aborted| aborted(&folder))?;
     if let Err(error) = keeping.finish() {
@@ -124,6 +157,7 @@ async fn measured(
     plan: &Plan,
     recorder: &mut Keeping<'_>,
     lab: Option<&Lab>,
+    cast: Option<(&On, Cast, &Path)>,
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,
@@ -138,13 +172,36 @@ async fn measured(
         None => &mut launcher,
     };
     let (mut rows, mut watching) = (screen.clone(), Beginning::new(screen.clone(), lab));
-    let options = Options {
-        launcher,
-        sinks: vec![recorder, &mut rows],
-        watch: &mut watching,
-        stop: stopped,
+    let sinks: Vec<&mut dyn Sink> = vec![recorder, &mut rows];
+    let watch: &mut dyn Watch = &mut watching;
+    let running = async {
+        let Some((on, cast, folder)) = cast else {
+            let stop = stopped;
+            return run_local(
+                plan,
+                Options {
+                    launcher,
+                    sinks,
+                    watch,
+                    stop,
+                },
+            )
+            .await;
+        };
+        on.run(
+            plan,
+            cast,
+            folder,
+            Options {
+                launcher,
+                sinks,
+                watch,
+                stop: stopped,
+            },
+        )
+        .await
     };
-    let mut running = std::pin::pin!(run_local(plan, options));
+    let mut running = std::pin::pin!(running);
     loop {
         tokio::select! {
             outcome = &mut running => return Ok(outcome),

@@ -52,7 +52,12 @@ impl Hub {
     }
 
     fn hold(&mut self, id: ConnectionId, hold: Hold) -> Result<(), Denial> {
-        let Hold { run, port, folder, parts } = hold;
+        let Hold {
+            run,
+            port,
+            folder,
+            parts,
+        } = hold;
         if !spool::is_run(&run) || port == 0 {
             return Err(Denial::Run(run));
         }
@@ -67,14 +72,18 @@ impl Hub {
             summons: BTreeMap::new(),
         });
         (held.owner, held.port) = (id, port);
-        held.parts = parts.iter().map(|part| (part.name.clone(), part.member.clone())).collect();
+        held.parts = parts
+            .iter()
+            .map(|part| (part.name.clone(), part.member.clone()))
+            .collect();
         self.outputs.push_back(Output::Register(Registration {
             run: run.clone(),
             folder,
             parts,
             home: BTreeSet::new(),
         }));
-        self.outputs.push_back(Output::Tell(id, ToOwner::Held(owner::Held { run })));
+        self.outputs
+            .push_back(Output::Tell(id, ToOwner::Held(owner::Held { run })));
         Ok(())
     }
 

@@ -1,0 +1,204 @@
+//! `run --on fleet`: whom it runs on, and what is asked before.
+
+use crate::args::RunArgs;
+use crate::exit::Stop;
+use crate::fleet::{state, unfound};
+use crate::terminal::say;
+use netburn_fleet::conduct::{self, Cast, GatherError, gather, run_fleet};
+use netburn_fleet::hub::State;
+use netburn_fleet::spool::is_run;
+use netburn_fleet::{FleetError, Options, Outcome};
+use netburn_report::plain::sanitise;
+use netburn_scenario::{Ground, Plan, decimal};
+use netburn_units::{BitRate, ByteSize, Duration, Seed};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+
+/// More than this is asked about first.
+const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
+/// What goes through where nothing bounds it, for an estimate: what a wired server has.
+const WIRE: BitRate = BitRate::from_mbps(1000);
+
+/// The fleet it runs on.
+pub(super) struct On {
+    state: State,
+    server: Option<String>,
+    wait: Duration,
+}
+
+impl On {
+    pub(super) fn new(args: &RunArgs) -> Result<On, Stop> {
+        Ok(On {
+            state: state()?,
+            server: args.server.clone(),
+            wait: args.wait,
+        })
+    }
+
+    /// Chooses those who take part, and says who they are.
+    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, Stop> {
+        let gathered = gather(&self.state, plan, self.server.as_deref(), self.wait, |text| {
+            say(&sanitise(text))
+        })
+        .await;
+        let cast = gathered.map_err(|error| match error {
+            GatherError::Owner(error) => unfound(error),
+            error => Stop::NotMeasured(error.to_string()),
+        })?;
+        let stations = plan.stations.iter().zip(&cast.assignment.members);
+        let each = stations.filter_map(|(station, member)| {
+            let member = member.as_ref()?;
+            Some(match *member == station.name {
+                true => member.clone(),
+                false => format!("{} is {member}", station.name),
+            })
+        });
+        say(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
+        Ok(cast)
+    }
+
+    /// Runs one round into `folder`.
+    pub(super) async fn run(
+        &self,
+        plan: &Plan,
+        cast: Cast,
+        folder: &Path,
+        options: Options<'_>,
+    ) -> Result<Outcome, FleetError> {
+        let Options {
+            launcher,
+            sinks,
+            watch,
+            stop,
+        } = options;
+        // Late results find it wherever the controller was started.
+        let folder = std::path::absolute(folder).map_err(FleetError::Keep)?;
+        let options = conduct::Options {
+            state: self.state.clone(),
+            run: run_name(&folder, plan.seed),
+            folder,
+            cast,
+            launcher,
+            sinks,
+            watch,
+            stop,
+        };
+        run_fleet(plan, options).await
+    }
+}
+
+/// What a run is called in the fleet: its folder's last two names, which tell it from others, as far as they are names.
+fn run_name(folder: &Path, seed: Seed) -> String {
+    let parts = folder
+        .components()
+        .rev()
+        .take(2)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let mut parts: Vec<String> = parts.collect();
+    // `runs` says nothing; the folder of repeats does.
+    if parts.get(1).is_some_and(|parent| parent == "runs") {
+        parts.truncate(1);
+    }
+    parts.reverse();
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+            c
+        } else {
+            '-'
+        }
+    };
+    let name: String = parts.join("_").chars().map(plain).collect();
+    let tail: String = name
+        .chars()
+        .rev()
+        .take(100)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect();
+    match is_run(&tail) {
+        true => tail,
+        false => format!("run-{}", seed.0),
+    }
+}
+
+/// What is about to happen.
+pub(super) fn beginning(plan: &Plan) -> String {
+    format!(
+        "on the fleet: real devices over the real air; it may move {} over your network",
+        most(plan)
+    )
+}
+
+/// The most bytes that it moves, as people say it.
+fn most(plan: &Plan) -> String {
+    match plan.bytes_expected(Ground::Fleet).most {
+        Some(most) => format!("up to {}", decimal(most)),
+        None => format!(
+            "whatever goes through (over a wire of {WIRE} up to {})",
+            decimal(estimate(plan))
+        ),
+    }
+}
+
+/// The most bytes that it moves where the server has a wire like most.
+fn estimate(plan: &Plan) -> ByteSize {
+    let mut wired = plan.clone();
+    let rate = &mut wired.server.link.rate;
+    *rate = Some(rate.map_or(WIRE, |rate| rate.min(WIRE)));
+    wired
+        .bytes_expected(Ground::Fleet)
+        .most
+        .unwrap_or(ByteSize::from_bytes(u64::MAX))
+}
+
+/// Asks where it is much.
+pub(super) fn agreed(plan: &Plan, yes: bool) -> Result<(), Stop> {
+    if yes || estimate(plan) <= MUCH {
+        return Ok(());
+    }
+    let much = format!("this may move {}", most(plan));
+    if !io::stdin().is_terminal() {
+        return Err(Stop::Wrong(format!("{much}; with --yes it does")));
+    }
+    eprint!("{much}. Go on? [y/N] ");
+    let _ = io::stderr().flush();
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    match read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
+        true => Ok(()),
+        false => Err(Stop::Wrong("not run".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_called_as_its_folder() {
+        let name = |path: &str| run_name(Path::new(path), Seed(7));
+        assert_eq!(
+            name("/home/ada/runs/2026-11-21T18-30-00Z-four-uses"),
+            "2026-11-21T18-30-00Z-four-uses"
+        );
+        assert_eq!(name("/home/ada/out/1"), "out_1");
+        assert_eq!(name("/home/ada/my run"), "ada_my-run");
+        assert!(is_run(&name(&format!("/{}", "é".repeat(300)))));
+    }
+
+    #[test]
+    fn ten_gigabytes_are_asked_about() {
+        let plan = |text: &str| {
+            let document = netburn_scenario::Document::from_toml("t.toml", text).unwrap();
+            document.resolve_for(Ground::Fleet).unwrap().0
+        };
+        let call = plan("duration = \"60 s\"\n[station.a]\nworkload = \"voip\"\n");
+        assert!(agreed(&call, false).is_ok());
+        // 75 s and the drain at 1 Gbit/s: 10 GB.
+        let greedy = plan("duration = \"90 s\"\n[station.a]\nworkload = \"download\"\n");
+        assert!(agreed(&greedy, true).is_ok());
+        assert!(beginning(&greedy).contains("whatever goes through"));
+        assert!(estimate(&greedy) > MUCH);
+    }
+}
