@@ -382,10 +382,33 @@ impl Run {
             Output::Tell(id, message) => self.send(id, message.to_text()),
             Output::Close(id) => drop(self.outgoing.remove(&id)),
             Output::Refused(who, denial) => tracing::warn!(who, %denial, "refused"),
-            Output::Late(id, late) => self
-                .hub
-                .refuse_late(self.clock.now(), id, &late.run, "nobody asked for them"),
-            Output::LateEnd(..) | Output::Waiting(..) | Output::RunOver(..) | Output::NewToken => {}
+            Output::Register(registration) => {
+                if let Err(error) = self.desk.register(registration) {
+                    tracing::warn!(%error, "results that come late can't be taken");
+                }
+            }
+            Output::Waiting(member, waiting) => self.offer(&member, waiting),
+            Output::RunOver(run, missing) => {
+                self.desk.release(&run);
+                for (member, name) in missing {
+                    if self.hub.is_here(&member) {
+                        let (run, messages) = (run.clone(), 0);
+                        self.offer(&member, Waiting { run, name, messages });
+                    }
+                }
+            }
+            Output::Late(member, late) => {
+                if let Some(message) = self.desk.late(&member, late) {
+                    self.hub.say(&member, message);
+                }
+            }
+            Output::LateEnd(member, end) => {
+                if let Some(message) = self.desk.end(&member, end, UnixTime::now()) {
+                    self.hub.say(&member, message);
+                }
+            }
+            Output::Gone(member) => self.desk.gone(&member),
+            Output::NewToken => {}
         }
     }
 

@@ -85,18 +85,6 @@ pub(crate) enum GroundArg {
     Fleet,
 }
 
-impl GroundArg {
-    /// Its name on the command line.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            GroundArg::Simulate => "simulate",
-            GroundArg::Lab => "lab",
-            GroundArg::Local => "local",
-            GroundArg::Fleet => "fleet",
-        }
-    }
-}
-
 /// From which verdict on `--check` objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
