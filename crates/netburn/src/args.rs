@@ -13,7 +13,6 @@ mod validate;
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use fetch::{FetchArgs, Version};
-#[expect(unused_imports, reason = "for commands that are to come")]
 pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
     RevokeArgs,
