@@ -166,17 +166,31 @@ impl Comparison {
             .map_or(self.before.error, |after| after.error.max(self.before.error))
     }
 
-    /// For the record, as that of participant `name`, which drove `stations`. A drift that the two errors hide is left
-    /// out.
+    /// How far the far clock moved against ours between the two estimates, in ns, where that is more than any clock drifts
+    /// and the estimates can be wrong.
     #[must_use]
-    pub fn report(&self, name: &str, stations: Vec<String>) -> Clock {
+    pub fn jump(&self) -> Option<i64> {
+        let after = self.after?;
+        let span = i128::from(after.at.0) - i128::from(self.before.at.0);
+        let moved = i128::from(after.offset) - i128::from(self.before.offset);
+        let errors = i128::from(after.error.as_nanos()) + i128::from(self.before.error.as_nanos());
+        let explained = span.abs() * MAX_DRIFT_PPM / 1_000_000 + errors;
+        let moved_too_far = moved.abs() > explained;
+        let limits = (i128::from(i64::MIN), i128::from(i64::MAX));
+        moved_too_far.then(|| i64::try_from(moved.clamp(limits.0, limits.1)).expect("within the limits"))
+    }
+
+    /// For the record, as that of participant `name`, which drove `stations` in a run that began at `zero` by our clock. A
+    /// drift that the two errors hide is left out, and so is that of a clock that jumped.
+    #[must_use]
+    pub fn report(&self, name: &str, stations: Vec<String>, zero: Stamp) -> Clock {
         let after = self.after.as_ref();
         let round_trip = after.map_or(self.before.round_trip, |after| {
             after.round_trip.min(self.before.round_trip)
         });
-        let drift = self
-            .drift_ppb()
-            .filter(|(drift, unsure)| drift.unsigned_abs() > *unsure);
+        let jump = self.jump();
+        let compared = self.drift_ppb().filter(|_| jump.is_none());
+        let drift = compared.filter(|(drift, unsure)| drift.unsigned_abs() > *unsure);
         Clock {
             name: name.to_owned(),
             stations,
@@ -185,6 +199,9 @@ impl Comparison {
             round_trip_ns: round_trip.as_nanos(),
             exchanges: (self.before.exchanges + after.map_or(0, |after| after.exchanges)) as u64,
             drift_ppm: drift.map(|(drift, _)| drift as f64 / 1e3),
+            drift_error_ppm: compared.map(|(_, unsure)| unsure as f64 / 1e3),
+            compared_ns: self.before.at.0.saturating_sub(zero.0),
+            jump_ns: jump,
         }
     }
 }
@@ -263,12 +280,42 @@ mod tests {
             Some((100_000, 2_000)),
             "100 µs in a second is 100 ppm"
         );
-        assert_eq!(both.report("a", vec![]).drift_ppm, Some(100.0));
+        assert_eq!(both.report("a", vec![], Stamp(500)).drift_ppm, Some(100.0));
+        assert_eq!(both.report("a", vec![], Stamp(500)).drift_error_ppm, Some(2.0));
+        assert_eq!(both.report("a", vec![], Stamp(500)).compared_ns, -500);
         let still = Comparison {
             before: at(0, 5_000),
             after: Some(at(1_000_000_000, 6_000)),
         };
-        assert_eq!(still.report("a", vec![]).drift_ppm, None, "within the errors");
+        assert_eq!(still.report("a", vec![], Stamp(0)).drift_ppm, None, "within the errors");
+    }
+
+    /// In 10 s no clock drifts by more than 5 ms, and the two estimates are each known to 1 µs.
+    #[test]
+    fn what_no_drift_explains_is_a_jump() {
+        let at = |at: i64, offset: i64| Estimate {
+            at: Stamp(at),
+            offset,
+            error: Duration::from_nanos(1_000),
+            round_trip: Duration::from_nanos(2_000),
+            used: 1,
+            exchanges: 3,
+        };
+        let moved = |by: i64| Comparison {
+            before: at(0, 70_000),
+            after: Some(at(10_000_000_000, 70_000 + by)),
+        };
+        assert_eq!(moved(5_002_000).jump(), None);
+        assert_eq!(moved(5_002_001).jump(), Some(5_002_001));
+        assert_eq!(moved(-5_002_001).jump(), Some(-5_002_001));
+        let report = moved(-3_000_000_000).report("a", vec![], Stamp(0));
+        assert_eq!((report.jump_ns, report.drift_ppm), (Some(-3_000_000_000), None));
+        assert_eq!(report.drift_error_ppm, None);
+        let once = Comparison {
+            before: at(0, 0),
+            after: None,
+        };
+        assert_eq!(once.jump(), None);
     }
 
     proptest! {
@@ -308,7 +355,7 @@ mod tests {
             let exchanges: Vec<_> = stamps.into_iter().map(|(a, b, c, d)| exchange(a, b, c, d)).collect();
             if let Some(before) = estimate(&exchanges) {
                 let both = Comparison { before, after: Some(before) };
-                let _ = (both.drift_ppb(), both.report("x", vec![]), before.to_far(Stamp(i64::MAX)));
+                let _ = (both.drift_ppb(), both.report("x", vec![], Stamp(i64::MIN)), before.to_far(Stamp(i64::MAX)));
             }
         }
     }

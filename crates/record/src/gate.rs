@@ -112,6 +112,15 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
             );
             doubt(&clock.stations, reason);
         }
+        if let Some(jump) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
+            let way = if jump < 0 { "behind" } else { "ahead" };
+            let reason = format!(
+                "the clock of {} went {} {way} during the run, more than clocks drift: it was set, or the device slept",
+                clock.name,
+                ms(jump.unsigned_abs() as f64 / 1e6)
+            );
+            doubt(&clock.stations, reason);
+        }
     }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
@@ -383,6 +392,9 @@ mod tests {
             round_trip_ns: 0,
             exchanges: 20,
             drift_ppm: None,
+            drift_error_ppm: None,
+            compared_ns: 0,
+            jump_ns: None,
         };
         assert!(check(Ground::Fleet, &[], &[clock(5_000_000)], false).gate.ok);
         let checked = check(Ground::Fleet, &[], &[clock(7_250_000)], false);
@@ -391,6 +403,31 @@ mod tests {
             ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
         );
         assert_eq!(checked.doubts.len(), 1);
+    }
+
+    #[test]
+    fn a_clock_that_jumped_is_a_doubt() {
+        let jumped = |jump_ns| Clock {
+            name: "a1".into(),
+            stations: vec!["laptop".into()],
+            offset_ns: 0,
+            error_ns: 100_000,
+            round_trip_ns: 0,
+            exchanges: 20,
+            drift_ppm: None,
+            drift_error_ppm: None,
+            compared_ns: 0,
+            jump_ns,
+        };
+        assert!(check(Ground::Fleet, &[], &[jumped(None)], false).gate.ok);
+        let checked = check(Ground::Fleet, &[], &[jumped(Some(-3_250_000_000))], false);
+        assert_eq!(
+            checked.gate.reasons,
+            [
+                "the clock of a1 went 3250 ms behind during the run, more than clocks drift: it was set, or the device slept"
+            ]
+        );
+        assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), ["laptop"]);
     }
 
     #[test]

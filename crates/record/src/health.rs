@@ -1,5 +1,6 @@
 //! What every participant says of its own measuring. The [`gate`](crate::gate) is made of it.
 
+use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
 
 /// Who a participant is.
@@ -89,9 +90,33 @@ pub struct Clock {
     /// How many exchanges it is made of.
     pub exchanges: u64,
     /// How much its clock gained on the controller's over the run, in parts per million; `None` when it was compared
-    /// only once.
+    /// only once, when it gained less than the comparisons can tell, and when it jumped.
     #[serde(default)]
     pub drift_ppm: Option<f64>,
+    /// How far off the drift may be, in parts per million; `None` when it was compared only once, or jumped.
+    #[serde(default)]
+    pub drift_error_ppm: Option<f64>,
+    /// When it was first compared, in nanoseconds of the run (negative: before the load).
+    #[serde(default)]
+    pub compared_ns: i64,
+    /// How far it moved against the controller's during the run, in nanoseconds, where that is more than any clock
+    /// drifts: it was set, or stood still while the device slept.
+    #[serde(default)]
+    pub jump_ns: Option<i64>,
+}
+
+impl Clock {
+    /// When, by the controller's clock, it was `at` by this one, both in time since the run began.
+    ///
+    /// With the drift `d` and the instant `z` of the first comparison, at which the start was agreed, this clock says
+    /// `t + d · (t − z)` when the controller's says `t`. Without a known drift, they say the same.
+    #[must_use]
+    pub fn to_common(&self, at: Instant) -> Instant {
+        let Some(drift) = self.drift_ppm else { return at };
+        let since = at.as_nanos().saturating_sub(self.compared_ns) as f64;
+        let gained = since * (drift / (1e6 + drift));
+        Instant::from_nanos(at.as_nanos().saturating_sub(gained.round() as i64))
+    }
 }
 
 impl Default for Gate {
@@ -102,5 +127,43 @@ impl Default for Gate {
             timer_lateness_us: Lateness::default(),
             reasons: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(drift_ppm: Option<f64>) -> Clock {
+        Clock {
+            name: "a".into(),
+            stations: vec!["laptop".into()],
+            offset_ns: 5,
+            error_ns: 0,
+            round_trip_ns: 0,
+            exchanges: 20,
+            drift_ppm,
+            drift_error_ppm: Some(0.0),
+            compared_ns: -10_000_000_000,
+            jump_ns: None,
+        }
+    }
+
+    /// Compared 10 s before the start, and 100 ppm fast: at 290 s it has gained 300 s × 100 ppm = 30 ms, and at the start
+    /// 1 ms.
+    #[test]
+    fn raw_times_become_common_ones_by_hand() {
+        let fast = clock(Some(100.0));
+        let at = |nanos| fast.to_common(Instant::from_nanos(nanos)).as_nanos();
+        assert_eq!(at(290_030_000_000), 290_000_000_000);
+        assert_eq!(at(1_000_000), 0);
+        assert_eq!(at(-10_000_000_000), -10_000_000_000);
+        // 200 ppm slow: it says 58.986 s at 59 s, after 69 s.
+        let slow = clock(Some(-200.0));
+        let common = slow.to_common(Instant::from_nanos(58_986_200_000));
+        assert_eq!(common.as_nanos(), 59_000_000_000);
+        assert_eq!(clock(None).to_common(Instant::from_nanos(7)).as_nanos(), 7);
+        assert_eq!(fast.to_common(Instant::from_nanos(i64::MAX)).as_nanos().signum(), 1);
+        assert_eq!(fast.to_common(Instant::from_nanos(i64::MIN)).as_nanos().signum(), -1);
     }
 }

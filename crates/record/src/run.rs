@@ -15,6 +15,7 @@ use crate::summary::Summary;
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judged::{checked, reasons, summarise};
+use netburn_units::Instant;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,6 +139,20 @@ impl Run {
     #[must_use]
     pub fn clocks(&self) -> &[Clock] {
         &self.document.clocks
+    }
+
+    /// When, by the controller's clock, it was `at` for the station of this number. Rows hold every station's time by its
+    /// own clock; lengths need no conversion, instants of different stations do.
+    #[must_use]
+    pub fn common_time(&self, station: u16, at: Instant) -> Instant {
+        let name = self
+            .header
+            .plan
+            .stations
+            .get(usize::from(station))
+            .map(|station| &station.name);
+        let whose = |clock: &&Clock| name.is_some_and(|name| clock.stations.contains(name));
+        self.clocks().iter().find(whose).map_or(at, |clock| clock.to_common(at))
     }
 
     /// With `--repeat`: the folders of the runs.

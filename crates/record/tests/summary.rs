@@ -359,6 +359,9 @@ fn a_station_called_server_keeps_its_own_clock() {
             round_trip_ns: 0,
             exchanges: 60,
             drift_ppm: None,
+            drift_error_ppm: None,
+            compared_ns: 0,
+            jump_ns: None,
         };
         let Row::Event(mut row) = event(None, None, 0, Duration::ZERO, EventKind::Clock) else {
             unreachable!()

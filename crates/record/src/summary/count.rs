@@ -17,6 +17,7 @@ pub(crate) struct Counter {
     warmup: Instant,
     end: Instant,
     one_clock: bool,
+    names: Vec<String>,
     health: Vec<Health>,
     clocks: Vec<Clock>,
     doubts: Vec<String>,
@@ -45,12 +46,25 @@ struct WorkloadCounter {
     stalls: Vec<Stall>,
     /// The highest sequence number that was answered.
     answered: Option<u64>,
-    one_way: [Vec<i64>; 2],
+    /// What probes say of each way: by the station's clock when they left and came, by the server's in between.
+    one_way: Vec<OneWay>,
     evidence: WorkloadEvidence,
+}
+
+/// Sent, received there, sent from there, received: each by the clock of whoever did it, in ns.
+type OneWay = [i64; 4];
+
+/// How the clocks of a station and the server are held against each other: as they are, or as they are known.
+#[derive(Debug, Clone, Copy)]
+enum Clocks<'a> {
+    One,
+    Known { station: &'a Clock, server: &'a Clock },
+    Unknown,
 }
 
 impl Counter {
     pub(crate) fn new(plan: &Plan, ground: Ground) -> Self {
+        let names = plan.stations.iter().map(|station| station.name.clone()).collect();
         let at = |since: Duration| Instant::ZERO + since.min(LONGEST);
         let end = at(plan.duration);
         let stations = plan.stations.iter().map(|station| StationCounter {
@@ -69,6 +83,7 @@ impl Counter {
             warmup: at(plan.warmup).min(end),
             end,
             one_clock: ground != Ground::Fleet,
+            names,
             health: Vec::new(),
             clocks: Vec::new(),
             doubts: Vec::new(),
@@ -191,15 +206,51 @@ impl Counter {
             self.reached = self.reached.max(station.reached);
         }
         let (reached, whole, one_clock) = (self.reached, *ending == Ending::Complete, self.one_clock);
+        let clocks = &self.clocks;
+        let known = |name: &String| match one_clock {
+            true => Clocks::One,
+            false => Clocks::known(clocks, name),
+        };
+        let named = self.stations.into_iter().zip(&self.names);
+        let stations = named
+            .map(|(station, name)| station.finish(whole, known(name)))
+            .collect();
         let end = if whole { self.end } else { self.end.min(reached) };
         RunEvidence {
-            stations: self.stations.into_iter().map(|s| s.finish(whole, one_clock)).collect(),
+            stations,
             judged: end.checked_since(self.warmup).unwrap_or_default(),
             health: self.health,
             clocks: self.clocks,
             doubts: self.doubts,
             reached: reached.as_nanos(),
         }
+    }
+}
+
+impl<'a> Clocks<'a> {
+    /// Those of a fleet, where both were compared before the run and after, and neither jumped.
+    fn known(clocks: &'a [Clock], station: &String) -> Clocks<'a> {
+        let sound = |clock: &&Clock| clock.drift_error_ppm.is_some() && clock.jump_ns.is_none();
+        let mut sound = clocks.iter().filter(sound);
+        let server = sound.clone().find(|clock| clock.stations.is_empty());
+        match sound.find(|clock| clock.stations.contains(station)).zip(server) {
+            Some((station, server)) => Clocks::Known { station, server },
+            None => Clocks::Unknown,
+        }
+    }
+
+    /// How long a probe took there and back, each but for the clocks' offset, which is the same for all.
+    fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
+        let [sent, there, back, received] = *one;
+        let (own, far) = match self {
+            Clocks::One => return Some((there.wrapping_sub(sent), received.wrapping_sub(back))),
+            Clocks::Known { station, server } => (station, server),
+            Clocks::Unknown => return None,
+        };
+        let common = |clock: &Clock, at| clock.to_common(Instant::from_nanos(at)).as_nanos();
+        let up = common(far, there).wrapping_sub(common(own, sent));
+        let down = common(own, received).wrapping_sub(common(far, back));
+        Some((up, down))
     }
 }
 
@@ -218,7 +269,7 @@ impl StationCounter {
         self.reached = self.reached.max(at);
     }
 
-    fn finish(self, whole: bool, one_clock: bool) -> StationEvidence {
+    fn finish(self, whole: bool, clocks: Clocks<'_>) -> StationEvidence {
         let mut evidence = self.evidence;
         let to = match whole && evidence.lost.is_empty() {
             true => self.to,
@@ -228,7 +279,7 @@ impl StationCounter {
         evidence.workloads = self
             .workloads
             .into_iter()
-            .map(|workload| workload.finish(self.from, to, one_clock))
+            .map(|workload| workload.finish(self.from, to, clocks))
             .collect();
         evidence
     }
@@ -252,7 +303,7 @@ impl WorkloadCounter {
                 .then(Vec::new),
             stalls: Vec::new(),
             answered: None,
-            one_way: Default::default(),
+            one_way: Vec::new(),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
                 late: limit.map(|_| 0),
@@ -304,9 +355,8 @@ impl WorkloadCounter {
             _ => self.answered = Some(operation.sequence),
         }
         if let (Some(far), Some(started), Some(finished)) = (operation.far, operation.started, operation.finished) {
-            let [up, down] = &mut self.one_way;
-            up.push(far.received.wrapping_sub(started.as_nanos()));
-            down.push(finished.as_nanos().wrapping_sub(far.sent));
+            self.one_way
+                .push([started.as_nanos(), far.received, far.sent, finished.as_nanos()]);
         }
     }
 
@@ -325,7 +375,7 @@ impl WorkloadCounter {
         }
     }
 
-    fn finish(mut self, from: Instant, to: Instant, one_clock: bool) -> WorkloadEvidence {
+    fn finish(self, from: Instant, to: Instant, clocks: Clocks<'_>) -> WorkloadEvidence {
         let first = self.first_due.map(|due| due.max(from));
         let mut evidence = self.evidence;
         let watched = match (first, self.config.player) {
@@ -353,10 +403,9 @@ impl WorkloadCounter {
             .map(|stall| stall.length.as_nanos())
             .max()
             .unwrap_or(0);
-        if one_clock {
-            let [up, down] = &mut self.one_way;
-            (evidence.up, evidence.down) = (above_least(up), above_least(down));
-        }
+        let delays = self.one_way.iter().filter_map(|one| clocks.delays(one));
+        let (mut up, mut down): (Vec<i64>, Vec<i64>) = delays.unzip();
+        (evidence.up, evidence.down) = (above_least(&mut up), above_least(&mut down));
         evidence
     }
 }

@@ -236,13 +236,14 @@ impl Round {
 
     /// Puts down what is known of everyone's clock.
     fn tell_clocks(&mut self, now: Stamp) {
+        let zero = self.start.unwrap_or(now);
         let reports: Vec<String> = self
             .roster
             .participants
             .iter()
             .filter_map(|p| {
                 let stations = names(&self.setup, &p.expected.stations);
-                let report = p.comparison()?.report(&p.expected.name, stations);
+                let report = p.comparison()?.report(&p.expected.name, stations, zero);
                 Some(serde_json::to_string(&report).expect("plain fields"))
             })
             .collect();

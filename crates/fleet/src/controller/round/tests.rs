@@ -1,5 +1,7 @@
 //! Rounds in virtual time, with participants that a test speaks for.
 
+mod patience;
+
 use super::*;
 use crate::protocol::{Batch, Done, HealthMessage, Hello, Ping, Pong, Progress, Ready, Rows, ServerAddress};
 use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
@@ -86,13 +88,17 @@ fn done() -> ToController {
 
 impl Rig {
     fn new() -> Rig {
+        Rig::with(Patience::LOCAL)
+    }
+
+    fn setup(patience: Patience) -> Setup {
         let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
             name: name.to_owned(),
             role,
             stations,
             datagrams: false,
         };
-        let setup = Setup {
+        Setup {
             stations: vec!["laptop".to_owned(), "tv".to_owned()],
             document: serde_json::json!({}),
             duration: Duration::from_secs(20),
@@ -105,11 +111,14 @@ impl Rig {
                 expected("tv", Role::Agent, vec![1]),
             ],
             token: Token::known("secret"),
-            patience: Patience::LOCAL,
-        };
+            patience,
+        }
+    }
+
+    fn with(patience: Patience) -> Rig {
         let now = Stamp(1000);
         let mut rig = Rig {
-            round: Round::new(now, setup),
+            round: Round::new(now, Rig::setup(patience)),
             now,
             here: vec![],
             alive: vec![],
@@ -136,6 +145,10 @@ impl Rig {
     }
 
     fn make_ready(&mut self) {
+        self.make_ready_but_for(STRANGER);
+    }
+
+    fn make_ready_but_for(&mut self, other: ConnectionId) {
         self.say(
             SERVER,
             ToController::Ready(Ready {
@@ -143,7 +156,7 @@ impl Rig {
                 ..Ready::default()
             }),
         );
-        for id in [LAPTOP, TV] {
+        for id in [LAPTOP, TV].into_iter().filter(|id| *id != other) {
             self.say(id, ToController::Ready(Ready::default()));
         }
     }
@@ -182,7 +195,7 @@ impl Rig {
             match output {
                 Output::Send(id, ToParticipant::Ping(Ping { id: ping })) if self.here.contains(&id) => {
                     // 100 µs there, 300 back.
-                    let arrived = self.now.0 + 100_000 + AHEAD * i64::try_from(id.0).unwrap();
+                    let arrived = self.now.0 + 100_000 + AHEAD * i64::try_from(id.0 % 10).unwrap();
                     let pong = Pong {
                         id: ping,
                         received: arrived,
