@@ -4,8 +4,8 @@ use crate::clock::Stamp;
 use crate::controller::round::{Patience, Setup};
 use crate::controller::{ConnectionId, Expected, Output, Round, Token};
 use crate::protocol::{
-    self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Ready, Rows, ServerAddress, ToController,
-    ToParticipant,
+    self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,
+    ToController, ToParticipant,
 };
 use netburn_record::{EventKind, Health, IntervalRow, Role, Row};
 use netburn_units::{BitRate, Duration, Instant};
@@ -15,12 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const CONNECTIONS: u64 = 6;
 
 /// Whatever is done to it: nothing is said to a closed connection, none is closed twice, no row comes before the start
-/// is known or from one who isn't running, time-outs are handled or move on, and left alone it ends in its time.
+/// is known or from one who isn't running, no message of rows is kept twice or out of order, time-outs are handled or move on, and left alone it ends in its time.
 ///
 /// # Panics
 /// When not.
 pub fn check(bytes: &[u8]) {
-    let mut world = World::new();
+    // An input of an odd length is a patient round's.
+    let patient = bytes.len() % 2 == 1;
+    let mut world = World::new(patient);
     let mut bytes = bytes.iter().copied();
     while let Some(operation) = bytes.next() {
         let mut next = || bytes.next().unwrap_or(0);
@@ -44,8 +46,9 @@ pub fn check(bytes: &[u8]) {
         steps += 1;
         assert!(steps < 1000, "it comes to an end");
     }
-    // 10 s to join, 10 to get ready, 3 for clocks, 0.3 + 1 + 2 + 1 to run, 10 to collect, 3 to part.
-    let limit = began.after(Duration::from_secs(41));
+    // 10 s to join, 10 to get ready, 3 for clocks, 0.3 + 1 + 2 + 1 to run, 10 to collect, 3 to part; with patience 10 more
+    // to get ready, and 10 more to collect.
+    let limit = began.after(Duration::from_secs(if patient { 61 } else { 41 }));
     assert!(world.now <= limit, "it ends in its time");
     let _ = world.round.finish();
 }
@@ -62,10 +65,12 @@ struct World {
     next: u64,
     outputs: usize,
     start: bool,
+    /// What each participant has said and was kept, by its one station.
+    kept: BTreeMap<u16, u64>,
 }
 
 impl World {
-    fn new() -> World {
+    fn new(patient: bool) -> World {
         let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
             name: name.to_owned(),
             role,
@@ -85,7 +90,10 @@ impl World {
                 expected("b", Role::Agent, vec![1]),
             ],
             token: Token::known("t"),
-            patience: Patience::LOCAL,
+            patience: match patient {
+                true => Patience::fleet(Patience::LOCAL.join),
+                false => Patience::LOCAL,
+            },
         };
         World {
             round: Round::new(Stamp(0), setup),
@@ -98,6 +106,7 @@ impl World {
             next: 0,
             outputs: 0,
             start: false,
+            kept: BTreeMap::new(),
         }
     }
 
@@ -154,7 +163,7 @@ impl World {
                     name: name.to_owned(),
                     token: if detail >= 240 { "x" } else { "t" }.to_owned(),
                     version: String::new(),
-                    again: false,
+                    again: detail % 8 >= 4,
                 })
             }
             3 => {
@@ -172,21 +181,27 @@ impl World {
                     datagram_port: 1,
                     fingerprint: None,
                 });
+                let reach = (detail >= 224).then(|| Reach {
+                    tcp: (detail % 4 == 1).then(|| "refused".to_owned()),
+                    datagrams: (detail % 8 >= 4).then(|| "silence".to_owned()),
+                });
+                let notes = (detail >= 192).then(|| "a note".to_owned());
                 ToController::Ready(Ready {
                     server,
-                    ..Ready::default()
+                    reach,
+                    notes: notes.into_iter().collect(),
                 })
             }
             5 | 6 => {
                 let mut batch = Batch::default();
+                let sequence = u64::from(detail / 8);
                 batch.push(&Row::Interval(IntervalRow {
                     station: u16::from(detail % 3),
                     workload: 0,
                     at: Instant::ZERO,
-                    bytes_down: 1,
+                    bytes_down: sequence,
                     bytes_up: 0,
                 }));
-                let sequence = u64::from(detail / 8);
                 ToController::Rows(Rows { sequence, batch })
             }
             7 => ToController::Progress(Progress { at: 0, waiting: 0 }),
@@ -222,6 +237,13 @@ impl World {
                 }
                 Output::Row(row) => {
                     assert!(self.start, "{row:?} before the start is known");
+                    if let Row::Interval(row) = &row {
+                        let before = self.kept.insert(row.station, row.bytes_down).unwrap_or(0);
+                        assert!(
+                            row.bytes_down > before,
+                            "{row:?} after {before}: each message once, in order"
+                        );
+                    }
                     if let Row::Event(event) = &row {
                         assert_ne!(event.kind, EventKind::Stall, "nobody said so");
                     }
