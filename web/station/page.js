@@ -31,6 +31,12 @@ function ask(wrong = "") {
   field.value ||= store.name ?? suggestion(navigator.userAgent);
 }
 
+function lockedOut() {
+  ask();
+  state = "wrong-key";
+  screen.show({ state });
+}
+
 function join(name) {
   store.name = name;
   store.joined = true;
@@ -65,7 +71,8 @@ function hear(message) {
 
 function show(picture) {
   if (picture.state === "refused") {
-    return ask(sentence(picture.line));
+    // It gets no better by asking again with the same key.
+    return /token/.test(picture.line) ? lockedOut() : ask(sentence(picture.line));
   }
   state = picture.state;
   screen.show(picture);

@@ -4,6 +4,7 @@ const VERDICTS = { pass: "✓ Pass", marginal: "~ Marginal", fail: "✗ Fail", i
 
 const HEADS = {
   "no-key": "No key",
+  "wrong-key": "Wrong key",
   join: "Be a station",
   joining: "Joining",
   refused: "Not let in",
@@ -18,6 +19,7 @@ const HEADS = {
 
 const LINES = {
   "no-key": "This address lacks the fleet's key. Scan the code on the controller's screen again.",
+  "wrong-key": "The key in this address isn't this fleet's, or not any more. Scan the code on the controller's screen again.",
   join: "It takes part in measuring this network.",
   joining: "Asking the controller.",
   member: "Waiting for a run to start. Keep this page in front.",
@@ -44,10 +46,11 @@ export class Screen {
     this.at("head").className = result ? verdict : "";
     this.text("line", this.line(picture));
     this.at("form").hidden = state !== "join" && state !== "refused";
-    this.at("leave").hidden = ["no-key", "join", "refused", "left"].includes(state);
+    this.at("leave").hidden = ["no-key", "wrong-key", "join", "refused", "left"].includes(state);
     this.at("leave").textContent = result || state === "ended" ? "Done" : "Leave";
     this.at("bar").hidden = !["idle", "running", "collecting", "result"].includes(state);
-    this.at("done").style.transform = `scaleX(${result ? 1 : (picture.fraction ?? 0)})`;
+    this.at("bar").className = result ? "past" : "";
+    this.at("done").style.transform = `scaleX(${picture.fraction ?? 0})`;
     this.drawUses(uses, running || result || state === "collecting");
     this.document.title = running ? `${picture.line} – netburn` : "netburn station";
   }
@@ -57,7 +60,7 @@ export class Screen {
       return cut ? "The controller is away; measuring goes on." : "Measuring";
     }
     if (state === "result") {
-      return line || "What this device felt. The controller has the whole result.";
+      return line || "As this device felt it";
     }
     if (state === "member" && waiting > 0) {
       return "Results of an earlier run wait here until they are wanted.";

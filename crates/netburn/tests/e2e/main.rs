@@ -4,6 +4,7 @@
 //! that several at once don't disturb each other; what they assert is about the data, not about the machine.
 
 mod bad_days;
+mod browser;
 mod common;
 mod counts;
 mod decode;
@@ -15,6 +16,7 @@ mod lab;
 mod lab_bad_days;
 mod lab_users;
 mod output;
+mod page;
 mod serving;
 mod simulating;
 mod sweeping;

@@ -1,0 +1,198 @@
+//! A real browser, headless, driven over WebDriver (W3C) through Chromium's driver.
+
+use crate::common::{Bench, Running, is_root, start};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Longer than a page takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A browser with one window as large as a phone's. Ends, with all its processes, when dropped.
+pub(crate) struct Browser {
+    driver: Running,
+    port: u16,
+    session: String,
+}
+
+impl Browser {
+    /// A new one, whose every file is in the bench's folder.
+    pub(crate) fn start(bench: &Bench) -> Browser {
+        let home = bench.path("browser");
+        std::fs::create_dir_all(&home).unwrap();
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0");
+        for variable in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(variable, &home);
+        }
+        let mut driver = start(bench.prepared(command));
+        driver.wait_for("the driver", |driver| port(&driver.printed()).is_some());
+        let mut browser = Browser {
+            port: port(&driver.printed()).unwrap(),
+            driver,
+            session: String::new(),
+        };
+        let mut arguments = vec![
+            "--headless=new".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--hide-scrollbars".to_owned(),
+            format!("--user-data-dir={}", home.join("profile").display()),
+        ];
+        if is_root() {
+            arguments.push("--no-sandbox".to_owned());
+        }
+        let phone = json!({
+            "deviceMetrics": { "width": 390, "height": 844, "pixelRatio": 2.0 },
+            "userAgent": "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome Mobile Safari/537.36",
+        });
+        let options = json!({ "args": arguments, "mobileEmulation": phone });
+        let capabilities = json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
+        let opened = browser.ask("POST", "", &json!({ "capabilities": { "alwaysMatch": capabilities } }));
+        browser.session = format!("/{}", opened["sessionId"].as_str().unwrap());
+        browser
+    }
+
+    pub(crate) fn open(&self, url: &str) {
+        self.ask("POST", "/url", &json!({ "url": url }));
+    }
+
+    pub(crate) fn reload(&self) {
+        self.ask("POST", "/refresh", &json!({}));
+    }
+
+    /// What a function with this body gives.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.ask("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.ask("POST", &format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// Types over what is in a field.
+    pub(crate) fn write(&self, selector: &str, text: &str) {
+        let element = self.element(selector);
+        self.ask("POST", &format!("/element/{element}/clear"), &json!({}));
+        self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
+    }
+
+    /// What a reader sees.
+    pub(crate) fn text(&self) -> String {
+        self.run("return document.body.innerText").as_str().unwrap().to_owned()
+    }
+
+    /// The text of one element.
+    pub(crate) fn text_of(&self, selector: &str) -> String {
+        let script = format!("return document.querySelector({selector:?}).textContent");
+        self.run(&script).as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the page says so.
+    pub(crate) fn wait_for(&self, what: &str) {
+        let begun = Instant::now();
+        while !self.text().contains(what) {
+            assert!(begun.elapsed() < LIMIT, "`{what}` is not on the page:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Puts another tab in front for so long.
+    pub(crate) fn look_elsewhere(&self, span: Duration) {
+        let ours = self.ask("GET", "/window", &Value::Null);
+        let other = self.ask("POST", "/window/new", &json!({ "type": "tab" }));
+        self.ask("POST", "/window", &json!({ "handle": other["handle"] }));
+        std::thread::sleep(span);
+        self.ask("DELETE", "/window", &Value::Null);
+        self.ask("POST", "/window", &json!({ "handle": ours }));
+    }
+
+    /// Prefers light or dark colours from now on.
+    pub(crate) fn prefer(&self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        let command = json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": features } });
+        self.ask("POST", "/goog/cdp/execute", &command);
+    }
+
+    /// What is on the screen, into a PNG file.
+    pub(crate) fn picture(&self, path: &Path) {
+        let text = self.ask("GET", "/screenshot", &Value::Null);
+        std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
+    }
+
+    /// What the browser itself complained of.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let list = self.ask("POST", "/se/log", &json!({ "type": "browser" }));
+        let list = list.as_array().unwrap().iter();
+        list.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let found = self.ask("POST", "/element", &json!({ "using": "css selector", "value": selector }));
+        let (_, id) = found.as_object().and_then(|map| map.iter().next()).unwrap();
+        id.as_str().unwrap().to_owned()
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let head = format!(
+            "{method} /session{}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n",
+            self.session,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let value: Value = serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {answer}"));
+        assert!(head.starts_with("HTTP/1.1 200"), "{method} {path}: {}\n{}", value["value"], self.driver.said());
+        value["value"].clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The browser ends with its session; what is left ends with the driver.
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.ask("DELETE", "", &Value::Null);
+        }
+    }
+}
+
+/// Where the driver says that it listens.
+fn port(said: &str) -> Option<u16> {
+    let (_, rest) = said.split_once("started successfully on port ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Base64 (RFC 4648 §4) as bytes.
+fn base64(text: &str) -> Vec<u8> {
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+    for byte in text.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    bytes
+}
