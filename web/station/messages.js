@@ -15,6 +15,16 @@ export function read(text) {
   return JSON.parse(text.replace(/"seed":\s*(\d+)/g, '"seed":"$1"').replace(/"(\d+)":/g, '"=$1":'));
 }
 
+/** The same of a text from anybody: what is no message is one that nobody knows. */
+export function understood(text) {
+  try {
+    const message = read(text);
+    return message !== null && typeof message === "object" ? message : {};
+  } catch {
+    return {};
+  }
+}
+
 /** The key under which `read` leaves something of this name, and the name of that key. */
 export function key(name) {
   return /^\d+$/.test(name) ? `=${name}` : name;

@@ -24,7 +24,7 @@ const STORED = 2000000;
 
 /** Where a server is that listens at `address`: one that does everywhere is where this page came from. */
 export function origin(address, hostname) {
-  const [, host, port] = /^(.*):(\d+)$/.exec(address);
+  const [, host, port] = /^([\d.]+|\[[\da-fA-F:.]+\]):(\d{1,5})$/.exec(address);
   return `http://${host === "0.0.0.0" || host === "[::]" ? hostname : host}:${port}`;
 }
 
@@ -111,7 +111,7 @@ export class Part {
 
   hear(text) {
     const received = this.clock.now();
-    const message = messages.read(text);
+    const message = messages.understood(text);
     if (message.type === "ping") {
       return this.socket.send(messages.pong(message.id, received, this.clock.now()));
     }
@@ -124,11 +124,14 @@ export class Part {
       stop: () => this.stop(message.reason),
       bye: () => this.bye(message.reason),
     };
-    handle[message.type]?.();
-    this.around.changed();
+    if (Object.hasOwn(handle, message.type)) {
+      handle[message.type]();
+      this.around.changed();
+    }
   }
 
   welcome({ taken = 0 }) {
+    taken = Number.isSafeInteger(taken) ? taken : 0;
     this.known = true;
     this.welcomed = true;
     this.away = null;
@@ -177,10 +180,10 @@ export class Part {
     }
     try {
       this.plan = part(message);
+      this.target = origin(message.target.address, this.around.browser.location?.hostname);
     } catch (error) {
-      return this.fail(String(error.message ?? error));
+      return this.fail(`the assignment makes no sense here: ${error.message ?? error}`);
     }
-    this.target = origin(message.target.address, this.around.browser.location?.hostname);
     this.notes = notes(this.plan, this.about.resolution);
     const unreachable = await this.unreachable();
     this.stage = "ready";
@@ -200,7 +203,7 @@ export class Part {
   }
 
   start(at) {
-    if (this.stage !== "ready") {
+    if (this.stage !== "ready" || !Number.isSafeInteger(at)) {
       return;
     }
     this.zero = at;

@@ -58,7 +58,7 @@ export function config(section) {
       : { kind: "latency", limit: duration(text) };
   });
   const { player } = section;
-  return {
+  return checked({
     kind: section.kind,
     objects: section.objects ?? 1,
     objectSize: size(section.object_size),
@@ -70,7 +70,34 @@ export function config(section) {
     player: player ? { start: duration(player.start), rate: rate(player.rate), hold: duration(player.hold) } : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
+  });
+}
+
+const KINDS = ["pages", "stream", "calls", "download", "upload", "probe"];
+
+/** Nothing is done but the known uses, within the bounds that scenarios have. */
+function checked(config) {
+  const within = (name, least, most) => {
+    const value = config[name];
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      throw new Error(`\`${name}\` is ${value}; ${least} to ${most}`);
+    }
   };
+  if (!KINDS.includes(config.kind)) {
+    throw new Error(`\`${config.kind}\` is no use that this page knows`);
+  }
+  within("objects", 1, 1000);
+  within("objectSize", 1, 2 ** 34);
+  within("outstanding", 1, 1000);
+  within("timeout", 1e7, 3600e9);
+  within("jitter", 0, 86400e9);
+  if (config.objects * config.outstanding > 10000) {
+    throw new Error("more than 10000 requests at once");
+  }
+  if (config.every === null && !["download", "upload"].includes(config.kind)) {
+    throw new Error(`\`every\` is needed for ${config.kind}`);
+  }
+  return config;
 }
 
 /** How idle latency is measured without datagrams: a byte every 50 ms over kept connections. */

@@ -47,14 +47,14 @@ export class Standing {
   }
 
   hear(text) {
-    const message = messages.read(text);
+    const message = messages.understood(text);
     const handle = {
       welcome: () => {
         this.state = "member";
         this.known = true;
         this.socket.welcomed();
         this.reason = null;
-        this.fleet = message.fleet;
+        this.fleet = String(message.fleet ?? "");
       },
       refused: () => this.refused(message.reason),
       summon: () => this.around.summoned(message),
@@ -62,14 +62,17 @@ export class Standing {
       kept: () => this.around.kept(message.run, message.sequence),
       forget: () => this.around.forget(message.run),
       bye: () => {
-        this.reason = message.reason ?? null;
+        this.reason = message.reason ? String(message.reason) : null;
       },
     };
-    handle[message.type]?.();
-    this.around.changed();
+    if (Object.hasOwn(handle, message.type)) {
+      handle[message.type]();
+      this.around.changed();
+    }
   }
 
-  refused(reason) {
+  refused(why) {
+    const reason = String(why ?? "no reason was given");
     if (this.state === "member") {
       return;
     }

@@ -72,6 +72,10 @@ class Station {
   }
 
   summoned(summon) {
+    const { run, name, token } = summon;
+    if (![run, name, token].every((text) => typeof text === "string")) {
+      return;
+    }
     // One run at a time; the one under way finds its own way back, and results that wait are asked for.
     if (!this.part && !this.late.has(summon.run) && !this.finished.has(summon.run)) {
       this.last = null;

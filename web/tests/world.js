@@ -192,8 +192,12 @@ export class World {
   }
 
   tell(kind, message) {
+    this.tellText(kind, JSON.stringify(message));
+  }
+
+  tellText(kind, data) {
     const socket = this.socket(kind);
-    this.at(this.time + this.delay, () => socket?.readyState === 1 && socket.onmessage({ data: JSON.stringify(message) }));
+    this.at(this.time + this.delay, () => socket?.readyState === 1 && socket.onmessage({ data }));
   }
 
   /** The server: objects come at `rate` bit/s each, in pieces of 16 KiB. */

@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, Running, is_root, start};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
@@ -128,20 +128,29 @@ impl Browser {
     pub(crate) fn complaints(&self) -> Vec<String> {
         let list = self.ask("POST", "/se/log", &json!({ "type": "browser" }));
         let list = list.as_array().unwrap().iter();
-        list.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+        list.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 
     fn element(&self, selector: &str) -> String {
-        let found = self.ask("POST", "/element", &json!({ "using": "css selector", "value": selector }));
+        let found = self.ask(
+            "POST",
+            "/element",
+            &json!({ "using": "css selector", "value": selector }),
+        );
         let (_, id) = found.as_object().and_then(|map| map.iter().next()).unwrap();
         id.as_str().unwrap().to_owned()
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let head = format!(
             "{method} /session{}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n",
+             \r\n",
             self.session,
             body.len()
         );
@@ -149,12 +158,30 @@ impl Browser {
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(body.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let value: Value = serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {answer}"));
-        assert!(head.starts_with("HTTP/1.1 200"), "{method} {path}: {}\n{}", value["value"], self.driver.said());
+        // It keeps the connection, whatever it is asked for.
+        let mut stream = BufReader::new(stream);
+        let (mut status, mut length) = (String::new(), 0);
+        stream.read_line(&mut status).unwrap();
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            match line.trim_end().split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().unwrap()
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
+        let value: Value = serde_json::from_slice(&body).unwrap();
+        assert!(
+            status.contains(" 200 "),
+            "{method} {path}: {}\n{}",
+            value["value"],
+            self.driver.said()
+        );
         value["value"].clone()
     }
 }

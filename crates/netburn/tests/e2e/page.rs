@@ -17,7 +17,18 @@ struct House {
 impl House {
     fn new() -> House {
         let bench = Bench::new();
-        let command = at_home(&bench, &["fleet", "serve", "--listen", "127.0.0.1:0", "--host", "127.0.0.1", "--quiet"]);
+        let command = at_home(
+            &bench,
+            &[
+                "fleet",
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--host",
+                "127.0.0.1",
+                "--quiet",
+            ],
+        );
         let mut controller = start(command);
         controller.wait_for("the address to join", |run| run.printed().contains('#'));
         House { bench, controller }
@@ -49,7 +60,17 @@ impl House {
         self.bench.write("page.toml", scenario);
         start(at_home(
             &self.bench,
-            &["run", "page.toml", "--on", "fleet", "--yes", "--format", "json", "--out", "record"],
+            &[
+                "run",
+                "page.toml",
+                "--on",
+                "fleet",
+                "--yes",
+                "--format",
+                "json",
+                "--out",
+                "record",
+            ],
         ))
     }
 }
@@ -72,7 +93,9 @@ fn scenario(title: &str, uses: &str, seconds: u64, mbps: u64) -> String {
 #[track_caller]
 fn workload<'a>(station: &'a Value, name: &str) -> &'a Value {
     let list = station["workloads"].as_array().unwrap();
-    list.iter().find(|w| w["name"] == name).unwrap_or_else(|| panic!("no {name} in {station:#}"))
+    list.iter()
+        .find(|w| w["name"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {station:#}"))
 }
 
 /// The record's events: kind, length in ns and text.
@@ -98,7 +121,9 @@ fn ended(run: Running) -> Ended {
 /// Where pictures go: into the documentation when they are to be made anew, else among the test's own files.
 fn picture(bench: &Bench, name: &str) -> PathBuf {
     match std::env::var_os("NETBURN_WRITE") {
-        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name),
+        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/pictures")
+            .join(name),
         None => bench.path(name),
     }
 }
@@ -113,7 +138,10 @@ fn a_browser_does_all_four_uses() {
     let run = house.run(&scenario(title, uses, 12, 60));
     browser.wait_for("Measuring");
     assert_eq!(browser.text_of("#title"), title);
-    assert_eq!(browser.run("return document.querySelectorAll('main img, main script').length"), 0);
+    assert_eq!(
+        browser.run("return document.querySelectorAll('main img, main script').length"),
+        0
+    );
     browser.wait_for("buffered");
     let ended = ended(run);
     let summary = ended.json();
@@ -124,12 +152,25 @@ fn a_browser_does_all_four_uses() {
     for (name, least) in [("browsing", 3), ("4kstream", 10), ("voip", 80)] {
         let seen = workload(phone, name);
         assert!(seen["operations"].as_u64().unwrap() >= least, "{seen:#}");
-        assert!(seen["goals"].as_array().is_some_and(|goals| !goals.is_empty()), "{seen:#}");
+        assert!(
+            seen["goals"].as_array().is_some_and(|goals| !goals.is_empty()),
+            "{seen:#}"
+        );
     }
-    assert!(workload(phone, "upload")["throughput_mbps"].as_f64().unwrap() > 0.5, "{phone:#}");
+    assert!(
+        workload(phone, "upload")["throughput_mbps"].as_f64().unwrap() > 0.5,
+        "{phone:#}"
+    );
     let events = events(&house.bench);
-    let said = |what: &str| events.iter().any(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what));
-    assert!(said("6 connections to one host") && said("clock steps by"), "{events:?}");
+    let said = |what: &str| {
+        events
+            .iter()
+            .any(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what))
+    };
+    assert!(
+        said("6 connections to one host") && said("clock steps by"),
+        "{events:?}"
+    );
     // What the page says of its own is what the summary says, as far as that knows it.
     browser.wait_for("Done");
     let shown = browser.text();
@@ -159,7 +200,9 @@ fn a_page_in_the_background_and_a_reload_are_in_the_record() {
     assert!(calls["misses"].as_u64().unwrap() >= 1, "{calls:#}");
     let events = events(&house.bench);
     let lasted = |what: &str| {
-        let found = events.iter().find(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what));
+        let found = events
+            .iter()
+            .find(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what));
         found.unwrap_or_else(|| panic!("no {what}: {events:?}")).1
     };
     assert!(lasted("in the background") >= 1_000_000_000, "{events:?}");
@@ -210,7 +253,12 @@ fn the_page_as_it_looks() {
     browser.picture(&picture(&house.bench, "station-join.png"));
     browser.click("form button");
     browser.wait_for("Waiting for a run");
-    let run = house.run(&scenario("Is one network good enough for all of us?", r#"["browsing", "voip"]"#, 8, 50));
+    let run = house.run(&scenario(
+        "Is one network good enough for all of us?",
+        r#"["browsing", "voip"]"#,
+        8,
+        50,
+    ));
     browser.prefer("dark");
     browser.wait_for("within 500");
     browser.picture(&picture(&house.bench, "station-running.png"));

@@ -1,0 +1,78 @@
+// Whoever holds the other end: a station neither breaks nor does what it doesn't know.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { config } from "../station/plan.js";
+import { Fleet, World } from "./world.js";
+
+const VOIP = { kind: "calls", object_size: "16 KiB", every: "131.072 ms", outstanding: 8, goal: ["150 ms"], timeout: "30 s" };
+
+function assignment() {
+  const plan = { name: "x", duration: "10 s", baseline: "0 s", drain: "1 s", seed: 7 };
+  const station = { phone: { workload: ["voip"], start: "0 s" } };
+  const target = { address: "192.0.2.1:4480", datagram_port: 4480 };
+  return { plan: { ...plan, station, workload: { voip: VOIP } }, stations: [0], target };
+}
+
+/** A small generator of its own, so that a failure can be met again. */
+function random(seed) {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const TYPES = ["welcome", "refused", "ping", "assign", "start", "ack", "stop", "summon", "deliver", "kept", "forget", "__proto__"];
+const VALUES = [null, -1, 0, 1.5, 2 ** 60, "", "x", "192.0.2.1:4480", [], [0], [1e9], {}, { station: null }, true];
+const FIELDS = ["reason", "taken", "id", "plan", "stations", "target", "at", "sequence", "run", "name", "token", "fleet"];
+
+function message(pick) {
+  if (pick(8) === 0) {
+    return ["", "null", "[]", "{", "7", '"x"', '{"type":7}', `{"type":"assign","plan":${"[".repeat(3000)}`][pick(8)];
+  }
+  const fields = FIELDS.filter(() => pick(3) > 0).map((field) => [field, VALUES[pick(VALUES.length)]]);
+  return JSON.stringify({ type: TYPES[pick(TYPES.length)], ...Object.fromEntries(fields) });
+}
+
+test("no message breaks a station, at whatever moment it comes", async () => {
+  const failures = [];
+  const note = (error) => failures.push(error);
+  process.on("unhandledRejection", note);
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const pick = random(seed);
+    const world = new World();
+    const fleet = new Fleet(world, assignment(), { start: 200 });
+    fleet.take = () => {};
+    world.station();
+    for (let turn = 0; turn < 60; turn += 1) {
+      await world.pass(pick(200));
+      world.tellText(["standing", "run"][pick(2)], message(pick));
+    }
+    await world.pass(1000);
+    assert.ok(world.pictures.length > 0);
+  }
+  process.off("unhandledRejection", note);
+  assert.deepEqual(failures, []);
+});
+
+test("only the known uses are done, within bounds", () => {
+  assert.equal(config(VOIP).outstanding, 8);
+  for (const wrong of [
+    { kind: "shell" },
+    { kind: "constructor" },
+    { objects: 1001 },
+    { objects: 0 },
+    { objects: "many" },
+    { outstanding: 1e6 },
+    { objects: 1000, outstanding: 11 },
+    { object_size: "17 GiB" },
+    { object_size: "0 B" },
+    { timeout: "1 ms" },
+    { every: undefined },
+    { every: "-1 s" },
+    { goal: ["soon"] },
+  ]) {
+    assert.throws(() => config({ ...VOIP, ...wrong }), JSON.stringify(wrong));
+  }
+});
