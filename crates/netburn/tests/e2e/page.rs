@@ -205,7 +205,7 @@ fn a_page_in_the_background_and_a_reload_are_in_the_record() {
             .find(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what));
         found.unwrap_or_else(|| panic!("no {what}: {events:?}")).1
     };
-    assert!(lasted("in the background") >= 1_000_000_000, "{events:?}");
+    assert!(lasted("was in the background") >= 1_000_000_000, "{events:?}");
     assert!(lasted("was reloaded") > 0, "{events:?}");
     browser.wait_for("Done");
 }
