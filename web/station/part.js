@@ -51,6 +51,8 @@ export class Part {
     this.stored = 0;
     this.kept = 0;
     this.flushes = 0;
+    this.flushing = false;
+    this.urgent = false;
     this.welcomed = false;
     this.known = false;
     this.away = null;
@@ -92,6 +94,8 @@ export class Part {
       if (this.running) {
         const from = Math.max(this.hiddenSince, this.began);
         this.warn(from, this.clock.now() - from, "the page was in the background: what it measured then may be late");
+        // Who comes back may be about to reload.
+        this.flush();
       }
       this.hiddenSince = null;
     }
@@ -351,7 +355,11 @@ export class Part {
 
   /** Writes down what is new, then sends it: so that a reload never says one thing twice in two ways. */
   async flush() {
-    if (this.flushing || this.zero === null || this.outcome) {
+    if (this.zero === null || this.outcome) {
+      return;
+    }
+    if (this.flushing) {
+      this.urgent = true;
       return;
     }
     this.flushing = true;
@@ -372,6 +380,10 @@ export class Part {
     }
     this.kept = this.sequence;
     this.send();
+    if (this.urgent) {
+      this.urgent = false;
+      this.flush();
+    }
   }
 
   keep(fresh) {

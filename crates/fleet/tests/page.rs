@@ -181,7 +181,7 @@ fn input(
 ) -> (Value, Option<RequestId>) {
     let some = (!under_way.is_empty()).then(|| under_way[random.below(under_way.len() as u64) as usize]);
     let choice = random.below(20);
-    *now = *now + Duration::from_nanos(random.below(15_000_000));
+    *now += Duration::from_nanos(random.below(15_000_000));
     if let (Some(id), 0..=14) = (some, choice) {
         let mut step = json!({ "now": now.as_nanos(), "operation": id.operation, "object": id.object });
         let what = match choice {
