@@ -116,7 +116,7 @@ export class Part {
   hear(text) {
     const received = this.clock.now();
     const message = messages.understood(text);
-    if (message.type === "ping") {
+    if (message.type === "ping" && Number.isSafeInteger(message.id) && message.id >= 0) {
       return this.socket.send(messages.pong(message.id, received, this.clock.now()));
     }
     const handle = {
