@@ -36,6 +36,8 @@ pub struct Cast {
     pub server: Option<String>,
     /// The fleet's token.
     token: String,
+    /// Whether the fleet is on this machine alone.
+    near_only: bool,
 }
 
 /// What a round on a fleet needs besides its plan.
@@ -71,7 +73,7 @@ pub async fn gather(
     mut say: impl FnMut(&str),
 ) -> Result<Cast, GatherError> {
     let mut owner = Owner::find(state).await?;
-    let token = owner.welcome().token.clone();
+    let (token, near_only) = (owner.welcome().token.clone(), owner.welcome().near_only);
     let until = Instant::now() + crate::own_clock::std(wait);
     let mut said = String::new();
     let mut members: Vec<Present> = owner.members().await?;
@@ -105,6 +107,7 @@ pub async fn gather(
                 assignment,
                 server: server.map(str::to_owned),
                 token,
+                near_only,
             });
         }
         let line = missing.join("; ");
@@ -179,7 +182,10 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
             role: Role::Server,
             name: SERVER.to_owned(),
             parent: None,
-            listen: SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+            listen: match cast.near_only {
+                true => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                false => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+            },
             fleet: Some(cast.token.clone()),
         };
         let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {

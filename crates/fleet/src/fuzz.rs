@@ -1,6 +1,7 @@
 //! What a fuzzer feeds: any bytes will do, and a broken promise panics.
 
 pub mod frame;
+pub mod hub;
 pub mod message;
 pub mod round;
 
@@ -39,6 +40,11 @@ mod tests {
     #[test]
     fn rounds() {
         replay("round", super::round::check, 3000);
+    }
+
+    #[test]
+    fn hubs() {
+        replay("hub", super::hub::check, 3000);
     }
 
     #[test]

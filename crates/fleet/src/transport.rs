@@ -249,7 +249,7 @@ fn of_socket(error: tungstenite::Error, limit: usize) -> ChannelError {
         tungstenite::Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
             ChannelError::Closed
         }
-        tungstenite::Error::Io(error) => ChannelError::Broken(error),
+        tungstenite::Error::Io(error) => closed(error),
         tungstenite::Error::Capacity(_) => ChannelError::TooLong { limit },
         other => ChannelError::Framing(other.to_string()),
     }

@@ -49,6 +49,8 @@ pub struct Setup {
     pub secret: Token,
     /// Where to join, the best first.
     pub urls: Vec<String>,
+    /// Whether it listens on this machine alone.
+    pub near_only: bool,
 }
 
 /// Which conversation a connection was opened for.

@@ -119,6 +119,9 @@ pub struct OwnerWelcome {
     pub token: String,
     /// Where to join, the best first.
     pub urls: Vec<String>,
+    /// Whether it listens on this machine alone: then nothing that it has to do with listens elsewhere.
+    #[serde(default)]
+    pub near_only: bool,
 }
 
 /// See [`ToOwner::Members`].

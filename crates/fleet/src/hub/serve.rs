@@ -247,6 +247,7 @@ impl Controller {
             urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
             token,
             secret,
+            near_only: addresses.iter().all(|at| at.ip().is_loopback()),
         };
         let secure = match (&config.certificate, &config.host) {
             (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),

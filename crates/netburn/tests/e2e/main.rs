@@ -9,6 +9,7 @@ mod common;
 mod counts;
 mod decode;
 mod fetching;
+mod fleet;
 mod grounds;
 mod help;
 mod input;

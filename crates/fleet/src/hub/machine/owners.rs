@@ -144,6 +144,7 @@ impl Hub {
             fleet: self.setup.fleet.clone(),
             token: self.setup.token.reveal().to_owned(),
             urls: self.setup.urls.clone(),
+            near_only: self.setup.near_only,
         }
     }
 

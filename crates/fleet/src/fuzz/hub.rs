@@ -1,0 +1,162 @@
+//! Bytes as what happens to a [`Hub`].
+
+use crate::clock::Stamp;
+use crate::controller::{ConnectionId, Token};
+use crate::hub::machine::{MAX_STRANGERS, NEWS};
+use crate::hub::owner::{FromOwner, Hold, Open, Release, SummonMember};
+use crate::hub::{Hub, Line, Output, Setup, Way};
+use crate::late::Part;
+use crate::protocol::Malformed;
+use crate::protocol::standing::{About, Enrol, FromMember, Kind, LateEnd, ToMember};
+use netburn_record::Role;
+use netburn_units::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+/// Whatever happens: what is sent goes to connections that are open, each is closed once, nobody is welcomed without the
+/// token, members have names of their own, a timeout that is handled moves on, and the machine never panics.
+///
+/// # Panics
+/// When not.
+pub fn check(bytes: &[u8]) {
+    let mut hub = Hub::new(Setup {
+        fleet: "f".to_owned(),
+        version: "v".to_owned(),
+        token: Token::known("token"),
+        secret: Token::known("secret"),
+        urls: Vec::new(),
+        near_only: false,
+    });
+    let mut now = Stamp(0);
+    let mut open: BTreeMap<ConnectionId, bool> = BTreeMap::new();
+    let mut next = 0;
+    for operation in bytes.chunks(3) {
+        let [what, a, b] = [
+            operation[0],
+            operation.get(1).copied().unwrap_or(0),
+            operation.get(2).copied().unwrap_or(0),
+        ];
+        // Mostly a connection that there is.
+        let id = ConnectionId(u64::from(a) % (next + 1));
+        let mut knows = false;
+        match what % 12 {
+            0 | 1 => {
+                let id = ConnectionId(next);
+                next += 1;
+                open.insert(id, false);
+                let line = if b & 1 == 0 { Line::Member } else { Line::Owner };
+                let way = Way {
+                    private: b & 2 == 0,
+                    address: (b & 4 != 0).then(|| IpAddr::from([192, 0, 2, b >> 4])),
+                };
+                hub.handle_connected(now, id, line, way);
+            }
+            2 | 3 => {
+                knows = b & 1 == 0;
+                let enrol = Enrol {
+                    protocol: if b & 2 == 0 { crate::protocol::VERSION } else { 0 },
+                    name: format!("m{}", b >> 5),
+                    token: if knows { "token" } else { "other" }.to_owned(),
+                    version: String::new(),
+                    about: About {
+                        kind: if b & 4 == 0 { Kind::Process } else { Kind::Browser },
+                        ..About::this_process(Role::Agent, None, BTreeMap::new())
+                    },
+                    waiting: Vec::new(),
+                };
+                hub.handle_member(now, id, Ok(FromMember::Enrol(enrol)));
+            }
+            4 => hub.handle_member(
+                now,
+                id,
+                Ok(if b & 1 == 0 { FromMember::Alive } else { FromMember::Bye }),
+            ),
+            5 => hub.handle_member(now, id, Err(Malformed::Unknown("noise".to_owned()))),
+            6 => {
+                let end = LateEnd {
+                    run: "r".to_owned(),
+                    error: None,
+                    health: None,
+                };
+                hub.handle_member(now, id, Ok(FromMember::LateEnd(end)));
+            }
+            7 => {
+                let open = Open {
+                    protocol: crate::protocol::VERSION,
+                    secret: if b & 1 == 0 { "secret" } else { "token" }.to_owned(),
+                };
+                hub.handle_owner(now, id, Ok(FromOwner::Open(open)));
+            }
+            8 => {
+                let run = format!("r{}", b % 4);
+                let part = Part {
+                    name: "s".to_owned(),
+                    member: format!("m{}", b >> 5),
+                    stations: vec![0],
+                };
+                let message = match b & 12 {
+                    0 => FromOwner::Hold(Hold {
+                        run,
+                        port: u16::from(b),
+                        folder: "/x".into(),
+                        parts: vec![part],
+                    }),
+                    4 => FromOwner::Summon(SummonMember {
+                        run,
+                        member: part.member,
+                        name: part.name,
+                        token: "t".to_owned(),
+                    }),
+                    8 => FromOwner::Release(Release {
+                        run,
+                        missing: Vec::new(),
+                    }),
+                    _ => FromOwner::Revoke,
+                };
+                hub.handle_owner(now, id, Ok(message));
+            }
+            9 => {
+                open.remove(&id);
+                hub.handle_closed(now, id);
+            }
+            10 => hub.handle_token(now, Token::known("token"), Vec::new()),
+            _ => {
+                now = now.after(Duration::from_millis(u64::from(a) * 100));
+                while let Some((at, _)) = hub.poll_timeout().filter(|(at, _)| *at <= now) {
+                    let before = (at, hub.changes());
+                    hub.handle_timeout(at);
+                    let yielded = drain(&mut hub, &mut open, true);
+                    let moved = hub.poll_timeout().is_none_or(|(next, _)| next > at);
+                    assert!(yielded || moved, "a timeout at {before:?} that does nothing");
+                }
+            }
+        }
+        drain(&mut hub, &mut open, knows || what % 12 > 3);
+        let names: BTreeSet<String> = hub.members().into_iter().map(|member| member.name).collect();
+        assert_eq!(names.len(), hub.members().len());
+        assert_eq!(hub.poll_timeout(), hub.poll_timeout());
+        assert!(open.values().filter(|known| !**known).count() <= MAX_STRANGERS);
+        assert!(hub.runs().count() <= 4 && NEWS > Duration::ZERO);
+    }
+}
+
+/// Takes everything out; whether there was anything.
+fn drain(hub: &mut Hub, open: &mut BTreeMap<ConnectionId, bool>, may_welcome: bool) -> bool {
+    let mut any = false;
+    while let Some(output) = hub.poll_output() {
+        any = true;
+        match output {
+            Output::Send(id, message) => {
+                if let ToMember::Welcome(_) = message {
+                    assert!(may_welcome, "welcomed without the token");
+                    open.insert(id, true);
+                }
+                assert!(open.contains_key(&id), "{message:?} to one who is gone");
+            }
+            Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
+            Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),
+            _ => {}
+        }
+    }
+    any
+}

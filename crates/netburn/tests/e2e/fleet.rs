@@ -1,0 +1,353 @@
+//! A controller, agents and runs on them, all on this machine's loopback.
+
+use crate::common::{Bench, Ended, Running, finish, start, station};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Two stations with little to do, one of them by its agent's name.
+const TWO: &str = r#"
+duration = "4 s"
+baseline = "500 ms"
+drain = "1 s"
+[station.caller]
+workload = "voip"
+[station.reader]
+agent = "beta"
+workload = ["voip", "probe"]
+"#;
+
+/// A fleet on loopback, with a state of its own.
+struct Fleet {
+    bench: Bench,
+    serve: Option<Running>,
+    urls: Vec<String>,
+}
+
+impl Fleet {
+    fn new() -> Fleet {
+        let bench = Bench::new();
+        bench.write("two.toml", TWO);
+        let mut fleet = Fleet {
+            bench,
+            serve: None,
+            urls: Vec::new(),
+        };
+        fleet.serve("127.0.0.1:0");
+        fleet
+    }
+
+    fn serve(&mut self, listen: &str) {
+        let mut serve = start(self.command(&["fleet", "serve", "--quiet", "--name", "home", "--listen", listen]));
+        serve.wait_for("the address", |serve| {
+            serve.printed().contains('\n') && serve.said().contains("fleet join")
+        });
+        self.urls = serve.printed().lines().map(str::to_owned).collect();
+        self.serve = Some(serve);
+    }
+
+    /// `netburn` with the state of the controller's user.
+    fn command(&self, args: &[&str]) -> Command {
+        self.with_state("owner", args)
+    }
+
+    /// `netburn` with a state of its own, as on another device.
+    fn with_state(&self, state: &str, args: &[&str]) -> Command {
+        let mut command = self.bench.netburn(args);
+        command.env("NETBURN_STATE", self.bench.path(state));
+        command
+    }
+
+    fn url(&self) -> &str {
+        &self.urls[0]
+    }
+
+    fn at(&self) -> SocketAddr {
+        let (_, rest) = self.url().split_once("//").unwrap();
+        rest.split('/').next().unwrap().parse().unwrap()
+    }
+
+    /// An agent that has joined.
+    fn agent(&self, name: &str, more: &[&str]) -> Running {
+        let mut agent = start(self.joining(name, self.url(), more));
+        agent.wait_for("the agent to join", |agent| {
+            agent.said().contains("is in the fleet `home`")
+        });
+        agent
+    }
+
+    fn joining(&self, name: &str, url: &str, more: &[&str]) -> Command {
+        let args = [&["fleet", "join", url, "--name", name][..], more].concat();
+        self.with_state(name, &args)
+    }
+
+    fn run(&self, more: &[&str]) -> Command {
+        self.command(&[&["run", "two.toml", "--on", "fleet", "--format", "json"][..], more].concat())
+    }
+
+    fn list(&self) -> Value {
+        finish(self.command(&["fleet", "list", "--format", "json"]))
+            .expect(0)
+            .json()
+    }
+}
+
+/// The summary, whatever the machine was fit for.
+#[track_caller]
+fn summary(ended: &Ended) -> Value {
+    assert!([0, 3].contains(&ended.code()), "{}", ended.stderr);
+    ended.json()
+}
+
+fn operations(summary: &Value, name: &str) -> u64 {
+    station(summary, name)["workloads"][0]["operations"].as_u64().unwrap()
+}
+
+/// Ends an agent or a controller as Ctrl-C does.
+fn end(running: Running) -> Ended {
+    running.signal("INT");
+    running.finish().expect(0)
+}
+
+#[test]
+fn two_agents_are_the_stations_of_a_run() {
+    let fleet = Fleet::new();
+    let alpha = fleet.agent("alpha", &["--label", "room=kitchen"]);
+    let near = format!(
+        "unix:{}#{}",
+        fleet.bench.path("owner/fleet/controller.sock").display(),
+        token(fleet.url())
+    );
+    let mut beta = start(fleet.joining("beta", &near, &[]));
+    beta.wait_for("beta to join", |agent| agent.said().contains("is in the fleet"));
+    let list = fleet.list();
+    assert_eq!(list[0]["name"], "alpha");
+    assert_eq!(list[0]["about"]["labels"]["room"], "kitchen");
+    let ended = finish(fleet.run(&["--out", "r"]));
+    let found = summary(&ended);
+    assert_eq!(found["ground"], "fleet");
+    // A voice frame every 131 ms for 4 s, and the phase of the first.
+    for name in ["caller", "reader"] {
+        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+    }
+    assert!(
+        ended.stderr.contains("stations: caller is alpha, reader is beta"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("on the fleet: real devices") && ended.stderr.contains("it may move up to"));
+    assert!(end(alpha).stderr.contains("its results are delivered"));
+    end(beta);
+    end(fleet.serve.unwrap());
+    assert!(!fleet.bench.path("owner/fleet/controller.sock").exists());
+}
+
+fn token(url: &str) -> &str {
+    url.split_once('#').unwrap().1.split('.').next().unwrap()
+}
+
+#[test]
+fn who_is_missing_is_waited_for_and_then_inconclusive() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &[]);
+    let mut run = start(fleet.run(&["--wait", "60s"]));
+    run.wait_for("the wait", |run| {
+        run.said()
+            .contains("waiting up to 60 s: reader waits for the agent beta")
+    });
+    let _beta = fleet.agent("beta", &[]);
+    assert!(operations(&summary(&run.finish()), "reader") > 20);
+    drop(_beta);
+    let ended = finish(fleet.run(&["--wait", "100ms"])).expect(3);
+    let found = ended.json();
+    assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
+    assert!(operations(&found, "caller") > 20);
+    assert!(
+        ended
+            .stderr
+            .contains("going on without: reader waits for the agent beta"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_run_without_a_controller_or_anybody_says_what_to_do() {
+    let fleet = Fleet::new();
+    let said = finish(fleet.run(&["--wait", "0s"])).expect(3).stderr;
+    assert!(said.contains("nobody is here"), "{said}");
+    let said = finish(fleet.with_state("nobody", &["run", "two.toml", "--on", "fleet"]))
+        .expect(2)
+        .stderr;
+    assert!(said.contains("netburn fleet serve"), "{said}");
+}
+
+#[test]
+fn strangers_are_told_and_stay_out() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &[]);
+    let fingerprint = fleet.url().rsplit('.').next().unwrap().to_owned();
+    let base = fleet.url().split('#').next().unwrap().to_owned();
+    let wrong = format!("{base}#AAAAAAAAAAAAAAAAAAAAAA.{fingerprint}");
+    let said = finish(fleet.joining("x", &wrong, &[])).expect(3).stderr;
+    assert!(said.contains("the token is not this fleet's"), "{said}");
+    let said = finish(fleet.joining("alpha", fleet.url(), &[])).expect(3).stderr;
+    assert!(said.contains("`alpha` is here already"), "{said}");
+    let other = format!("{base}#{}.{}", token(fleet.url()), "A".repeat(43));
+    let said = finish(fleet.joining("x", &other, &[])).expect(2).stderr;
+    assert!(said.contains("certificate"), "{said}");
+    let said = finish(fleet.joining("x", &base, &[])).expect(2).stderr;
+    assert!(said.contains("the token is missing"), "{said}");
+    let said = finish(fleet.command(&["fleet", "serve", "--quiet", "--listen", "127.0.0.1:0"]))
+        .expect(2)
+        .stderr;
+    assert!(said.contains("a controller of yours runs already: process"), "{said}");
+}
+
+#[test]
+fn revoking_ends_what_was_joined() {
+    let fleet = Fleet::new();
+    let alpha = fleet.agent("alpha", &[]);
+    let new = finish(fleet.command(&["fleet", "revoke"])).expect(0).out();
+    assert_ne!(token(new.lines().next().unwrap()), token(fleet.url()));
+    let ended = alpha.finish().expect(3);
+    assert!(ended.stderr.contains("revoked"), "{}", ended.stderr);
+    finish(fleet.joining("alpha", fleet.url(), &[])).expect(3);
+    let mut again = start(fleet.joining("alpha", new.lines().next().unwrap(), &[]));
+    again.wait_for("the new token", |agent| agent.said().contains("is in the fleet"));
+}
+
+#[test]
+fn a_controller_that_is_killed_and_started_again_interrupts_nothing() {
+    let mut fleet = Fleet::new();
+    let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--set", "duration=\"8s\""]));
+    run.wait_for_load();
+    let (at, serve) = (fleet.at(), fleet.serve.take().unwrap());
+    serve.signal("KILL");
+    serve.finish().expect(128 + 9);
+    fleet.serve(&at.to_string());
+    let found = summary(&run.finish());
+    for name in ["caller", "reader"] {
+        assert!(operations(&found, name) >= 59, "all of it is home: {found:#}");
+        assert_eq!(station(&found, name)["workloads"][0]["unfinished"], 0);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_consent_to_the_fleet_is_not_burned() {
+    let fleet = Fleet::new();
+    let mut server = start(fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0"]));
+    server.wait_for("the server", |server| server.printed().contains('\n'));
+    let at = server
+        .printed()
+        .trim()
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned();
+    let _alpha = fleet.agent("alpha", &["--server", &at]);
+    let _beta = fleet.agent("beta", &[]);
+    let ended = finish(fleet.run(&[])).expect(3);
+    assert!(
+        ended.stderr.contains("does not consent to this fleet"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(station(&ended.json(), "caller")["verdict"], "inconclusive");
+    let served = end(server).stderr;
+    // The question, and nothing else.
+    assert!(served.contains("served 1 requests"), "{served}");
+}
+
+#[test]
+fn a_server_elsewhere_consents_with_the_token() {
+    let fleet = Fleet::new();
+    let mut command = fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0", "--fleet"]);
+    command.arg(fleet.bench.path("owner/fleet/token"));
+    let mut server = start(command);
+    server.wait_for("the server", |server| server.printed().contains('\n'));
+    let at = server
+        .printed()
+        .trim()
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned();
+    let _alpha = fleet.agent("alpha", &["--server", &at]);
+    let _beta = fleet.agent("beta", &["--max-duration", "1s"]);
+    let ended = finish(fleet.run(&[]));
+    let found = summary(&ended);
+    assert!(operations(&found, "caller") > 20, "{}", ended.stderr);
+    // The other keeps to its own limits.
+    assert!(ended.stderr.contains("takes part in 1 s at most"), "{}", ended.stderr);
+    assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
+}
+
+#[test]
+fn floods_gigabytes_and_patience_cost_the_controller_nothing() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &[]);
+    let at = fleet.at();
+    // More than have a place, none of whom ever says a word.
+    let mut silent: Vec<TcpStream> = (0..1100).filter_map(|_| TcpStream::connect(at).ok()).collect();
+    // Half a head, and no more.
+    let mut slow = TcpStream::connect(at).unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n").unwrap();
+    // A message of a gigabyte is announced, and begun.
+    let mut huge = TcpStream::connect(at).unwrap();
+    huge.write_all(
+        b"GET /join HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    )
+    .unwrap();
+    let mut answer = [0; 4096];
+    let read = huge.read(&mut answer).unwrap();
+    // The example of RFC 6455 §1.3.
+    assert!(String::from_utf8_lossy(&answer[..read]).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    let mut frame = vec![0x81, 0xff];
+    frame.extend_from_slice(&(1u64 << 30).to_be_bytes());
+    frame.extend_from_slice(&[0; 4]);
+    huge.write_all(&frame).unwrap();
+    let begun = Instant::now();
+    let pieces = [b'x'; 1 << 16];
+    while huge.write_all(&pieces).is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it is listened to for ever");
+    }
+    // Whoever has the token comes in all the same.
+    let _beta = fleet.agent("beta", &[]);
+    let names: Vec<_> = fleet
+        .list()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|member| member["name"].clone())
+        .collect();
+    assert_eq!(names, ["alpha", "beta"]);
+    let controller = fleet.serve.as_ref().unwrap().id();
+    let status = std::fs::read_to_string(format!("/proc/{controller}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kib < 256 << 10, "{kib} KiB");
+    silent.clear();
+}
+
+#[test]
+fn the_page_is_served_and_an_agent_in_the_clear_is_not_wanted() {
+    let fleet = Fleet::new();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(fleet.at()).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let page = get("/");
+    assert!(
+        page.starts_with("HTTP/1.1 200 ") && page.contains("content-security-policy: "),
+        "{page}"
+    );
+    assert!(get("/nothing").starts_with("HTTP/1.1 404 "));
+    assert!(get("/join").starts_with("HTTP/1.1 426 "));
+    assert!(get("/run/none").starts_with("HTTP/1.1 426 "));
+}
