@@ -67,6 +67,21 @@ fn help_of_doctor() {
 }
 
 #[test]
+fn help_of_fleet() {
+    insta::assert_snapshot!(page(&["fleet", "--help"]));
+}
+
+#[test]
+fn help_of_fleet_serve() {
+    insta::assert_snapshot!(page(&["fleet", "serve", "--help"]));
+}
+
+#[test]
+fn help_of_fleet_join() {
+    insta::assert_snapshot!(page(&["fleet", "join", "--help"]));
+}
+
+#[test]
 fn help_of_schema() {
     insta::assert_snapshot!(page(&["schema", "--help"]));
 }
