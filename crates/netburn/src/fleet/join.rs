@@ -50,7 +50,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
         let member = Member::new(settings, news).map_err(|error| Stop::Wrong(error.to_string()))?;
         match member.run(async { signals.next().await }).await {
             Ok(()) => Ok(Ended::Ran),
-            Err(error @ MemberError::Refused(_)) => Err(Stop::NotMeasured(sanitise(&error.to_string()).into())),
+            Err(error @ MemberError::Refused(_)) => Err(Stop::NotMeasured(sanitise(&error.to_string()))),
             Err(error) => Err(Stop::Wrong(error.to_string())),
         }
     })
