@@ -15,6 +15,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 /// A rate is judged over so long.
 const WINDOW: Duration = Duration::from_secs(2);
 
+/// Of a server's addresses so many are tried, in the order in which the system names them.
+const MAX_ADDRESSES: usize = 3;
+
 /// How a member takes part.
 #[derive(Debug, Clone)]
 pub(super) struct MemberTerms {
@@ -91,12 +94,11 @@ impl Terms for MemberTerms {
     async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
         self.limits.allow(part, self.hour)?;
         let mut notes = Vec::new();
+        let mut addresses = vec![part.target.address];
         if let Some(server) = &self.server {
-            let addresses = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
-            let mut addresses = addresses.map_err(|error| format!("the server {server} is not found: {error}"))?;
-            part.target.address = addresses
-                .next()
-                .ok_or_else(|| format!("the server {server} has no address"))?;
+            let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
+            let found = found.map_err(|error| format!("the server {server} is not found: {error}"))?;
+            addresses = found.take(MAX_ADDRESSES).collect();
             part.target.datagram_port = None;
             if part.target.tls.take().is_some() {
                 notes.push(format!("measured against {server} without TLS"));
@@ -105,15 +107,26 @@ impl Terms for MemberTerms {
             }
         } else if part.target.address.ip().is_unspecified() {
             let here = Ipv4Addr::LOCALHOST.into();
-            let ip = self.ends.theirs.map_or(here, |at| at.ip());
-            part.target.address.set_ip(ip);
+            addresses[0].set_ip(self.ends.theirs.map_or(here, |at| at.ip()));
         }
-        part.target.host = match part.target.address {
-            SocketAddr::V4(at) => at.ip().to_string(),
-            SocketAddr::V6(at) => format!("[{}]", at.ip()),
-        };
         part.target.interface = self.interface.clone();
-        let Looked { reach, consent } = reach::look(part.target.clone(), self.key.clone()).await;
+        let mut looked = None;
+        for address in addresses {
+            part.target.address = address;
+            part.target.host = match address {
+                SocketAddr::V4(at) => at.ip().to_string(),
+                SocketAddr::V6(at) => format!("[{}]", at.ip()),
+            };
+            let found = reach::look(part.target.clone(), self.key.clone()).await;
+            let answers = found.reach.tcp.is_none();
+            looked = Some(found);
+            if answers {
+                break;
+            }
+        }
+        let Some(Looked { reach, consent }) = looked else {
+            return Err("the server that it is to measure against has no address".to_owned());
+        };
         let at = part.target.address;
         match consent {
             Ok(consent) if self.server.is_some() => part.target.datagram_port = consent.datagram_port,
