@@ -254,7 +254,7 @@ impl<D: Dial> Conversation<D> {
         loop {
             self.look_for_controller(Some(over))?;
             self.send_rows()?;
-            if !said && matches!(self.link, Link::Up(..)) && self.outbox.is_sent() {
+            if !said && matches!(self.link, Link::Up(..)) && self.outbox.waiting() == 0 {
                 said = true;
                 if let Some(health) = end.health.clone() {
                     self.say(ToController::Health(HealthMessage { health })).await;

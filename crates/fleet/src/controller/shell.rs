@@ -6,17 +6,18 @@ use crate::clock::Stamp;
 use crate::launch::Child;
 use crate::local::{FleetError, Outcome, Watch};
 use crate::own_clock::{OwnClock, std};
-use crate::protocol::{MAX_TO_CONTROLLER, Malformed, ToController, ToParticipant};
+use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToController, ToParticipant};
 use crate::transport::{Channel, ChannelError};
 use netburn_record::Sink;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
@@ -26,6 +27,8 @@ const TICK: Duration = Duration::from_millis(100);
 const SYNC: Duration = Duration::from_millis(1000);
 /// The most messages that wait to be handled: with the longest message, 64 MiB.
 const EVENTS: usize = 64;
+/// The most messages that are read and wait for their place among those: of the others there is the text alone.
+const READ: usize = 8;
 /// The most messages that wait to be sent over one connection; one that takes none is lost.
 const OUTGOING: usize = 256;
 /// How long one message may take to be sent.
@@ -50,6 +53,7 @@ pub(crate) struct Controller {
     connections: JoinSet<()>,
     next: u64,
     adopted: JoinSet<Option<Given>>,
+    reading: Arc<Semaphore>,
 }
 
 /// A connection that nobody has said anything on yet.
@@ -102,6 +106,7 @@ impl Controller {
             connections: JoinSet::new(),
             next: 0,
             adopted: JoinSet::new(),
+            reading: Arc::new(Semaphore::new(READ)),
         })
     }
 
@@ -292,9 +297,9 @@ impl Controller {
         self.next += 1;
         let (outgoing, queue) = mpsc::channel(OUTGOING);
         self.outgoing.insert(id, outgoing);
-        let (tell, clock) = (self.tell.clone(), self.clock);
+        let (tell, clock, reading) = (self.tell.clone(), self.clock, Arc::clone(&self.reading));
         self.connections.spawn(async move {
-            let reason = converse(stream, id, queue, &tell, clock).await;
+            let reason = converse(stream, id, queue, &tell, clock, &reading).await;
             tokio::time::sleep(std(LINGER)).await;
             // Nobody is there to hear it once the round is over.
             let _ = tell.send((id, Event::Closed(reason))).await;
@@ -318,6 +323,7 @@ async fn converse(
     mut queue: mpsc::Receiver<ToParticipant>,
     tell: &mpsc::Sender<(ConnectionId, Event)>,
     clock: OwnClock,
+    reading: &Semaphore,
 ) -> String {
     // The round drops the queue of a connection that takes too long to say hello.
     let accepted = async {
@@ -343,9 +349,12 @@ async fn converse(
     } = channel;
     let listen = async {
         loop {
-            match receiver.message::<ToController>().await {
-                Ok(message) => {
+            match receiver.text().await {
+                Ok(text) => {
                     let at = clock.now();
+                    let _place = reading.acquire().await;
+                    let message = ToController::from_text(&text);
+                    drop(text);
                     if tell.send((id, Event::Message(at, message))).await.is_err() {
                         return "the round is over".to_owned();
                     }

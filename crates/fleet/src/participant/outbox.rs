@@ -168,11 +168,6 @@ impl Outbox {
         Ok(Some(message))
     }
 
-    /// Whether everything was sent, acknowledged or not.
-    pub(crate) fn is_sent(&self) -> bool {
-        self.next > self.sequence && self.batch.is_empty()
-    }
-
     /// Whether something was sent that the controller should have acknowledged by and by.
     pub(crate) fn is_owed(&self) -> bool {
         self.next > self.held.front().map_or(self.next, |held| held.sequence)
@@ -225,6 +220,14 @@ impl Outbox {
         match self.store {
             Store::Spool(writer) | Store::Memory(Some(writer)) => writer.forget(),
             Store::Nowhere | Store::Memory(None) => {}
+        }
+    }
+
+    /// From now on the disk takes no more.
+    #[cfg(test)]
+    pub(crate) fn fill_disk(&mut self) {
+        if let Store::Spool(writer) = &mut self.store {
+            writer.fill_disk();
         }
     }
 

@@ -148,6 +148,12 @@ impl Writer {
         let _ = std::fs::remove_file(&self.path);
     }
 
+    /// From now on the disk takes no more: it is as if the file could only be read.
+    #[cfg(test)]
+    pub(crate) fn fill_disk(&mut self) {
+        self.file = File::open(&self.path).expect("it is there");
+    }
+
     fn append(&mut self, kind: Kind, payload: &impl Serialize) -> io::Result<()> {
         let mut frame = vec![0, 0, 0, 0, kind as u8];
         serde_json::to_writer(&mut frame, payload).map_err(io::Error::other)?;

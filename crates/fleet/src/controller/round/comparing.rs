@@ -8,7 +8,9 @@ use netburn_units::Duration;
 use std::collections::{BTreeSet, VecDeque};
 
 /// So many are compared at a time: what more there are would wait for each other, and that would be in their round trips.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
+/// From a pong to the next ping where more wait for their turn than have one.
+const SHORT_GAP: Duration = Duration::from_micros(500);
 /// How long one of these is waited for before another may begin beside it, where there is time for all.
 const TURN: Duration = Duration::from_millis(400);
 /// The least that it is waited for.
@@ -26,6 +28,7 @@ pub(super) struct Comparing {
     /// Who comes next.
     queue: VecDeque<usize>,
     turn: Duration,
+    gap: Duration,
 }
 
 impl Comparing {
@@ -70,6 +73,7 @@ impl Round {
             }
         }
         let rounds = self.comparing.queue.len().div_ceil(AT_ONCE).max(1) as u64;
+        self.comparing.gap = if rounds > 1 { SHORT_GAP } else { PING_GAP };
         self.comparing.turn = (COMPARING / rounds).clamp(SHORT_TURN, TURN);
         self.ping(now);
     }
@@ -96,7 +100,8 @@ impl Round {
                 self.ping(at);
             }
             _ => {
-                self.comparing.pings.insert((at.after(PING_GAP), index));
+                let next = at.after(self.comparing.gap.max(SHORT_GAP));
+                self.comparing.pings.insert((next, index));
             }
         }
     }

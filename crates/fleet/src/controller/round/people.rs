@@ -44,8 +44,14 @@ impl Round {
         if server {
             participant.session.assign();
         }
+        let acknowledged = participant.acknowledged;
         self.outputs
             .push_back(Output::Send(id, ToParticipant::Welcome(welcome)));
+        if acknowledged > 0 {
+            // What was said of it before may not have arrived.
+            let ack = protocol::Ack { sequence: acknowledged };
+            self.outputs.push_back(Output::Send(id, ToParticipant::Ack(ack)));
+        }
         if server {
             let serve = protocol::Serve {
                 plan: self.setup.document.clone(),
@@ -84,7 +90,13 @@ impl Round {
             Step::Alive => {}
             Step::Health(health) => self.take_health(at, index, health),
             Step::Done(None) => self.moved = true,
-            Step::Done(Some(error)) => self.lose(at, index, &error),
+            Step::Done(Some(error)) => {
+                let bye = Bye {
+                    reason: Some(protocol::shorten(error.clone(), protocol::MAX_TEXT)),
+                };
+                self.outputs.push_back(Output::Send(id, ToParticipant::Bye(bye)));
+                self.lose(at, index, &error);
+            }
             Step::Leaves { early: false, .. } => {
                 self.drop_connection(id);
                 self.leave(index);
