@@ -127,7 +127,7 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
         "{}",
         laptop.throughput_mbps
     );
-    assert_eq!(laptop.reasons, [String::new(); 0]);
+    assert!(laptop.reasons.is_empty(), "{:?}", laptop.reasons);
     assert_ne!(laptop.verdict, Verdict::Inconclusive);
     assert!(run.summary().gate.ok, "{:?}", run.summary().gate.reasons);
     // What happened stays told.

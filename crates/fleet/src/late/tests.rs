@@ -141,7 +141,7 @@ fn late_results_come_home_over_two_controllers() {
     desk.release(RUN);
     assert_eq!(desk.offer("cellar", &waiting), [], "another member's part");
     let wanted = ToMember::Deliver(Deliver { run: RUN.to_owned() });
-    assert_eq!(desk.offer("kitchen", &waiting), [wanted.clone()]);
+    assert_eq!(desk.offer("kitchen", &waiting), std::slice::from_ref(&wanted));
     deliver(&mut desk, &spooled, 1, 4);
     let kept = |sequence| {
         let run = RUN.to_owned();
