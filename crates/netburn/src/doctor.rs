@@ -4,6 +4,7 @@
 mod kernel;
 #[cfg(target_os = "linux")]
 mod permits;
+mod wifi;
 
 use crate::args::{DoctorArgs, Format};
 use crate::exit::{Ended, Stop};
@@ -24,6 +25,9 @@ struct Finding {
 
 /// `netburn doctor`.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Ended, Stop> {
+    if let Some(path) = &args.record_wifi {
+        return wifi::record(path, args.with_names);
+    }
     let findings = findings();
     let text = match args.format {
         Format::Json => {
@@ -38,7 +42,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Ended, Stop> {
     Ok(Ended::Ran)
 }
 
-/// All that was looked at, in the order in which a lab needs it.
+/// All that was looked at: what a lab needs, in its order, then what an agent tells.
 fn findings() -> Vec<Finding> {
     #[cfg(target_os = "linux")]
     {
@@ -51,11 +55,12 @@ fn findings() -> Vec<Finding> {
             kernel::priority(),
             kernel::timer(),
             kernel::controls(),
+            wifi::interfaces(),
         ]
     }
     // What else there is to look at belongs to a lab.
     #[cfg(not(target_os = "linux"))]
-    vec![opened()]
+    vec![opened(), wifi::interfaces()]
 }
 
 fn described(finding: &Finding) -> String {

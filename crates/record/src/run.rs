@@ -210,6 +210,7 @@ impl Run {
             TenthRow::Bytes(row) => counter.interval(&row),
             TenthRow::Air(row) => counter.air(&row),
         })?;
+        self.table::<LinkRow>(&mut |row| counter.link(&row))?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
         Ok(counter.finish(self.ending()))
     }

@@ -3,6 +3,7 @@
 pub(crate) mod figure;
 mod rows;
 mod why;
+mod wifi;
 
 use crate::ground;
 use crate::paint::{Tone, paint};
@@ -36,6 +37,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     for part in [
         whole(summary, colour),
         why::paragraphs(summary, colour),
+        wifi::lines(summary),
         gate(summary, colour),
         provisional(summary),
     ] {

@@ -36,6 +36,13 @@ pub(crate) struct DoctorArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+    /// Record into this file, until Ctrl-C, what the drivers of this machine's Wi-Fi tell: without names and addresses, so that it can
+    /// be handed on
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(crate) record_wifi: Option<PathBuf>,
+    /// With --record-wifi, keep the names and addresses of the networks
+    #[arg(long, requires = "record_wifi")]
+    pub(crate) with_names: bool,
 }
 
 const EXAMPLES: &str = "Examples:

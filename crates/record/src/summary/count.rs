@@ -3,7 +3,7 @@
 use super::evidence::{Counts, RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
-use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, OperationRow, Row};
+use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
@@ -97,7 +97,8 @@ impl Counter {
             Row::Interval(row) => self.interval(row),
             Row::Event(row) => self.event(row),
             Row::Air(row) => self.air(row),
-            Row::Connection(_) | Row::Link(_) => {}
+            Row::Link(row) => self.link(row),
+            Row::Connection(_) => {}
         }
     }
 
@@ -129,6 +130,12 @@ impl Counter {
         let (from, to) = (station.from, station.to);
         if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
             workload.interval(row.at, ended, row.bytes_down.saturating_add(row.bytes_up), from, to);
+        }
+    }
+
+    pub(crate) fn link(&mut self, row: &LinkRow) {
+        if let Some(station) = self.stations.get_mut(usize::from(row.station)) {
+            station.evidence.wifi.link(row);
         }
     }
 
@@ -195,7 +202,15 @@ impl Counter {
                     }
                 }
             }
-            EventKind::Change | EventKind::Roam | EventKind::Rate | EventKind::Warning => {}
+            EventKind::Roam => {
+                let station = row
+                    .station
+                    .and_then(|number| self.stations.get_mut(usize::from(number)));
+                if let Some(station) = station {
+                    station.evidence.wifi.event(row.kind, row.length);
+                }
+            }
+            EventKind::Change | EventKind::Rate | EventKind::Warning => {}
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; what isn't known is `null`.
 
+use super::wifi::WifiSummary;
 use crate::header::Ground;
 use crate::health::Gate;
 use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
@@ -97,6 +98,9 @@ pub struct StationSummary {
     pub airtime_share: Option<f64>,
     /// Median round trip before the load.
     pub idle_latency_ms: Option<f64>,
+    /// Its Wi-Fi, where its driver told of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<WifiSummary>,
     /// What it did.
     pub workloads: Vec<WorkloadSummary>,
 }

@@ -1,5 +1,6 @@
 //! What the rows of a run come to before it is judged: counts and samples, which those of other runs can be added to.
 
+use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
 use netburn_units::Duration;
 use netburn_workload::Tally;
@@ -31,6 +32,7 @@ pub(crate) struct StationEvidence {
     pub(crate) judged: Duration,
     /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
+    pub(crate) wifi: WifiEvidence,
     pub(crate) workloads: Vec<WorkloadEvidence>,
 }
 
@@ -117,6 +119,7 @@ impl StationEvidence {
         self.lost.extend(other.lost);
         self.judged += other.judged;
         self.airtime = self.airtime.saturating_add(other.airtime);
+        self.wifi.add(other.wifi);
         for (workload, other) in self.workloads.iter_mut().zip(other.workloads) {
             workload.add(other);
         }

@@ -151,6 +151,7 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
         throughput_mbps: mbps(moved, evidence.judged),
         airtime_share: (air > 0 && station.link.is_none()).then(|| evidence.airtime as f64 / air as f64),
         idle_latency_ms: idle.percentile(P50).value().map(ms),
+        wifi: evidence.wifi.summary(),
         workloads,
     }
 }

@@ -5,6 +5,7 @@ mod document;
 pub(crate) mod evidence;
 pub(crate) mod judged;
 mod summariser;
+mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
@@ -12,3 +13,4 @@ pub use document::{
     verdict_name,
 };
 pub use summariser::Summariser;
+pub use wifi::WifiSummary;

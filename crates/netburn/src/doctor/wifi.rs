@@ -1,0 +1,175 @@
+//! The Wi-Fi interfaces of this machine, and a recording of what their drivers tell.
+
+use super::Finding;
+use crate::exit::{Ended, Stop};
+use crate::signals::Signals;
+use crate::terminal::say;
+use netburn_linux::nl80211::anonymous::Anonymous;
+use netburn_linux::nl80211::decode::{self, Interface, JOINS};
+use netburn_linux::nl80211::recording::{Entry, Kind, heading};
+use netburn_linux::nl80211::{Events, Nl80211};
+use netburn_report::plain::sanitise;
+use netburn_units::Duration;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+/// What there is, an interface after the other.
+pub(super) fn interfaces() -> Finding {
+    let (ok, found) = match open() {
+        Ok((mut wifi, interfaces)) => {
+            let each: Vec<String> = interfaces.iter().map(|one| described(&mut wifi, one)).collect();
+            (true, each.join("; "))
+        }
+        Err(why) => (false, format!("{why}; agents record no Wi-Fi facts")),
+    };
+    Finding {
+        name: "Wi-Fi",
+        ok,
+        found,
+        remedy: None,
+    }
+}
+
+fn described(wifi: &mut Nl80211, interface: &Interface) -> String {
+    let joined = match (&interface.ssid, interface.channel) {
+        (Some(ssid), Some(channel)) => {
+            let ssid = sanitise(&String::from_utf8_lossy(ssid));
+            format!("in `{ssid}` at {} MHz", channel.frequency_mhz)
+        }
+        _ if interface.kind == Some(JOINS) => "in no network".to_owned(),
+        _ => "joins no network".to_owned(),
+    };
+    let survey = match wifi.survey(interface.index) {
+        Ok(answers)
+            if answers
+                .iter()
+                .flat_map(|answer| decode::surveys(answer))
+                .any(|one| one.busy_ms.is_some()) =>
+        {
+            "tells how busy its channel is"
+        }
+        _ => "doesn't tell how busy its channel is",
+    };
+    format!("{} {joined}, {survey}", sanitise(&interface.name))
+}
+
+/// The conversation and the interfaces, where there are any.
+fn open() -> Result<(Nl80211, Vec<Interface>), String> {
+    let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "this kernel has no Wi-Fi".to_owned(),
+        io::ErrorKind::Unsupported => "it isn't looked at on this system".to_owned(),
+        _ => format!("the kernel can't be asked: {error}"),
+    })?;
+    let answers = wifi
+        .interfaces()
+        .map_err(|error| format!("the kernel can't be asked: {error}"))?;
+    let interfaces: Vec<Interface> = answers.iter().flat_map(|answer| decode::interfaces(answer)).collect();
+    match interfaces.is_empty() {
+        true => Err("this machine has no Wi-Fi interface".to_owned()),
+        false => Ok((wifi, interfaces)),
+    }
+}
+
+/// Records what the drivers tell, once a second, until it is interrupted.
+pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
+    let (wifi, interfaces) = open().map_err(|why| Stop::NotMeasured(format!("nothing to record: {why}")))?;
+    let events = wifi
+        .events()
+        .map_err(|error| Stop::NotMeasured(format!("the kernel can't be listened to: {error}")))?;
+    let file = std::fs::File::create_new(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Stop::NotMeasured(format!("no runtime: {error}")))?;
+    let (stop, stopped) = std::sync::mpsc::channel();
+    let mut recorder = Recorder {
+        wifi,
+        events,
+        interfaces,
+        anonymous: (!with_names).then(Anonymous::default),
+        file: io::BufWriter::new(file),
+        began: Instant::now(),
+        entries: 0,
+    };
+    say("recording, until Ctrl-C; move about, roam, do what is odd");
+    let recorded = runtime.block_on(async {
+        let mut signals = Signals::new()?;
+        let recording = tokio::task::spawn_blocking(move || {
+            recorder.run(&stopped)?;
+            Ok::<u64, io::Error>(recorder.entries)
+        });
+        let mut recording = std::pin::pin!(recording);
+        tokio::select! {
+            _ = signals.next() => {}
+            ended = &mut recording => return ended.map_err(io::Error::other)?,
+        }
+        drop(stop);
+        recording.await.map_err(io::Error::other)?
+    });
+    let count = recorded.map_err(|error| Stop::NotMeasured(format!("{}: {error}", path.display())))?;
+    let names = match with_names {
+        true => "with the names and addresses of these networks",
+        false => "without names and addresses",
+    };
+    say(&format!("{count} messages in {}, {names}", path.display()));
+    Ok(Ended::Ran)
+}
+
+struct Recorder {
+    wifi: Nl80211,
+    events: Events,
+    interfaces: Vec<Interface>,
+    anonymous: Option<Anonymous>,
+    file: io::BufWriter<std::fs::File>,
+    began: Instant,
+    entries: u64,
+}
+
+impl Recorder {
+    fn run(&mut self, stopped: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
+        self.file.write_all(heading().as_bytes())?;
+        let mut due = Instant::now();
+        // The other end is dropped to end it.
+        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            if Instant::now() >= due {
+                due += std::time::Duration::from_secs(1);
+                self.look()?;
+                self.file.flush()?;
+            }
+            if let Some(datagram) = self.events.next(Duration::from_millis(100))? {
+                self.put(Kind::Event, &datagram)?;
+            }
+        }
+        self.file.flush()
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        for index in self
+            .interfaces
+            .iter()
+            .map(|interface| interface.index)
+            .collect::<Vec<_>>()
+        {
+            for (kind, answer) in [
+                (Kind::Interface, self.wifi.interface(index)),
+                (Kind::Station, self.wifi.stations(index)),
+                (Kind::Survey, self.wifi.survey(index)),
+            ] {
+                // What a driver doesn't have is no reason to end.
+                for datagram in answer.unwrap_or_default() {
+                    self.put(kind, &datagram)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, kind: Kind, datagram: &[u8]) -> io::Result<()> {
+        let datagram = match &mut self.anonymous {
+            Some(anonymous) => anonymous.datagram(datagram),
+            None => datagram.to_vec(),
+        };
+        self.entries += 1;
+        let at = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.file.write_all(Entry { at, kind, datagram }.line().as_bytes())
+    }
+}
