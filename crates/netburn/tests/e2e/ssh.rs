@@ -1,0 +1,258 @@
+//! Over SSH, into a real OpenSSH server on loopback with keys and settings of the test's own: `fleet check`, `fleet deploy`.
+
+use crate::common::{Bench, finish, is_root, signal};
+use serde_json::Value;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server for this user, and what a client needs to know of it.
+struct Sshd {
+    child: Child,
+    /// For `--ssh-config`: the host is called `there`.
+    config: PathBuf,
+    log: PathBuf,
+}
+
+impl Sshd {
+    /// Starts one with more lines in its settings; `script` runs before it, as root in a mount namespace of its own where there are
+    /// rights to that, in the bench's folder.
+    fn start(bench: &Bench, settings: &str, script: &str) -> Sshd {
+        let folder = bench.path("ssh");
+        std::fs::create_dir(&folder).unwrap();
+        for key in ["host", "id"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(folder.join(key))
+                .status();
+            assert!(made.unwrap().success());
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let at = |name: &str| folder.join(name).display().to_string();
+        let user = Command::new("id").arg("-un").output().unwrap().stdout;
+        let user = String::from_utf8(user).unwrap();
+        let home = at("home");
+        std::fs::create_dir(&home).unwrap();
+        let server = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\n\
+             PermitRootLogin yes\nSetEnv HOME={home}\n{settings}\n",
+            at("host"),
+            at("id.pub")
+        );
+        std::fs::write(at("sshd_config"), server).unwrap();
+        let client = format!(
+            "Host there\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n \
+             StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n GlobalKnownHostsFile /dev/null\n LogLevel ERROR\n",
+            user.trim(),
+            at("id")
+        );
+        std::fs::write(at("ssh_config"), client).unwrap();
+        let log = std::fs::File::create(at("log")).unwrap();
+        let mut command = Command::new("/usr/sbin/sshd");
+        if is_root() {
+            // Where root's server puts those who aren't let in yet.
+            let prepared = format!(
+                "set -e; mount -t tmpfs none /run; mkdir -m 755 /run/sshd; {script}\nexec /usr/sbin/sshd \"$@\""
+            );
+            command = Command::new("unshare");
+            command.args(["--mount", "--", "sh", "-c", &prepared, "sh"]);
+        }
+        command
+            .args(["-D", "-e", "-f"])
+            .arg(at("sshd_config"))
+            .current_dir(&folder);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(30);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let told = || std::fs::read_to_string(at("log")).unwrap_or_default();
+            assert!(child.try_wait().unwrap().is_none(), "sshd ended: {}", told());
+            assert!(Instant::now() < until, "sshd doesn't listen: {}", told());
+            std::thread::yield_now();
+        }
+        Sshd {
+            child,
+            config: at("ssh_config").into(),
+            log: at("log").into(),
+        }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        signal(self.child.id(), "TERM");
+        let _ = self.child.wait();
+    }
+}
+
+fn checked(bench: &Bench, sshd: &Sshd) -> Value {
+    let config = sshd.config.to_str().unwrap();
+    let ended = finish(bench.netburn(["fleet", "check", "there", "--format", "json", "--ssh-config", config]));
+    let ended = ended.expect(0);
+    ended.json()[0].clone()
+}
+
+/// The phase that is slowest, and why.
+fn worst(checked: &Value) -> (String, String) {
+    let finding = &checked["findings"][0];
+    let text = |name: &str| {
+        finding[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("nothing is slow: {checked}"))
+            .to_owned()
+    };
+    (text("phase"), text("cause"))
+}
+
+#[test]
+fn a_login_has_its_phases_and_a_connection_that_is_there_is_quicker() {
+    let bench = Bench::new();
+    let sshd = Sshd::start(&bench, "UsePAM no", "");
+    let host = checked(&bench, &sshd);
+    let names: Vec<&str> = host["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect();
+    for phase in ["TCP", "key exchange", "publickey, accepted", "session"] {
+        assert!(names.contains(&phase), "{names:?}");
+    }
+    let (login, reused) = (host["login_ms"].as_u64().unwrap(), host["reused_ms"].as_u64().unwrap());
+    assert!(reused < login, "{host}");
+    // The login that is timed, and the one that stays.
+    assert_eq!(sshd.log().matches("Accepted publickey").count(), 2, "{}", sshd.log());
+    let ended =
+        finish(bench.netburn(["fleet", "check", "there", "--ssh-config", sshd.config.to_str().unwrap()])).expect(0);
+    assert!(
+        ended.out().contains("over a connection that is there"),
+        "{}",
+        ended.out()
+    );
+}
+
+#[test]
+fn a_slow_shell_is_named() {
+    let bench = Bench::new();
+    let slow = bench.write("slow.sh", "sleep 1.5\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n");
+    let sshd = Sshd::start(&bench, &format!("UsePAM no\nForceCommand sh {}", slow.display()), "");
+    let (phase, cause) = worst(&checked(&bench, &sshd));
+    assert!(
+        phase.starts_with("shell") && cause.contains("forced command"),
+        "{phase}: {cause}"
+    );
+}
+
+/// What takes root: PAM, and a name server of the server's own.
+#[test]
+fn slow_pam_modules_and_reverse_dns_are_named() {
+    if !is_root() {
+        return;
+    }
+    let pam = |line: &str| {
+        format!(
+            "printf '%s\\n' 'auth required pam_permit.so' 'account required pam_permit.so' 'session required pam_permit.so' \
+             '{line}' >pam; mount --bind pam /etc/pam.d/sshd"
+        )
+    };
+    let sleep = "pam_exec.so /bin/sleep 1.5";
+    for (module, phase, why) in [
+        (format!("session optional {sleep}"), "session", "PAM session modules"),
+        (
+            format!("account optional {sleep}"),
+            "publickey, accepted",
+            "PAM account modules",
+        ),
+    ] {
+        let bench = Bench::new();
+        let sshd = Sshd::start(&bench, "UsePAM yes", &pam(&module));
+        let (found, cause) = worst(&checked(&bench, &sshd));
+        assert!(found == phase && cause.contains(why), "{found}: {cause}");
+    }
+    // It is asked and never answers.
+    let Ok(_silent) = UdpSocket::bind("127.9.9.9:53") else {
+        return;
+    };
+    // What the far end is asked for is what stands where a server's settings usually stand.
+    let script = "mount --bind sshd_config /etc/ssh/sshd_config; printf 'nameserver 127.9.9.9\\noptions timeout:1 attempts:1\\n' >resolv; mount --bind resolv /etc/resolv.conf; \
+                  printf 'passwd: files\\ngroup: files\\nhosts: dns\\n' >nss; mount --bind nss /etc/nsswitch.conf";
+    let bench = Bench::new();
+    let sshd = Sshd::start(&bench, "UsePAM no\nUseDNS yes", script);
+    let (phase, cause) = worst(&checked(&bench, &sshd));
+    assert!(phase.contains("looks up"), "{phase}: {cause}");
+    assert!(cause.contains("client's name by its address"), "{phase}: {cause}");
+}
+
+#[test]
+fn a_host_that_lets_nobody_in_is_told() {
+    let bench = Bench::new();
+    let sshd = Sshd::start(
+        &bench,
+        "UsePAM no\nPubkeyAuthentication no\nPasswordAuthentication no",
+        "",
+    );
+    let config = sshd.config.to_str().unwrap();
+    let ended = finish(bench.netburn(["fleet", "check", "there", "--ssh-config", config])).expect(3);
+    assert!(ended.out().contains("no login without a question"), "{}", ended.out());
+    let ended = finish(bench.netburn(["fleet", "check", "-oProxyCommand=true"]));
+    assert_ne!(ended.code(), 0, "an option is no host");
+}
+
+/// It is copied, started, and in the fleet: over one connection.
+#[test]
+fn a_machine_that_netburn_is_deployed_to_joins() {
+    let bench = Bench::new();
+    let sshd = Sshd::start(&bench, "UsePAM no", "");
+    let config = sshd.config.to_str().unwrap();
+    let mut serve = crate::common::start(bench.netburn(["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
+    serve.wait_for("an address", |serve| serve.printed().contains("http://"));
+    let there = [
+        "fleet",
+        "deploy",
+        "there",
+        "--name",
+        "kitchen",
+        "--label",
+        "room=kitchen",
+        "--ssh-config",
+        config,
+    ];
+    let ended = finish(bench.netburn(there)).expect(0);
+    assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
+    serve.wait_for("the member", |serve| serve.said().contains("kitchen"));
+    assert_eq!(sshd.log().matches("Accepted publickey").count(), 1, "{}", sshd.log());
+    let home = bench.path("ssh/home");
+    let pid = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();
+    let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).unwrap();
+    assert!(
+        !arguments.contains('#'),
+        "the token is for nobody else to read: {arguments}"
+    );
+    // Another time it is there already, and the one that runs gives way.
+    let again = finish(bench.netburn(there)).expect(0);
+    assert!(again.stderr.contains("was there, joining"), "{}", again.stderr);
+    let other = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();
+    assert_ne!(pid, other);
+    signal(other.trim().parse().unwrap(), "TERM");
+    serve.signal("INT");
+    serve.finish();
+    for pid in [pid, other] {
+        let until = Instant::now() + Duration::from_secs(20);
+        while std::path::Path::new(&format!("/proc/{}/exe", pid.trim()))
+            .read_link()
+            .is_ok()
+        {
+            assert!(Instant::now() < until, "{pid} is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
