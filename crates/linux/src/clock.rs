@@ -84,11 +84,13 @@ pub fn local_hour() -> u8 {
 
 #[cfg(unix)]
 fn hour_at(seconds: u64) -> u8 {
-    let seconds = libc::time_t::try_from(seconds).unwrap_or(libc::time_t::MAX);
+    // SAFETY: all zeros are a `timespec`, which is plain numbers; its seconds are a `time_t` by whatever name.
+    let mut at: libc::timespec = unsafe { std::mem::zeroed() };
+    at.tv_sec = seconds.try_into().unwrap_or_default();
     // SAFETY: all zeros are a `tm`, which is plain numbers and a pointer that may be null.
     let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to values that live through the call; the kernel of it keeps neither.
-    let known = unsafe { !libc::localtime_r(&raw const seconds, &raw mut broken_down).is_null() };
+    let known = unsafe { !libc::localtime_r(&raw const at.tv_sec, &raw mut broken_down).is_null() };
     match known {
         true => u8::try_from(broken_down.tm_hour).unwrap_or(0),
         false => 0,

@@ -166,8 +166,10 @@ mod imp {
         /// Has the kernel put together what it gave in small pages: sending from one huge page takes one look-up where
         /// small ones take 512.
         fn ask_for_huge_pages(&mut self) {
+            // MADV_COLLAPSE (asm-generic/mman-common.h), which not every C library names.
+            const COLLAPSE: libc::c_int = 25;
             // SAFETY: advice on pages that are ours; contents stay. Refusal (kernels before 6.1) costs only speed.
-            unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, libc::MADV_COLLAPSE) };
+            unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, COLLAPSE) };
         }
 
         fn bytes(&self) -> &[u8] {

@@ -94,7 +94,7 @@ mod imp {
             // All zeros would disarm it; a time before boot has passed anyway.
             let nanos = at.as_nanos().max(1);
             let value = libc::timespec {
-                tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+                tv_sec: (nanos / 1_000_000_000) as _,
                 tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
             };
             let spec = libc::itimerspec {

@@ -111,7 +111,7 @@ impl Wait {
     pub fn sleep(&self, until: Monotonic) -> io::Result<()> {
         let nanos = until.as_nanos().max(0);
         let until = libc::timespec {
-            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+            tv_sec: (nanos / 1_000_000_000) as _,
             tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
         };
         // SAFETY: the kernel reads one timespec; what is left isn't asked for.
@@ -136,7 +136,7 @@ impl Wait {
         let spec = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
             it_value: libc::timespec {
-                tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+                tv_sec: (nanos / 1_000_000_000) as _,
                 tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
             },
         };
@@ -152,12 +152,11 @@ impl Wait {
 /// # Errors
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_SYS_NICE or an RLIMIT_RTPRIO.
 pub fn run_first(priority: i32) -> io::Result<()> {
-    let parameters = libc::sched_param {
-        sched_priority: priority,
-    };
-    // SAFETY: the kernel reads one sched_param.
-    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) })
-        .map(drop)
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // The kernel itself: musl's function of this name refuses.
+    // SAFETY: the kernel's sched_param is one int, which it reads.
+    let set = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    check(set as libc::c_int).map(drop)
 }
 
 #[cfg(test)]

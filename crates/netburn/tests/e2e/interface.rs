@@ -39,10 +39,11 @@ for n in 0 1; do
     ip route add 10.9.9.9 via 10.1.$n.2 dev a$n metric 10$n
     ip -6 route add fd09::9 via fd0$n::2 dev a$n metric 10$n
 done
-there "$0" serve --listen 10.9.9.9:8080 --listen '[fd09::9]:8080' 2>serve.log &
+there "$0" serve --listen 10.9.9.9:8080 --listen '[fd09::9]:8080' >serve.log 2>&1 &
 netburn=$!
 trap 'kill $netburn $server' EXIT
-while ! grep -q 8080 serve.log; do kill -0 $netburn; sleep 0.05; done
+n=0
+while ! there ss -Hltn | grep -q 8080; do kill -0 $netburn; n=$((n + 1)); [ $n -lt 400 ]; sleep 0.05; done
 "$@"
 "#;
 
@@ -190,7 +191,7 @@ async fn page(target: &Target) -> Result<Page, RequestError> {
         Method::Get,
         "/.well-known/netburn",
         4096,
-        Duration::from_secs(5),
+        std::time::Duration::from_secs(5),
     )
     .await
 }
