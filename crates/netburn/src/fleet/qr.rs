@@ -56,8 +56,10 @@ mod tests {
         let text = code(url).unwrap();
         let modules = modules(&text);
         let side = modules[0].len();
-        // Version 6, 41 modules, and two quiet zones; it fits an ordinary window of 80 columns and, as half blocks, 25 lines.
-        assert_eq!((side, text.lines().count()), (49, 25));
+        // 95 bytes: version 5 holds 106 at level L, version 4 only 78 (ISO/IEC 18004, table 7). 37 modules and two quiet
+        // zones, half as many lines: it fits a window of 80 columns and 24 lines.
+        assert_eq!(url.len(), 95);
+        assert_eq!((side, text.lines().count()), (45, 23));
         // Five pixels a module, as seen by a decoder that is not the encoder's.
         let scale = 5;
         let mut image = rqrr::PreparedImage::prepare_from_greyscale(side * scale, side * scale, |x, y| {

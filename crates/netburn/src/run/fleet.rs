@@ -179,11 +179,11 @@ mod tests {
     fn a_run_is_called_as_its_folder() {
         let name = |path: &str| run_name(Path::new(path), Seed(7));
         assert_eq!(
-            name("/home/ada/runs/2026-11-21T18-30-00Z-four-uses"),
+            name("/ada/runs/2026-11-21T18-30-00Z-four-uses"),
             "2026-11-21T18-30-00Z-four-uses"
         );
-        assert_eq!(name("/home/ada/out/1"), "out_1");
-        assert_eq!(name("/home/ada/my run"), "ada_my-run");
+        assert_eq!(name("/ada/out/1"), "out_1");
+        assert_eq!(name("/ada/my run"), "ada_my-run");
         assert!(is_run(&name(&format!("/{}", "é".repeat(300)))));
     }
 
