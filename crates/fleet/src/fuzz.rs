@@ -4,6 +4,7 @@ pub mod frame;
 pub mod hub;
 pub mod message;
 pub mod round;
+pub mod spool;
 
 #[cfg(test)]
 mod tests {
@@ -50,6 +51,11 @@ mod tests {
     #[test]
     fn messages() {
         replay("message", super::message::check, 5000);
+    }
+
+    #[test]
+    fn spools() {
+        replay("spool", super::spool::check, 4000);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod read;
 mod tests;
 mod write;
 
+pub(crate) use read::Source;
 pub use read::{Late, Spooled};
 pub(crate) use write::Writer;
 
@@ -43,7 +44,7 @@ pub const MAX_RUN: usize = 128;
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Header = 0,
     Start = 1,
     Rows = 2,

@@ -101,7 +101,7 @@ impl Late {
 
 /// A spool's frames.
 #[derive(Debug)]
-pub(super) struct Source<R> {
+pub(crate) struct Source<R> {
     from: R,
     about: About,
     at: u64,
@@ -111,7 +111,7 @@ pub(super) struct Source<R> {
 
 impl<R: Read + Seek> Source<R> {
     /// Reads the beginning and the header.
-    pub(super) fn open(mut from: R) -> io::Result<Source<R>> {
+    pub(crate) fn open(mut from: R) -> io::Result<Source<R>> {
         let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
         let size = from.seek(SeekFrom::End(0))?;
         from.seek(SeekFrom::Start(0))?;
@@ -150,7 +150,7 @@ impl<R: Read + Seek> Source<R> {
     }
 
     /// Where the next frame begins.
-    pub(super) fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
@@ -160,7 +160,7 @@ impl<R: Read + Seek> Source<R> {
     }
 
     /// The next frame that is whole and correct.
-    pub(super) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
+    pub(crate) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
         let left = self.size.saturating_sub(self.at);
         if left < OVERHEAD as u64 {
             return Ok(None);
