@@ -183,10 +183,10 @@ impl Facts {
             let mut words = line.split_whitespace();
             match section {
                 // The first word counts (sshd_config(5)).
-                "sshd" => {
-                    if words.next().is_some_and(|word| word.eq_ignore_ascii_case("usedns")) && self.use_dns.is_none() {
-                        self.use_dns = words.next().map(|value| value.eq_ignore_ascii_case("yes"));
-                    }
+                "sshd" if self.use_dns.is_none() => {
+                    let named = words.next().is_some_and(|word| word.eq_ignore_ascii_case("usedns"));
+                    let value = words.next().filter(|_| named);
+                    self.use_dns = value.map(|value| value.eq_ignore_ascii_case("yes"));
                 }
                 "pam" => {
                     let kind = words.next().unwrap_or_default();

@@ -156,7 +156,7 @@ fn slow_lookups_gssapi_and_hostbased_have_their_causes() {
             .into_iter()
             .enumerate()
             .map(|(place, line)| {
-                now = now + if place == slow { ms(2000) } else { ms(5) };
+                now += if place == slow { ms(2000) } else { ms(5) };
                 (now, line)
             })
             .collect();

@@ -191,7 +191,7 @@ impl Reader {
         let took = at - self.since;
         if let Some(step) = step {
             match self.read.phases.last_mut() {
-                Some(last) if last.step == step => last.took = last.took + took,
+                Some(last) if last.step == step => last.took += took,
                 _ => self.read.phases.push(Phase { step, took }),
             }
         }

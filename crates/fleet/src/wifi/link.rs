@@ -300,7 +300,7 @@ fn row(look: &Look, [busy_ppm, receiving_ppm, sending_ppm]: [Option<u32>; 3]) ->
         signal: station.signal_dbm.map(hundredths),
         rx_rate_bps: station.rx.bps,
         tx_rate_bps: station.tx.bps,
-        ssid: look.interface.ssid.as_deref().map(|ssid| readable(ssid)),
+        ssid: look.interface.ssid.as_deref().map(readable),
         bssid: station.mac.map(|mac| Bssid(mac.0)),
         frequency_mhz: channel.map(|channel| channel.frequency_mhz),
         width_mhz: channel.and_then(|channel| channel.width_mhz),

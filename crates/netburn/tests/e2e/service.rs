@@ -25,7 +25,7 @@ fn root(bench: &Bench, folders: &[&str]) -> PathBuf {
 
 fn join(bench: &Bench, root: &Path, args: &[&str]) -> Ended {
     let mut command = bench.netburn([&["fleet", "join"], args].concat());
-    command.env("NETBURN_INSTALL_ROOT", root).env("HOME", "/home/me");
+    command.env("NETBURN_INSTALL_ROOT", root).env("HOME", "/srv/me");
     finish(command)
 }
 
@@ -57,9 +57,9 @@ fn a_service_of_systemd_is_sound_and_keeps_its_secret() {
             "usr/local/bin/netburn",
         ),
         false => (
-            "home/me/.config/systemd/user/netburn-agent.service",
-            "home/me/.config/netburn/join.env",
-            "home/me/.local/bin/netburn",
+            "srv/me/.config/systemd/user/netburn-agent.service",
+            "srv/me/.config/netburn/join.env",
+            "srv/me/.local/bin/netburn",
         ),
     };
     for path in [unit, environment, binary] {
