@@ -63,7 +63,7 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
         let mut summariser = netburn_record::summary::Summariser::new(header);
         rows.iter().for_each(|row| summariser.put(row).unwrap());
         let summary = summariser.finish("x", &Ending::Complete);
-        let probe = summary.stations[0].workloads[0].probe.clone().unwrap();
+        let probe = summary.stations[0].workloads[0].probe.unwrap();
         probe.queued_up_ms.zip(probe.queued_down_ms)
     };
     let (up, down) = queued(true, None).unwrap();
