@@ -2,7 +2,7 @@
 //! what is known of both machines; phases and findings come out.
 //!
 //! - [`transcript`]: `ssh -vvv`, line by line, as phases.
-//! - [`findings`]: which phase is slow, what usually makes it so, and what helps.
+//! - [`findings()`]: which phase is slow, what usually makes it so, and what helps.
 
 pub mod findings;
 pub mod transcript;
