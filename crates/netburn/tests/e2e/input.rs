@@ -108,7 +108,6 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
         (&["--set", "station.nobody.start=1s"], "nobody"),
         (&["--duration", "5"], "unit"),
         (&["--repeat", "0"], "0"),
-        (&["--on", "fleet"], "this build has `simulate`"),
     ] {
         let bench = Bench::new();
         let all = ["run", "four-uses"].iter().chain(args);
