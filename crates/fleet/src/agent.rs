@@ -120,7 +120,12 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         }
         report
     });
-    let heed = |rows: &[Row]| terms.heed(rows, clock.now());
+    let mut stopped = None;
+    let heed = |rows: &[Row]| {
+        let reason = terms.heed(rows, clock.now())?;
+        stopped.get_or_insert_with(|| reason.clone());
+        Some(reason)
+    };
     let attended = conversation.attend(&mut rows, clock, || stopper.stop(), heed).await;
     if attended.is_err() {
         stopper.stop();
@@ -142,7 +147,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
             let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
             LateEnd {
                 health: Some(part.health(&join.name, &report, busy)),
-                ..ended(&run, None)
+                ..ended(&run, stopped)
             }
         }
         Err(error) => ended(&run, Some(error.to_string())),

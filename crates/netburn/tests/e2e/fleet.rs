@@ -145,6 +145,23 @@ fn two_agents_are_the_stations_of_a_run() {
     assert!(!fleet.bench.path("owner/fleet/controller.sock").exists());
 }
 
+/// A voice frame is 16 KiB: the seventh is the first beyond 100 KB.
+#[test]
+fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &["--max-bytes", "100 KB"]);
+    let _beta = fleet.agent("beta", &[]);
+    let found = summary(&finish(fleet.run(&["--out", "r"])).expect(3));
+    let caller = station(&found, "caller");
+    assert_eq!(caller["verdict"], "inconclusive", "{caller:#}");
+    let reasons = caller["reasons"].to_string();
+    assert!(
+        reasons.contains("this device moves at most 100 kB in a run"),
+        "{caller:#}"
+    );
+    assert!((29..=31).contains(&operations(&found, "reader")), "{found:#}");
+}
+
 fn token(url: &str) -> &str {
     url.split_once('#').unwrap().1.split('.').next().unwrap()
 }
@@ -435,10 +452,10 @@ fn agents_a_labs_stations_and_a_browser_are_five_stations_of_one_run() {
         .map(|s| s["name"].clone())
         .collect();
     assert_eq!(names, ["alpha", "beta", "inside-1", "inside-2", "phone"]);
-    for name in ["alpha", "inside-1", "inside-2", "phone"] {
-        // 38 are due in 5 s, every 131 ms.
+    for (name, fewest) in [("alpha", 36), ("inside-1", 36), ("inside-2", 36), ("phone", 30)] {
+        // 38 are due in 5 s, every 131 ms; a browser's worker may be held up on a machine with much to do.
         assert!(
-            (36..=39).contains(&operations(&found, name)),
+            (fewest..=39).contains(&operations(&found, name)),
             "{name}: {found:#}\n{}",
             ended.stderr
         );
