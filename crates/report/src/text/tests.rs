@@ -89,7 +89,7 @@ fn four() -> Summary {
 fn a_wide_terminal_has_one_table() {
     insta::assert_snapshot!(text(&four(), 120, false), @"
     local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was measured. To measure yours:
-    `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi.
+    `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and `--on fleet`.
 
     FAIL – Four people, one line
     Who suffers first?
@@ -118,8 +118,8 @@ fn a_wide_terminal_has_one_table() {
 fn a_narrow_terminal_has_two() {
     insta::assert_snapshot!(text(&four(), 80, false), @"
     local: the server and every station ran on this machine, over its own loopback;
-    no Wi-Fi was measured. To measure yours: `netburn serve` on a machine wired to
-    it, and `netburn fetch` from a device on the Wi-Fi.
+    no Wi-Fi was measured. To measure yours: `netburn fleet serve` on a machine
+    wired to the router, scan its code with a phone, and `--on fleet`.
 
     FAIL – Four people, one line
     Who suffers first?
@@ -204,8 +204,8 @@ fn doubts_and_repeats_are_said() {
     .into();
     insta::assert_snapshot!(text(&whole, 100, false), @"
     local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was
-    measured. To measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a
-    device on the Wi-Fi.
+    measured. To measure yours: `netburn fleet serve` on a machine wired to the router, scan its code
+    with a phone, and `--on fleet`.
 
     INCONCLUSIVE* – Four people, one line
     Who suffers first?
@@ -252,8 +252,8 @@ fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
     }
     insta::assert_snapshot!(text(&whole, 120, false).lines().take(13).collect::<Vec<_>>().join("\n"), @"
     simulate: a modelled access point was measured, with modelled TCP in virtual time, and nothing of your own Wi-Fi. To
-    measure yours: `netburn serve` on a machine wired to it, and `netburn fetch` from a device on the Wi-Fi. To measure this
-    machine's own path: `--on local`.
+    measure yours: `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and `--on fleet`. To
+    measure this machine's own path: `--on local`.
 
     FAIL – Four people, one line
     Who suffers first?
@@ -278,7 +278,7 @@ fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
         for part in [
             "a modelled access point was measured",
             "nothing of your own Wi-Fi",
-            "netburn serve",
+            "netburn fleet serve",
             "--on local",
         ] {
             assert!(sentence.contains(part), "{sentence}");
