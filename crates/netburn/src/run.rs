@@ -36,6 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let done = match ground {
         Ground::Simulate => simulated::all(&plan, &folder)?,
         Ground::Local | Ground::Lab => round::all(&plan, ground, lab, None, &folder)?,
+        Ground::Imported => return Err(Stop::Wrong("a run can't be made where it was imported from".to_owned())),
         Ground::Fleet => {
             fleet::agreed(&plan, args.yes)?;
             let on = fleet::On::new(args)?;
@@ -78,6 +79,7 @@ fn beginning(plan: &Plan, ground: Ground) -> String {
         ),
         Ground::Local => moves(plan),
         Ground::Fleet => fleet::beginning(plan),
+        Ground::Imported => String::new(),
     }
 }
 

@@ -99,6 +99,7 @@ fn header() -> Header {
         host: Host::here(),
         version: "bench".into(),
         started: None,
+        source: None,
     }
 }
 

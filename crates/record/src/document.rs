@@ -2,7 +2,7 @@
 
 use crate::columns::tables::{Table, TenthRow};
 use crate::error::Error;
-use crate::header::{Ending, Ground, Header, Host};
+use crate::header::{Ending, Ground, Header, Host, Source};
 use crate::health::{Clock, Health};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
 use crate::summary::{Summary, verdict};
@@ -44,6 +44,9 @@ pub(crate) struct Document {
     pub(crate) seed: u64,
     pub(crate) netburn: String,
     pub(crate) host: Host,
+    /// Where the figures of an imported run come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<Source>,
     pub(crate) ending: Ending,
     pub(crate) summary: Summary,
     pub(crate) plan: Value,
@@ -89,6 +92,7 @@ impl Document {
             seed: header.seed.0,
             netburn: header.version.clone(),
             host: header.host.clone(),
+            source: header.source.clone(),
             ending: ending.clone(),
             summary,
             plan: header.plan.to_json(),
@@ -108,6 +112,7 @@ impl Document {
             host: self.host.clone(),
             version: self.netburn.clone(),
             started: self.head.started,
+            source: self.source.clone(),
         })
     }
 
@@ -179,6 +184,8 @@ struct SpoolHeader {
     netburn: String,
     host: Host,
     started: Option<UnixTime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
     plan: Value,
 }
 
@@ -190,6 +197,7 @@ pub(crate) fn header_to_json(header: &Header) -> String {
         netburn: header.version.clone(),
         host: header.host.clone(),
         started: header.started,
+        source: header.source.clone(),
         plan: header.plan.to_json(),
     };
     serde_json::to_string(&header).expect("a header has only text for keys")
@@ -204,6 +212,7 @@ pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
         host: header.host,
         version: header.netburn,
         started: header.started,
+        source: header.source,
     })
 }
 

@@ -141,6 +141,7 @@ fn header() -> Header {
         host: Host::default(),
         version: String::new(),
         started: None,
+        source: None,
     }
 }
 

@@ -21,6 +21,26 @@ pub struct Header {
     pub version: String,
     /// When the folder was made, by the controller's wall clock; `None` where nothing depends on it (simulate).
     pub started: Option<UnixTime>,
+    /// Where an imported run's figures come from; `None` for one of ours.
+    pub source: Option<Source>,
+}
+
+/// The file of another program that a run was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Source {
+    /// What wrote it: `flent`.
+    pub program: String,
+    /// Its version; empty where the file doesn't say.
+    pub version: String,
+    /// The test that it ran, by its own name: `rtt_fair_up`.
+    pub test: String,
+    /// The file's name.
+    pub file: String,
+    /// What it says of itself.
+    pub title: String,
+    /// What of it is not in the run, in plain sentences.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// Facts of a machine, for whoever reads the record later. Unknown ones are empty or 0.
@@ -51,6 +71,7 @@ impl Header {
             host: Host::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: None,
+            source: None,
         }
     }
 }

@@ -281,6 +281,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
     let header = || Header {
         ground: Ground::Simulate,
         started: None,
+        source: None,
         ..header(Plan { repeat: 3, ..plan() })
     };
     let record = |path: &Path| {

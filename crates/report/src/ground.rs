@@ -22,5 +22,8 @@ pub const fn sentence(ground: Ground) -> &'static str {
              `--on fleet`. To measure this machine's own path: `--on local`."
         }
         Ground::Fleet => "fleet: real devices over the real air.",
+        Ground::Imported => {
+            "imported: another program measured this, and netburn looked at none of it while it was measured."
+        }
     }
 }

@@ -20,10 +20,12 @@ pub enum Ground {
     Local,
     /// Real devices on real air.
     Fleet,
+    /// Nowhere here: another program measured, and its file was made a run. No scenario runs on it.
+    Imported,
 }
 
 impl Ground {
-    /// All of them.
+    /// All that a scenario can run on.
     pub const ALL: [Ground; 4] = [Ground::Simulate, Ground::Lab, Ground::Local, Ground::Fleet];
 
     /// As it is written.
@@ -34,6 +36,7 @@ impl Ground {
             Ground::Lab => "lab",
             Ground::Local => "local",
             Ground::Fleet => "fleet",
+            Ground::Imported => "imported",
         }
     }
 
@@ -46,7 +49,7 @@ impl Ground {
     /// Whether clocks and processors are real there, so that they may be what is measured.
     #[must_use]
     pub const fn is_real(self) -> bool {
-        !matches!(self, Ground::Simulate)
+        !matches!(self, Ground::Simulate | Ground::Imported)
     }
 }
 

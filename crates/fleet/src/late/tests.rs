@@ -62,6 +62,7 @@ fn run(folder: &Path) {
         host: Host::default(),
         version: "0".to_owned(),
         started: Some(CAME),
+        source: None,
     };
     let mut recorder = Recorder::create(folder, header).unwrap();
     for tenth in 0..10 {

@@ -113,6 +113,7 @@ async fn one(
         host: Host::here(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: Some(UnixTime::now()),
+        source: None,
     };
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();

@@ -85,6 +85,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
         host: Host::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: None,
+        source: None,
     };
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();

@@ -51,6 +51,7 @@ pub fn header(plan: Plan) -> Header {
         host: Host::default(),
         version: "0.1.0".into(),
         started: Some(UnixTime(1_795_285_800_000_000_000)),
+        source: None,
     }
 }
 
