@@ -87,6 +87,7 @@ fn thousand() {
         host: Host::default(),
         version: "bench".to_owned(),
         started: None,
+        source: None,
     };
     let recorder = Recorder::create(&folder.path().join("run"), header).expect("a record");
     let mut sink = Counting {
