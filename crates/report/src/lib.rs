@@ -1,11 +1,13 @@
 //! Renders summaries: as text for a terminal, and the live view while a run is under way.
 //!
 //! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: which ground it was, who passed, and why.
+//! - [`explain`]: what the figures suggest, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
+pub mod explain;
 pub mod ground;
 pub mod live;
 pub mod paint;

@@ -1,0 +1,28 @@
+//! What a run's figures suggest, and why: causes, each only from evidence in the record, with the figure that says so.
+//!
+//! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they come, for whoever has them already.
+//! - Each cause is a rule in a file of its own: it looks at the evidence and either names itself or keeps silent.
+//! - [`lines()`] writes causes for a terminal.
+//!
+//! A cause is named only where somebody suffers from it or is held back by it, and where the figures leave no likelier one:
+//! what the rules can't tell, they don't say.
+
+mod cause;
+mod evidence;
+mod text;
+
+pub use cause::{Cause, Kind, Severity};
+pub use evidence::Evidence;
+pub use text::lines;
+
+use netburn_record::{Error, Run};
+
+/// What the figures of a run suggest, the gravest first. With `--repeat` all its runs are taken together.
+///
+/// # Errors
+/// When the columns can't be read.
+pub fn explain(run: &Run) -> Result<Vec<Cause>, Error> {
+    let mut evidence = Evidence::new(&run.header().plan, run.header().ground);
+    run.rows(&mut |row| evidence.row(&row))?;
+    Ok(evidence.causes(run.summary(), run.health()))
+}
