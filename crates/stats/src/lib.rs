@@ -6,6 +6,9 @@
 //! - [`bootstrap`]: intervals over repeated runs, from a seed.
 //! - [`ranks`]: whether one set of runs lies higher than another, and Holm's correction for many such questions.
 //! - [`shift`](mod@shift): by how much one set of runs lies higher than another, with an interval.
+//! - [`judge`](mod@judge): whether a change made a figure better or worse.
+//! - [`contrast`](mod@contrast): many figures of two sets of runs, judged together.
+//! - [`effect`]: how far two sets lie apart, in words.
 //!
 //! Pure: no clock, no platform float function; one input gives one answer on every platform.
 
@@ -17,16 +20,21 @@
 )]
 
 pub mod bootstrap;
+pub mod contrast;
 pub mod distribution;
+pub mod effect;
 pub mod fairness;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod judge;
 pub mod percentile;
 pub mod ranks;
 pub mod shift;
 
 pub use bootstrap::{Interval, interval};
+pub use contrast::{Contrast, contrast};
 pub use distribution::Distribution;
+pub use effect::{Effect, Size};
 pub use fairness::jain;
 pub use percentile::{P50, P75, P90, P95, P99, Percentile, STANDARD};
 pub use ranks::{RankTest, holm, mann_whitney};

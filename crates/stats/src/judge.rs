@@ -1,11 +1,11 @@
 //! Whether a change made a figure better or worse, from runs without it and runs with it.
 //!
 //! What lies within a [`Tolerance`] is the same. The rest goes by the interval in which the difference lies
-//! ([`netburn_stats::shift()`], 95 % sure): better or worse when all of it is on one side of nought and the estimate is beyond the
+//! ([`shift()`], 95 % sure): better or worse when all of it is on one side of nought and the estimate is beyond the
 //! tolerance, the same when all of it is within the tolerance, and else it can't be told. With fewer than [`FEWEST`] runs of
 //! either it never can. Many figures are judged at once, so of twenty that don't change one may still come out as if it had.
 
-use netburn_stats::{Shift, shift};
+use crate::{Shift, shift};
 use netburn_units::Probability;
 
 /// What a change did to a figure.
@@ -63,6 +63,17 @@ const LEVEL: Probability = match Probability::from_ppb(950_000_000) {
     None => Probability::ONE,
 };
 
+impl Tolerance {
+    /// What is the same around the median without the change, in the figure's unit; where that is infinite, `least`.
+    #[must_use]
+    pub fn of(self, median: f64) -> f64 {
+        match median.is_finite() {
+            true => (median.abs() * self.share).max(self.least),
+            false => self.least,
+        }
+    }
+}
+
 impl Judgement {
     /// All of them.
     pub const ALL: [Judgement; 4] = [
@@ -101,11 +112,11 @@ pub fn judge(without: &[Option<f64>], with: &[Option<f64>], better: Better, tole
     let known = |runs: &[Option<f64>]| runs.iter().copied().collect::<Option<Vec<f64>>>();
     let median = |runs: &Option<Vec<f64>>| {
         let runs = runs.as_ref().filter(|runs| !runs.is_empty())?;
-        Some(netburn_stats::bootstrap::median(&mut runs.clone()))
+        Some(crate::bootstrap::median(&mut runs.clone()))
     };
     let sets = [known(without), known(with)];
     let medians = [median(&sets[0]), median(&sets[1])];
-    let same = medians[0].map_or(0.0, |median| (median.abs() * tolerance.share).max(tolerance.least));
+    let same = medians[0].map_or(0.0, |median| tolerance.of(median));
     let found = match &sets {
         [Some(without), Some(with)] => shift(without, with, LEVEL),
         _ => None,
