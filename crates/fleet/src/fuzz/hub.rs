@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// Whatever happens: what is sent goes to connections that are open, each is closed once, nobody is welcomed without the
-/// token, members have names of their own, a timeout that is handled moves on, and the machine never panics.
+/// token, nobody is summoned to a run that isn't passed on, members have names of their own, a timeout that is handled moves on, and the machine never panics.
 ///
 /// # Panics
 /// When not.
@@ -29,6 +29,7 @@ pub fn check(bytes: &[u8]) {
     });
     let mut now = Stamp(0);
     let mut open: BTreeMap<ConnectionId, bool> = BTreeMap::new();
+    let mut passed = BTreeSet::new();
     let mut next = 0;
     for operation in bytes.chunks(3) {
         let [what, a, b] = [
@@ -125,13 +126,13 @@ pub fn check(bytes: &[u8]) {
                 while let Some((at, _)) = hub.poll_timeout().filter(|(at, _)| *at <= now) {
                     let before = (at, hub.changes());
                     hub.handle_timeout(at);
-                    let yielded = drain(&mut hub, &mut open, true);
+                    let yielded = drain(&mut hub, &mut open, &mut passed, true);
                     let moved = hub.poll_timeout().is_none_or(|(next, _)| next > at);
                     assert!(yielded || moved, "a timeout at {before:?} that does nothing");
                 }
             }
         }
-        drain(&mut hub, &mut open, knows || what % 12 > 3);
+        drain(&mut hub, &mut open, &mut passed, knows || what % 12 > 3);
         let names: BTreeSet<String> = hub.members().into_iter().map(|member| member.name).collect();
         assert_eq!(names.len(), hub.members().len());
         assert_eq!(hub.poll_timeout(), hub.poll_timeout());
@@ -141,7 +142,12 @@ pub fn check(bytes: &[u8]) {
 }
 
 /// Takes everything out; whether there was anything.
-fn drain(hub: &mut Hub, open: &mut BTreeMap<ConnectionId, bool>, may_welcome: bool) -> bool {
+fn drain(
+    hub: &mut Hub,
+    open: &mut BTreeMap<ConnectionId, bool>,
+    passed: &mut BTreeSet<String>,
+    may_welcome: bool,
+) -> bool {
     let mut any = false;
     while let Some(output) = hub.poll_output() {
         any = true;
@@ -151,8 +157,13 @@ fn drain(hub: &mut Hub, open: &mut BTreeMap<ConnectionId, bool>, may_welcome: bo
                     assert!(may_welcome, "welcomed without the token");
                     open.insert(id, true);
                 }
+                if let ToMember::Summon(summon) = &message {
+                    assert!(passed.contains(&summon.run), "a summons to a closed door");
+                }
                 assert!(open.contains_key(&id), "{message:?} to one who is gone");
             }
+            Output::PassOn(run, _) => drop(passed.insert(run)),
+            Output::RunOver(run, _) => assert!(passed.remove(&run), "over twice"),
             Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
             Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),
             _ => {}

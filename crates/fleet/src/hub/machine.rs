@@ -84,6 +84,9 @@ pub enum Output {
     Refused(String, Denial),
     /// Make a new token, keep it, and hand it to [`Hub::handle_token`].
     NewToken,
+    /// Pass participants of this run on to this port on loopback. Comes before anybody is summoned to it: whoever is
+    /// summoned may be at the door before the next output is looked at.
+    PassOn(String, u16),
     /// A run is held: who takes part, and where its results go.
     Register(Registration),
     /// A member has results of a run that nobody holds.
@@ -489,7 +492,10 @@ impl Hub {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        connection.refusals += 1;
+        // Whoever isn't here may come yet: to ask for it is no fault.
+        if !matches!(denial, Denial::Absent(_)) {
+            connection.refusals += 1;
+        }
         let exhausted = matches!(connection.who, Who::Stranger(_)) || connection.refusals >= MAX_REFUSALS;
         let refused = Refused {
             reason: denial.to_string(),

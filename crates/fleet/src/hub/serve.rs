@@ -294,7 +294,6 @@ impl Controller {
                     output => house.carry_out(output),
                 }
             }
-            house.rooms.set_runs(house.hub.runs());
             if seen != house.hub.changes() {
                 seen = house.hub.changes();
                 news(News::Members(&house.hub.members()));
@@ -383,6 +382,7 @@ impl Run {
             Output::Tell(id, message) => self.send(id, message.to_text()),
             Output::Close(id) => drop(self.outgoing.remove(&id)),
             Output::Refused(who, denial) => tracing::warn!(who, %denial, "refused"),
+            Output::PassOn(run, port) => self.rooms.pass_on(&run, Some(port)),
             Output::Register(registration) => {
                 if let Err(error) = self.desk.register(registration) {
                     tracing::warn!(%error, "results that come late can't be taken");
@@ -390,6 +390,7 @@ impl Run {
             }
             Output::Waiting(member, waiting) => self.offer(&member, waiting),
             Output::RunOver(run, missing) => {
+                self.rooms.pass_on(&run, None);
                 self.desk.release(&run);
                 for (member, name) in missing {
                     if self.hub.is_here(&member) {
@@ -479,10 +480,13 @@ struct Rooms {
 }
 
 impl Rooms {
-    fn set_runs<'a>(&self, runs: impl Iterator<Item = (&'a str, u16)>) {
+    /// From now on, or no longer, participants of `run` are passed on to this port.
+    fn pass_on(&self, run: &str, port: Option<u16>) {
         let mut known = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clear();
-        known.extend(runs.map(|(run, port)| (run.to_owned(), port)));
+        match port {
+            Some(port) => known.insert(run.to_owned(), port),
+            None => known.remove(run),
+        };
     }
 
     fn port(&self, run: &str) -> Option<u16> {

@@ -278,10 +278,15 @@ fn a_flood_from_one_address_pushes_out_its_own_alone() {
 fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
     let mut house = House::new();
     let (member, owner) = (house.member("box"), house.owner());
-    assert!(matches!(
-        house.hold(owner, "r1")[..],
-        [Output::Register(_), Output::Tell(_, ToOwner::Held(_))]
-    ));
+    let held = house.hold(owner, "r1");
+    let [passed, Output::Register(_), Output::Tell(_, ToOwner::Held(_))] = &held[..] else {
+        panic!("{held:?}")
+    };
+    assert_eq!(
+        *passed,
+        Output::PassOn("r1".to_owned(), 4000),
+        "the way is open before anybody is sent there"
+    );
     assert_eq!(house.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
     let summoned = |outputs: &[Output], id| {
         outputs
@@ -305,6 +310,17 @@ fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
         denial(&house.summon(owner, "r2", "box")),
         Some(&Denial::Run("r2".to_owned()))
     );
+}
+
+#[test]
+fn a_run_of_many_who_are_not_here_keeps_its_holder() {
+    let mut house = House::new();
+    let owner = house.owner();
+    house.hold(owner, "r1");
+    for absent in 0..100 {
+        let outputs = house.summon(owner, "r1", &format!("m{absent}"));
+        assert!(!closes(&outputs, owner), "{absent} are not here yet");
+    }
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Hub {
             .iter()
             .map(|part| (part.name.clone(), part.member.clone()))
             .collect();
+        self.outputs.push_back(Output::PassOn(run.clone(), port));
         self.outputs.push_back(Output::Register(Registration {
             run: run.clone(),
             folder,
