@@ -82,10 +82,8 @@ impl Run {
     }
 
     fn read_finished(path: &Path) -> Result<Self, Error> {
-        let file = path.join(FILE);
-        let mut document = Document::read(&file)?;
-        let header = document.header(&file)?;
-        for (name, facts) in &document.tables {
+        let run = Self::read_document(path)?;
+        for (name, facts) in &run.document.tables {
             let table = table_path(path, name);
             let found = std::fs::metadata(&table).map_err(Error::io(&table))?.len();
             if found != facts.bytes {
@@ -93,12 +91,41 @@ impl Run {
                 return Err(Error::damaged(table, what));
             }
         }
+        Ok(run)
+    }
+
+    /// What `run.json` says; the columns are not looked at.
+    fn read_document(path: &Path) -> Result<Self, Error> {
+        let file = path.join(FILE);
+        let mut document = Document::read(&file)?;
+        let header = document.header(&file)?;
         // A folder may have been moved since.
         document.summary.run = path.to_string_lossy().into_owned();
         for (summary, name) in document.summary.repeats.iter_mut().zip(&document.runs) {
             summary.run = path.join(name).to_string_lossy().into_owned();
         }
         Ok(Run::of(path.to_owned(), header, document))
+    }
+
+    /// Opens a folder like [`open`](Self::open), and also one whose columns are damaged or not all there, with what is wrong
+    /// with them: its summary can be shown, and [`rows_partly`](Self::rows_partly) reads what can be read.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), where it isn't the columns.
+    pub fn open_partly(path: &Path) -> Result<(Self, Vec<Error>), Error> {
+        let error = match Run::open(path) {
+            Ok(run) => return Ok((run, Vec::new())),
+            Err(error) => error,
+        };
+        let file = path.join(FILE);
+        let table = match &error {
+            Error::Io { path, .. } | Error::Damaged { path, .. } => *path != file,
+            _ => false,
+        };
+        match table && file.exists() {
+            true => Ok((Self::read_document(path)?, vec![error])),
+            false => Err(error),
+        }
     }
 
     pub(crate) fn of(path: PathBuf, header: Header, document: Document) -> Self {
@@ -184,6 +211,23 @@ impl Run {
         self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
         self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
+    }
+
+    /// The same for a run that [`open_partly`](Self::open_partly) gave: a table that can't be read ends where it can't, and
+    /// the next is read all the same. What is wrong with each, in their order. Of one run: with `--repeat` there is
+    /// nothing.
+    pub fn rows_partly(&self, take: &mut dyn FnMut(Row)) -> Vec<Error> {
+        if self.document.tables.is_empty() {
+            return Vec::new();
+        }
+        let read = [
+            self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
+            self.table::<TenthRow>(&mut |row| take(row.into())),
+            self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
+            self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
+            self.table::<EventRow>(&mut |row| take(Row::Event(row))),
+        ];
+        read.into_iter().filter_map(Result::err).collect()
     }
 
     /// Computes the summary again, from columns and plan.

@@ -5,8 +5,11 @@
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
+//! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
+//! - [`chart`]: charts as plain data, drawn as SVG and PNG and written as tables.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
+pub mod chart;
 pub mod explain;
 pub mod ground;
 pub mod live;
@@ -15,9 +18,11 @@ pub mod plain;
 pub mod runs;
 pub mod table;
 pub mod text;
+pub mod view;
 
 pub use live::Live;
 pub use text::text;
+pub use view::View;
 
 /// The width of the terminal that standard output is, in columns; `None` when it isn't one.
 #[must_use]

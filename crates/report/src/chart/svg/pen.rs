@@ -1,0 +1,232 @@
+//! Writes the elements of an SVG.
+
+use super::Look;
+use crate::chart::{At, Chart, HUES, Level};
+use crate::plain::{sanitise, truncate};
+use std::fmt::Write as _;
+
+/// Dashes, one time around the hues after the other.
+const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
+
+pub(super) struct Pen {
+    out: String,
+    look: Look,
+}
+
+impl Pen {
+    pub(super) fn new(chart: &Chart, look: Look, width: f64, height: f64) -> Self {
+        let mut out = String::new();
+        let id = &chart.id;
+        let (font, ground) = match look {
+            Look::Page => ("inherit", String::new()),
+            Look::File => (
+                "DejaVu Sans, sans-serif",
+                format!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"),
+            ),
+        };
+        let _ = write!(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+             font-family=\"{font}\" font-size=\"12\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
+             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{ground}",
+            escaped(&chart.title),
+            escaped(&chart.says)
+        );
+        Pen { out, look }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.push_str("</svg>\n");
+        self.out
+    }
+
+    fn ink(&self) -> &'static str {
+        match self.look {
+            Look::Page => "var(--ink)",
+            Look::File => "#1b1f24",
+        }
+    }
+
+    fn faint(&self) -> &'static str {
+        match self.look {
+            Look::Page => "var(--quiet)",
+            Look::File => "#59636e",
+        }
+    }
+
+    pub(super) fn hue(&self, hue: Option<usize>) -> String {
+        match (hue, self.look) {
+            (None | Some(usize::MAX), _) => self.faint().to_owned(),
+            (Some(hue), Look::Page) => format!("var(--h{})", hue % HUES.len()),
+            (Some(hue), Look::File) => HUES[hue % HUES.len()].to_owned(),
+        }
+    }
+
+    fn text(&mut self, x: f64, y: f64, anchor: &str, fill: &str, text: &str) {
+        let text = escaped(text);
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{text}</text>"
+        );
+    }
+
+    /// A word that explains.
+    pub(super) fn quiet(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
+        self.text(x, y, anchor, self.faint(), text);
+    }
+
+    /// A word that says something.
+    pub(super) fn word(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
+        self.text(x, y, anchor, self.ink(), text);
+    }
+
+    /// A thin line of the grid.
+    pub(super) fn rule(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
+        let grid = match self.look {
+            Look::Page => "var(--grid)",
+            Look::File => "#d5dae0",
+        };
+        let _ = writeln!(
+            self.out,
+            "<path d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\" stroke=\"{grid}\" fill=\"none\"/>"
+        );
+    }
+
+    /// A stretch.
+    pub(super) fn area(&mut self, x: f64, y: f64, width: f64, height: f64, hue: Option<usize>) {
+        let fill = self.hue(hue);
+        let _ = writeln!(
+            self.out,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\" fill-opacity=\"0.12\"/>"
+        );
+    }
+
+    /// A bar with what it stands for.
+    pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], hue: usize, says: &str) {
+        let (fill, says) = (self.hue(Some(hue)), escaped(says));
+        let _ = writeln!(
+            self.out,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{says}</title></rect>"
+        );
+    }
+
+    /// Something that happened, with its sign.
+    pub(super) fn mark(&mut self, x: f64, top: f64, height: f64, mark: &At, signed: bool) {
+        let stroke = self.hue(mark.hue);
+        let sign = match signed {
+            true => format!(
+                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{stroke}\" font-size=\"10\">{}</text>",
+                top - 3.0,
+                escaped(&mark.sign)
+            ),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            self.out,
+            "<g><title>{}</title><path d=\"M{x:.1} {top:.1}v{height:.1}\" stroke=\"{stroke}\" stroke-dasharray=\"2 3\" \
+             fill=\"none\"/>{sign}</g>",
+            escaped(&mark.label)
+        );
+    }
+
+    /// A goal.
+    pub(super) fn level(&mut self, left: f64, right: f64, y: f64, level: &Level) {
+        let stroke = self.hue(level.hue);
+        let _ = writeln!(
+            self.out,
+            "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" fill=\"none\"/>"
+        );
+        self.text(right - 4.0, y - 4.0, "end", &stroke, &level.label);
+    }
+
+    /// A stroke along a path.
+    pub(super) fn stroke(&mut self, path: &str, hue: usize, width: f64, opacity: f64) {
+        if path.is_empty() {
+            return;
+        }
+        let stroke = self.hue(Some(hue));
+        let dash = match DASHES[hue / HUES.len() % DASHES.len()] {
+            "" => String::new(),
+            dashes => format!(" stroke-dasharray=\"{dashes}\""),
+        };
+        let dash = if width > 3.0 { String::new() } else { dash };
+        let opacity = if opacity < 1.0 {
+            format!(" stroke-opacity=\"{opacity}\"")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            self.out,
+            "<path d=\"{path}\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linecap=\"round\" \
+             stroke-linejoin=\"round\"{dash}{opacity} fill=\"none\"/>"
+        );
+    }
+
+    /// A filled path.
+    pub(super) fn fill(&mut self, path: &str, hue: usize) {
+        if !path.is_empty() {
+            let fill = self.hue(Some(hue));
+            let _ = writeln!(self.out, "<path d=\"{path}\" fill=\"{fill}\" fill-opacity=\"0.16\"/>");
+        }
+    }
+
+    /// The legend: names where [`flow`] put them.
+    pub(super) fn legend(&mut self, names: &[Placed], top: f64) {
+        for Placed { x, line, name, hue } in names {
+            let y = top + 20.0 * *line as f64;
+            if *hue == usize::MAX {
+                self.quiet(*x, y, "start", name);
+                continue;
+            }
+            self.stroke(&format!("M{:.1} {:.1}h18", x, y - 4.0), *hue, 2.5, 1.0);
+            self.word(x + 24.0, y, "start", name);
+        }
+    }
+}
+
+/// A name of the legend and where it stands.
+pub(super) struct Placed {
+    x: f64,
+    line: usize,
+    name: String,
+    hue: usize,
+}
+
+/// Puts names into lines of that width; and how many lines.
+pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize) {
+    let (mut x, mut line) = (8.0, 0);
+    let placed = names.iter().map(|(name, hue)| {
+        let name = truncate(&sanitise(name), 60);
+        let takes = 24.0 + 7.0 * crate::plain::width(&name) as f64 + 18.0;
+        if x > 8.0 && x + takes > width {
+            (x, line) = (8.0, line + 1);
+        }
+        let at = x;
+        x += takes;
+        Placed {
+            x: at,
+            line,
+            name,
+            hue: *hue,
+        }
+    });
+    let placed: Vec<Placed> = placed.collect();
+    let lines = placed.last().map_or(0, |last| last.line + 1);
+    (placed, lines)
+}
+
+/// Text from elsewhere as markup has it.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in sanitise(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

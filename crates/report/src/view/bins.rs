@@ -1,0 +1,92 @@
+//! Time cut into bins.
+
+use netburn_scenario::Plan;
+use netburn_workload::config::BIN;
+
+/// The most bins of a run.
+const MOST: u64 = 600;
+
+/// The fewest into which a run is cut for the sake of memory.
+const FEWEST: u64 = 60;
+
+/// Bins of all workloads together: what is kept grows with this alone.
+const ALTOGETHER: u64 = 40_000;
+
+/// Bins of equal width from the beginning of the load on, a multiple of the record's 100 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bins {
+    /// In ns.
+    pub(super) width: u64,
+    pub(super) count: usize,
+}
+
+impl Bins {
+    /// `duration` / 600 wide and at least 100 ms; wider where there are more than 66 workloads. They reach to where the last
+    /// operation is settled.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let workloads: usize = plan.stations.iter().map(|station| station.workloads.len().max(1)).sum();
+        let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(FEWEST, MOST);
+        let width = plan.duration.as_nanos().div_ceil(most).max(1);
+        let width = width.next_multiple_of(BIN.as_nanos());
+        Bins {
+            width,
+            count: plan.settled().as_nanos().div_ceil(width).max(1) as usize,
+        }
+    }
+
+    /// The bin of an instant, in ns since the load began.
+    pub(super) fn at(self, nanos: i64) -> Option<usize> {
+        let bin = usize::try_from(u64::try_from(nanos).ok()? / self.width).ok()?;
+        (bin < self.count).then_some(bin)
+    }
+
+    /// The width in s.
+    pub(super) fn seconds(self) -> f64 {
+        self.width as f64 / 1e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::{Station, StationWorkload};
+    use netburn_units::Duration;
+    use netburn_workload::Config;
+
+    fn plan(seconds: u64, stations: usize) -> Plan {
+        let station = Station {
+            workloads: vec![StationWorkload {
+                name: "voip".into(),
+                config: Config::voip(),
+            }],
+            ..Station::new("s")
+        };
+        Plan {
+            duration: Duration::from_secs(seconds),
+            drain: Duration::from_secs(5),
+            stations: vec![station; stations],
+            ..Plan::new("bins")
+        }
+    }
+
+    #[test]
+    fn bins_are_a_six_hundredth_of_the_load_and_no_shorter_than_the_records() {
+        for (seconds, stations, width, count) in [
+            (10, 4, 100_000_000, 150),
+            (300, 4, 500_000_000, 610),
+            (3600, 4, 6_000_000_000, 601),
+            (3600, 1000, 60_000_000_000, 61),
+        ] {
+            assert_eq!(Bins::of(&plan(seconds, stations)), Bins { width, count }, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn instants_outside_have_no_bin() {
+        let bins = Bins { width: 100, count: 2 };
+        assert_eq!(
+            [-1, 0, 99, 100, 199, 200].map(|at| bins.at(at)),
+            [None, Some(0), Some(0), Some(1), Some(1), None]
+        );
+    }
+}

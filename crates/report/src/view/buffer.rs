@@ -1,0 +1,181 @@
+//! What a player held over time, from the bytes that arrived and when it stood still.
+
+use super::BufferView;
+use super::bins::Bins;
+use netburn_units::{BitRate, Duration};
+use netburn_workload::PlayerConfig;
+use netburn_workload::config::BIN;
+
+/// The most tenths of a second that are kept: a day. A longer run has its bytes in wider steps.
+const MOST: u64 = 864_000;
+
+/// One player's bytes by steps of time, of one round.
+#[derive(Debug, Clone)]
+pub(super) struct Arrivals {
+    config: PlayerConfig,
+    /// In ns, a multiple of 100 ms.
+    step: u64,
+    bytes: Vec<u64>,
+    /// When it was switched on and began to play, in ns.
+    began: Option<(i64, i64)>,
+    /// When it stood still: from and to, in ns.
+    stalls: Vec<(i64, i64)>,
+}
+
+/// The players' buffers of all rounds.
+#[derive(Debug, Clone)]
+pub(super) struct Levels {
+    least: Vec<Option<f64>>,
+    ends: Vec<(f64, u32)>,
+}
+
+impl Arrivals {
+    pub(super) fn new(config: PlayerConfig, duration: Duration) -> Self {
+        let step = duration.as_nanos().div_ceil(MOST).max(1);
+        Arrivals {
+            config,
+            step: step.next_multiple_of(BIN.as_nanos()),
+            bytes: Vec::new(),
+            began: None,
+            stalls: Vec::new(),
+        }
+    }
+
+    /// Bytes that arrived in the 100 ms from `at` on.
+    pub(super) fn bytes(&mut self, at: i64, bytes: u64) {
+        let Ok(place) = usize::try_from(at / self.step as i64) else {
+            return;
+        };
+        if at < 0 || place as u64 > MOST {
+            return;
+        }
+        if self.bytes.len() <= place {
+            self.bytes.resize(place + 1, 0);
+        }
+        self.bytes[place] = self.bytes[place].saturating_add(bytes);
+    }
+
+    /// It was switched on at `at` and began to play `length` later.
+    pub(super) fn began(&mut self, at: i64, length: u64) {
+        self.began = Some((at, at.saturating_add_unsigned(length)));
+    }
+
+    /// It stood still.
+    pub(super) fn stalled(&mut self, at: i64, length: u64) {
+        self.stalls.push((at, at.saturating_add_unsigned(length)));
+    }
+
+    /// What it held until `to`, into `levels`.
+    pub(super) fn integrate(mut self, bins: Bins, to: i64, levels: &mut Levels) {
+        let Some((on, playing)) = self.began else {
+            return;
+        };
+        self.stalls.sort_unstable();
+        let rate = self.config.rate.max(BitRate::from_bps(1)).as_bps() as f64;
+        let holds = self.config.hold.max(self.config.start).as_secs_f64();
+        let step = self.step as i64;
+        let (mut level, mut stall) = (0.0_f64, 0);
+        for (place, bytes) in self.bytes.iter().enumerate() {
+            let from = place as i64 * step;
+            let until = from + step;
+            if until <= on {
+                continue;
+            }
+            if from >= to {
+                break;
+            }
+            while self.stalls.get(stall).is_some_and(|(_, end)| *end <= from) {
+                stall += 1;
+            }
+            let overlap = |from_a: i64, to_a: i64| (until.min(to_a) - from.max(from_a)).max(0);
+            let later = self.stalls[stall..].iter().take_while(|(began, _)| *began < until);
+            let still: i64 = later.map(|(began, ended)| overlap(*began, *ended)).sum();
+            let played = (overlap(playing, i64::MAX) - still).max(0) as f64 / 1e9;
+            // What came in this step came half-way through it on average: half of what plays comes first.
+            let low = (level - played / 2.0).max(0.0);
+            level = (low + *bytes as f64 * 8.0 / rate).min(holds);
+            level = (level - played / 2.0).max(0.0);
+            // A player that stands still has nothing, whatever the steps say.
+            let low = if still > 0 { 0.0 } else { low.min(level) };
+            if let Some(bin) = bins.at(from) {
+                levels.put(bin, low, level, bins.at(until) != Some(bin));
+            }
+        }
+    }
+}
+
+impl Levels {
+    pub(super) fn new(bins: Bins) -> Self {
+        Levels {
+            least: vec![None; bins.count],
+            ends: vec![(0.0, 0); bins.count],
+        }
+    }
+
+    fn put(&mut self, bin: usize, low: f64, end: f64, last: bool) {
+        let least = &mut self.least[bin];
+        *least = Some(least.map_or(low, |before| before.min(low)));
+        if last {
+            self.ends[bin].0 += end;
+            self.ends[bin].1 += 1;
+        }
+    }
+
+    pub(super) fn finish(self, config: &PlayerConfig) -> BufferView {
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        BufferView {
+            holds_s: config.hold.as_secs_f64(),
+            starts_with_s: config.start.as_secs_f64(),
+            least_s: self.least,
+            end_s: self.ends.into_iter().map(mean).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TENTH: i64 = 100_000_000;
+
+    /// 20 Mbit/s are 250 kB a tenth. For 2 s twice that comes: 4 s of media. It begins to play at 1 s with 2 s, so that at 2 s
+    /// it holds 3 s; then nothing comes: at 5 s it is empty, and stands still until 6 s, when 2 s come at once.
+    #[test]
+    fn a_buffer_fills_plays_and_runs_empty_by_hand() {
+        let bins = Bins {
+            width: 1_000_000_000,
+            count: 8,
+        };
+        let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(8));
+        (0..20).for_each(|tenth| arrivals.bytes(tenth * TENTH, 500_000));
+        arrivals.bytes(59 * TENTH, 5_000_000);
+        arrivals.bytes(79 * TENTH, 0);
+        arrivals.began(0, 1_000_000_000);
+        arrivals.stalled(50 * TENTH, 1_000_000_000);
+        let mut levels = Levels::new(bins);
+        arrivals.integrate(bins, 70 * TENTH, &mut levels);
+        let view = levels.finish(&PlayerConfig::default());
+        let close = |got: &Option<f64>, want: f64| (got.unwrap() - want).abs() < 1e-9;
+        for (second, want) in [2.0, 3.0, 2.0, 1.0, 0.0, 2.0, 1.0].into_iter().enumerate() {
+            assert!(close(&view.end_s[second], want), "{second}: {:?}", view.end_s);
+        }
+        assert_eq!(view.least_s[5], Some(0.0));
+        assert_eq!(view.end_s[7], None, "nobody watched");
+        assert_eq!((view.holds_s, view.starts_with_s), (10.0, 2.0));
+    }
+
+    #[test]
+    fn no_more_is_held_than_fits() {
+        let bins = Bins {
+            width: 100_000_000,
+            count: 1,
+        };
+        let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(1));
+        arrivals.bytes(0, 1 << 40);
+        arrivals.began(0, 0);
+        let mut levels = Levels::new(bins);
+        arrivals.integrate(bins, TENTH, &mut levels);
+        let end = levels.finish(&PlayerConfig::default()).end_s[0].unwrap();
+        assert!((end - 9.95).abs() < 1e-9, "{end}: 10 s less the rest of a tenth");
+    }
+}

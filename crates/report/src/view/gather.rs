@@ -1,0 +1,541 @@
+//! Rows in, a view out.
+
+use super::bins::Bins;
+use super::buffer::{Arrivals, Levels};
+use super::{
+    AirBin, AirView, Curve, Histogram, LatencyBin, LinkBin, MOST_MARKS, Mark, MarkKind, StationView, View, WorkloadView,
+};
+use netburn_record::row::BASELINE;
+use netburn_record::summary::LatencyMs;
+use netburn_record::{
+    AirRow, Clock, ConnectionRow, Ending, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run,
+};
+use netburn_scenario::{Plan, Station};
+use netburn_stats::{P50, P75, P90, P95, P99};
+use netburn_units::{Duration, Instant, Probability};
+use netburn_workload::config::BIN;
+use netburn_workload::{Config, Goal, Outcome};
+use std::path::Path;
+
+impl View {
+    /// The view of a run folder: a run that was cut short is finished first, and what can't be read of a damaged one is
+    /// left out and said in [`missing`](View::missing).
+    ///
+    /// # Errors
+    /// When there is nothing to show: it isn't a run folder, is still being recorded, was written by a newer netburn, or its
+    /// `run.json` is damaged.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let (run, damage) = Run::open_partly(path)?;
+        let mut view = View::of(&run);
+        for error in damage {
+            let said = error.to_string();
+            if !view.missing.contains(&said) {
+                view.missing.push(said);
+            }
+        }
+        Ok(view)
+    }
+
+    /// The view of a run that is open. What can't be read is left out and said in [`missing`](View::missing).
+    #[must_use]
+    pub fn of(run: &Run) -> Self {
+        let plan = &run.header().plan;
+        let mut gathering = Gathering::new(plan);
+        let folders = run.repeats();
+        if folders.is_empty() {
+            gathering.round(run, None);
+        }
+        for (path, number) in folders.iter().zip(1..) {
+            match Run::open_partly(path) {
+                Ok((round, damage)) => {
+                    gathering.missing.extend(damage.iter().map(ToString::to_string));
+                    gathering.round(&round, Some(number));
+                }
+                Err(error) => gathering.missing.push(error.to_string()),
+            }
+        }
+        gathering.finish(run)
+    }
+}
+
+/// What is counted of a run's rows.
+struct Gathering<'a> {
+    plan: &'a Plan,
+    bins: Bins,
+    /// The rounds that were counted.
+    rounds: u32,
+    stations: Vec<StationGathering>,
+    marks: Vec<Mark>,
+    more_marks: u64,
+    missing: Vec<String>,
+    /// The last bin in which there was something.
+    last: usize,
+}
+
+struct StationGathering {
+    /// Its clock in this round, where it is known to drift.
+    clock: Option<Clock>,
+    /// Its judged time begins here, in ns.
+    from: i64,
+    idle: Histogram<7>,
+    loaded: Histogram<7>,
+    workloads: Vec<WorkloadGathering>,
+    air: Option<AirGathering>,
+    link: Vec<LinkBin>,
+}
+
+struct WorkloadGathering {
+    latency: Histogram<7>,
+    bins: Vec<Histogram<5>>,
+    down: Vec<u64>,
+    up: Vec<u64>,
+    player: Option<(Arrivals, Levels)>,
+}
+
+struct AirGathering {
+    bins: Vec<AirCount>,
+    /// In the judged time.
+    all: AirCount,
+}
+
+#[derive(Clone, Copy, Default)]
+struct AirCount {
+    airtime: u64,
+    transmissions: u64,
+    mpdus: u64,
+    retries: u64,
+    backlog: u64,
+    drops: u64,
+    marks: u64,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let bins = Bins::of(plan);
+        Gathering {
+            plan,
+            bins,
+            rounds: 0,
+            stations: plan
+                .stations
+                .iter()
+                .map(|s| StationGathering::new(s, plan, bins))
+                .collect(),
+            marks: Vec::new(),
+            more_marks: 0,
+            missing: Vec::new(),
+            last: 0,
+        }
+    }
+
+    /// Counts one run's rows.
+    fn round(&mut self, run: &Run, number: Option<u32>) {
+        self.rounds += 1;
+        for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
+            let whose = |clock: &&Clock| clock.stations.contains(&plan.name);
+            station.clock = run
+                .clocks()
+                .iter()
+                .find(whose)
+                .filter(|c| c.drift_ppm.is_some())
+                .cloned();
+        }
+        let damage = run.rows_partly(&mut |row| match row {
+            Row::Operation(row) => self.operation(&row),
+            Row::Interval(row) => self.interval(&row),
+            Row::Air(row) => self.air(&row),
+            Row::Connection(row) => self.connection(&row),
+            Row::Link(row) => self.link(&row),
+            Row::Event(row) => self.event(&row, number),
+        });
+        self.missing.extend(damage.iter().map(ToString::to_string));
+        for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
+            let to = plan.end(self.plan.duration).as_nanos() as i64;
+            for (workload, config) in station.workloads.iter_mut().zip(&plan.workloads) {
+                if let (Some((arrivals, levels)), Some(player)) = (&mut workload.player, config.config.player) {
+                    let fresh = Arrivals::new(player, self.plan.duration);
+                    std::mem::replace(arrivals, fresh).integrate(self.bins, to, levels);
+                }
+            }
+        }
+    }
+
+    fn operation(&mut self, row: &OperationRow) {
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let operation = &row.operation;
+        if operation.outcome == Outcome::Cut {
+            return;
+        }
+        let latency = operation.latency().map(Duration::as_nanos);
+        if row.workload == BASELINE {
+            match latency {
+                Some(latency) => station.idle.add(latency),
+                None => station.idle.add_unbounded(),
+            }
+            return;
+        }
+        let bin = self.bins.at(station.common(operation.due));
+        let from = station.from;
+        let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
+            return;
+        };
+        let judged = operation.due.as_nanos() >= from;
+        let binned = bin.map(|bin| &mut workload.bins[bin]);
+        match latency {
+            Some(latency) => {
+                if let Some(binned) = binned {
+                    binned.add(latency);
+                }
+                if judged {
+                    workload.latency.add(latency);
+                }
+            }
+            None => {
+                if let Some(binned) = binned {
+                    binned.add_unbounded();
+                }
+                if judged {
+                    workload.latency.add_unbounded();
+                }
+            }
+        }
+        self.last = self.last.max(bin.unwrap_or(0));
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let bin = self.bins.at(station.common(row.at));
+        let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
+            return;
+        };
+        if let Some((arrivals, _)) = &mut workload.player {
+            arrivals.bytes(row.at.as_nanos(), row.bytes_down);
+        }
+        if let Some(bin) = bin {
+            workload.down[bin] = workload.down[bin].saturating_add(row.bytes_down);
+            workload.up[bin] = workload.up[bin].saturating_add(row.bytes_up);
+            self.last = self.last.max(bin);
+        }
+    }
+
+    fn air(&mut self, row: &AirRow) {
+        let (bins, plan) = (self.bins, self.plan);
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let air = station.air.get_or_insert_with(|| AirGathering {
+            bins: vec![AirCount::default(); bins.count],
+            all: AirCount::default(),
+        });
+        let at = row.at.as_nanos();
+        if at >= plan.warmup.as_nanos() as i64 && at < plan.duration.as_nanos() as i64 {
+            air.all.add(row);
+        }
+        if let Some(bin) = bins.at(at) {
+            air.bins[bin].add(row);
+            self.last = self.last.max(bin);
+        }
+    }
+
+    fn connection(&mut self, row: &ConnectionRow) {
+        let at = row.at.as_nanos();
+        if let Some(station) = self.stations.get_mut(usize::from(row.station))
+            && at >= station.from
+            && at < self.plan.duration.as_nanos() as i64
+            && row.rtt_us > 0
+        {
+            station.loaded.add(u64::from(row.rtt_us) * 1000);
+        }
+    }
+
+    fn link(&mut self, row: &LinkRow) {
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let Some(bin) = self.bins.at(station.common(row.at)) else {
+            return;
+        };
+        if station.link.is_empty() {
+            station.link = vec![LinkBin::default(); self.bins.count];
+        }
+        let link = &mut station.link[bin];
+        let least = |known: &mut Option<f64>, value: Option<f64>| {
+            *known = match (*known, value) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+        };
+        least(&mut link.signal_dbm, row.signal.map(|signal| f64::from(signal) / 100.0));
+        least(&mut link.rx_mbps, row.rx_rate_bps.map(|rate| rate as f64 / 1e6));
+        least(&mut link.tx_mbps, row.tx_rate_bps.map(|rate| rate as f64 / 1e6));
+    }
+
+    fn event(&mut self, row: &EventRow, round: Option<u32>) {
+        let place = row
+            .station
+            .map(usize::from)
+            .filter(|place| *place < self.stations.len());
+        let at = match place {
+            Some(place) => self.stations[place].common(row.at),
+            None => row.at.as_nanos(),
+        };
+        let player = place.zip(row.workload).and_then(|(place, workload)| {
+            let workload = self.stations[place].workloads.get_mut(usize::from(workload))?;
+            workload.player.as_mut()
+        });
+        match (row.kind, player) {
+            (EventKind::Startup, Some((arrivals, _))) => arrivals.began(row.at.as_nanos(), row.length),
+            (EventKind::Stall, Some((arrivals, _))) => arrivals.stalled(row.at.as_nanos(), row.length),
+            _ => {}
+        }
+        let kind = match row.kind {
+            EventKind::Change => MarkKind::Change,
+            EventKind::Roam => MarkKind::Roam,
+            EventKind::Lost => MarkKind::Lost,
+            EventKind::Stall => MarkKind::Stall,
+            EventKind::Rate => MarkKind::Rate,
+            EventKind::Warning => MarkKind::Warning,
+            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt => return,
+        };
+        self.marks.push(Mark {
+            at_s: at as f64 / 1e9,
+            length_s: row.length as f64 / 1e9,
+            kind,
+            station: place,
+            round,
+            text: row.text.clone(),
+        });
+        if self.marks.len() >= 4 * MOST_MARKS {
+            self.thin();
+        }
+    }
+
+    /// Keeps the marks that say most: changes, roams and losses before what is many.
+    fn thin(&mut self) {
+        if self.marks.len() <= MOST_MARKS {
+            return;
+        }
+        self.marks.sort_by(|one, other| {
+            let weight = |mark: &Mark| mark.kind;
+            weight(one)
+                .cmp(&weight(other))
+                .then(other.length_s.total_cmp(&one.length_s))
+        });
+        self.more_marks += (self.marks.len() - MOST_MARKS) as u64;
+        self.marks.truncate(MOST_MARKS);
+    }
+
+    fn finish(mut self, run: &Run) -> View {
+        self.thin();
+        self.marks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+        let header = run.header();
+        let whole = *run.ending() == Ending::Complete;
+        let planned = self.bins.at(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
+        // A run that was cut short ends where its rows do.
+        let bins = if whole { self.last.max(planned) } else { self.last } + 1;
+        let (rounds, width) = (f64::from(self.rounds.max(1)), self.bins.seconds());
+        let summary = run.summary();
+        let mut stations = Vec::new();
+        for ((station, plan), judged) in self
+            .stations
+            .into_iter()
+            .zip(&self.plan.stations)
+            .zip(&summary.stations)
+        {
+            let workloads = station
+                .workloads
+                .into_iter()
+                .zip(&plan.workloads)
+                .zip(&judged.workloads);
+            let workloads = workloads.map(|((workload, plan), judged)| {
+                let mut view = workload.finish(&plan.config, &judged.latency_ms, bins, rounds * width);
+                view.name.clone_from(&judged.name);
+                view
+            });
+            let workloads = workloads.collect();
+            let bytes_share =
+                (summary.totals.throughput_mbps > 0.0).then(|| judged.throughput_mbps / summary.totals.throughput_mbps);
+            let mut link = station.link;
+            link.truncate(bins);
+            stations.push(StationView {
+                name: judged.name.clone(),
+                idle: station.idle.curve(&[]),
+                loaded: (station.loaded.count() > 0).then(|| station.loaded.curve(&[])),
+                workloads,
+                air: station
+                    .air
+                    .map(|air| air.finish(judged.airtime_share, bytes_share, bins, rounds * width)),
+                link,
+            });
+        }
+        let folders = run.repeats();
+        let name = |path: &std::path::PathBuf| {
+            let within = path.strip_prefix(run.path()).unwrap_or(path);
+            within.to_string_lossy().into_owned()
+        };
+        View {
+            summary: summary.clone(),
+            ending: run.ending().clone(),
+            version: header.version.clone(),
+            started: header.started.map(netburn_record::UnixTime::rfc3339),
+            host: header.host.clone(),
+            health: run.health().to_vec(),
+            clocks: run.clocks().to_vec(),
+            scenario: header.plan.to_json(),
+            assumptions: header.plan.assumptions.clone(),
+            warmup_s: header.plan.warmup.as_secs_f64(),
+            rounds: self.rounds.max(1),
+            folders: folders.iter().map(name).collect(),
+            bin_s: width,
+            bins,
+            stations,
+            marks: self.marks,
+            more_marks: self.more_marks,
+            missing: self.missing,
+        }
+    }
+}
+
+impl StationGathering {
+    fn new(station: &Station, plan: &Plan, bins: Bins) -> Self {
+        let workloads = station.workloads.iter();
+        StationGathering {
+            clock: None,
+            from: plan.warmup.max(station.start).min(plan.duration).as_nanos() as i64,
+            idle: Histogram::default(),
+            loaded: Histogram::default(),
+            workloads: workloads
+                .map(|w| WorkloadGathering::new(&w.config, plan, bins))
+                .collect(),
+            air: None,
+            link: Vec::new(),
+        }
+    }
+
+    /// An instant of its clock by the controller's, in ns.
+    fn common(&self, at: Instant) -> i64 {
+        match &self.clock {
+            Some(clock) => clock.to_common(at).as_nanos(),
+            None => at.as_nanos(),
+        }
+    }
+}
+
+impl WorkloadGathering {
+    fn new(config: &Config, plan: &Plan, bins: Bins) -> Self {
+        WorkloadGathering {
+            latency: Histogram::default(),
+            bins: vec![Histogram::default(); bins.count],
+            down: vec![0; bins.count],
+            up: vec![0; bins.count],
+            player: config
+                .player
+                .map(|player| (Arrivals::new(player, plan.duration), Levels::new(bins))),
+        }
+    }
+
+    /// `seconds`: how long a bin is, over all rounds.
+    fn finish(self, config: &Config, exact: &LatencyMs, bins: usize, seconds: f64) -> WorkloadView {
+        let rate = |bytes: &[u64]| -> Vec<f64> {
+            let rates = bytes.iter().take(bins).map(|bytes| *bytes as f64 * 8.0 / 1e6 / seconds);
+            rates.collect()
+        };
+        let latency_goal = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            Goal::Rate { .. } | Goal::NoStall => None,
+        });
+        let rate_goal = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Rate { at_least, .. } => Some(*at_least),
+            Goal::Latency { .. } | Goal::NoStall => None,
+        });
+        WorkloadView {
+            name: String::new(),
+            kind: config.kind.as_str().to_owned(),
+            latency_goal_ms: latency_goal.min().map(|limit| limit.as_nanos() as f64 / 1e6),
+            rate_goal_mbps: rate_goal.max().map(|rate| rate.as_bps() as f64 / 1e6),
+            latency: self.curve(exact),
+            over_time: self.bins.iter().take(bins).map(latency_bin).collect(),
+            down_mbps: rate(&self.down),
+            up_mbps: rate(&self.up),
+            buffer: self.player.zip(config.player).map(|((_, levels), player)| {
+                let mut view = levels.finish(&player);
+                view.least_s.truncate(bins);
+                view.end_s.truncate(bins);
+                view
+            }),
+        }
+    }
+
+    /// The curve through the summary's own percentiles, where both counted the same.
+    fn curve(&self, exact: &LatencyMs) -> Curve {
+        let known: Vec<(Probability, f64)> = [
+            (P50, exact.p50),
+            (P75, exact.p75),
+            (P90, exact.p90),
+            (P95, exact.p95),
+            (P99, exact.p99),
+        ]
+        .into_iter()
+        .filter_map(|(level, value)| Some((level, value?)))
+        .filter(|_| exact.count == self.latency.count())
+        .collect();
+        self.latency.curve(&known)
+    }
+}
+
+fn latency_bin(of: &Histogram<5>) -> Option<LatencyBin> {
+    let ms = |nanos: u64| nanos as f64 / 1e6;
+    (of.count() > 0).then(|| LatencyBin {
+        count: of.count(),
+        unbounded: of.unbounded(),
+        min_ms: of.range().map(|(least, _)| ms(least)),
+        p50_ms: of.supported_ms(P50),
+        p95_ms: of.supported_ms(P95),
+        max_ms: of.range().map(|(_, most)| ms(most)),
+    })
+}
+
+impl AirCount {
+    fn add(&mut self, row: &AirRow) {
+        let airtime = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
+        self.airtime = self.airtime.saturating_add(airtime);
+        self.transmissions = self.transmissions.saturating_add(row.transmissions);
+        self.mpdus = self.mpdus.saturating_add(row.mpdus);
+        self.retries = self.retries.saturating_add(row.retries);
+        self.backlog = self.backlog.max(row.backlog);
+        self.drops = self.drops.saturating_add(row.drops);
+        self.marks = self.marks.saturating_add(row.marks);
+    }
+
+    fn aggregate(&self) -> Option<f64> {
+        (self.transmissions > 0).then(|| self.mpdus as f64 / self.transmissions as f64)
+    }
+}
+
+impl AirGathering {
+    fn finish(self, airtime: Option<f64>, bytes: Option<f64>, bins: usize, seconds: f64) -> AirView {
+        let bin = |count: &AirCount| AirBin {
+            airtime: count.airtime as f64 / 1e9 / seconds,
+            aggregate: count.aggregate(),
+            backlog: count.backlog,
+            drops: count.drops,
+        };
+        let all = &self.all;
+        AirView {
+            airtime_share: airtime,
+            bytes_share: bytes,
+            mean_aggregate: all.aggregate(),
+            retry_share: (all.mpdus > 0).then(|| all.retries as f64 / all.mpdus as f64),
+            drops: all.drops,
+            marks: all.marks,
+            bins: self.bins.iter().take(bins).map(bin).collect(),
+        }
+    }
+}
+
+/// The width of the record's intervals.
+const _: () = assert!(BIN.as_nanos() == 100_000_000);
