@@ -2,7 +2,9 @@
 //!
 //! - [`Hub`]: the whole as one state machine. [`owner`]: what `run --on fleet` and its like say to it.
 //! - [`state`]: what is kept in the state directory. [`serve`]: listeners, HTTP and WebSockets around it.
+//! - [`annex`](mod@annex): where others answer below `/runs`.
 
+pub mod annex;
 mod doors;
 mod http;
 pub mod machine;
@@ -14,6 +16,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 
+pub use annex::{ANNEX, Annex};
 pub(crate) use http::{JOIN, OWNER, RUN};
 pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
 pub use serve::{Config, Controller, News, ServeError};

@@ -1,5 +1,9 @@
 //! The run folders that there are, without reading more of each than its first lines.
 
+mod brief;
+
+pub use brief::{Brief, BriefStation, brief};
+
 use crate::document::{FILE, Head, check_version, header_from_json};
 use crate::error::Error;
 use crate::finish::{SPOOL, open_spool};
@@ -63,8 +67,9 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
     Ok(listed)
 }
 
-/// One folder; `None` when it is no run.
-fn look(path: &Path) -> Option<Listed> {
+/// One folder; `None` when it is no run. Nothing is written, and nothing that is left is finished.
+#[must_use]
+pub fn look(path: &Path) -> Option<Listed> {
     let mut listed = Listed {
         path: path.to_owned(),
         name: path.file_name()?.to_string_lossy().into_owned(),

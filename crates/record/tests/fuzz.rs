@@ -119,6 +119,17 @@ fn spool(rows: &[Row]) -> Vec<u8> {
     writer.into_disk().0
 }
 
+/// A file's bytes from the beginning, whoever else moves its place.
+struct Growing(std::fs::File, u64);
+
+impl io::Read for Growing {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = std::os::unix::fs::FileExt::read_at(&self.0, into, self.1)?;
+        self.1 += read as u64;
+        Ok(read)
+    }
+}
+
 /// The rows of a spool and how many bytes were dropped.
 fn read(bytes: &[u8]) -> (Vec<Row>, u64) {
     let mut reader = SpoolReader::open(bytes).unwrap();
@@ -141,6 +152,29 @@ proptest! {
         for cut in ends[0]..whole.len() {
             let kept = ends.iter().rposition(|end| *end <= cut).unwrap();
             prop_assert_eq!(read(&whole[..cut]), (rows[..kept].to_vec(), (cut - ends[kept]) as u64));
+        }
+    }
+
+    /// However it grows, whoever follows it gets every row once, as soon as it is whole.
+    #[test]
+    fn a_spool_that_grows_is_followed(rows in prop::collection::vec(any_row(), 0..8), steps in prop::collection::vec(1_usize..90, 1..40)) {
+        let whole = spool(&rows);
+        let ends: Vec<usize> = (0..=rows.len()).map(|count| spool(&rows[..count]).len()).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&whole[..ends[0]]).unwrap();
+        let mut written = ends[0];
+        let reader = file.try_clone().unwrap();
+        let mut follower = SpoolReader::open(Growing(reader, 0)).unwrap();
+        let mut got = Vec::new();
+        for step in steps.into_iter().chain([whole.len()]) {
+            let to = (written + step).min(whole.len());
+            file.write_all(&whole[written..to]).unwrap();
+            written = to;
+            while let Some(row) = follower.next_row_so_far().unwrap() {
+                got.push(row);
+            }
+            let wanted = ends.iter().rposition(|end| *end <= written).unwrap();
+            prop_assert_eq!(&got, &rows[..wanted]);
         }
     }
 

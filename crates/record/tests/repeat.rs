@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::runs::{State, list};
+use netburn_record::runs::{State, brief, list};
 use netburn_record::{Ending, Error, Ground, Header, Recorder, Repeats, Role, Row, Run, Sink, make_folder, pool};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
@@ -224,6 +224,15 @@ fn run_folders_are_listed_with_what_became_of_them() {
         ]
     );
     assert_eq!(listed[1].scenario.as_deref(), Some("again"));
+    let short = brief(&listed[2].path.join("run.json")).unwrap();
+    assert_eq!((short.scenario.as_str(), short.ground), ("again", Ground::Lab));
+    assert_eq!(
+        (short.verdict, short.started),
+        (Verdict::Inconclusive, listed[2].started)
+    );
+    assert_eq!(short.repeats, 0);
+    assert!(!short.stations.is_empty() && short.stations.iter().all(|station| !station.name.is_empty()));
+    assert!(brief(&listed[0].path.join("run.json")).is_err());
     assert_eq!(listed[4].ground, Some(Ground::Lab));
     drop(live);
 }

@@ -1,5 +1,6 @@
 //! What a controller answers over HTTP/1.1: the station page, and conversations at `/join`, `/run/RUN` and `/owner`.
 
+use super::annex::{self, Annex, AnnexBody};
 use super::doors::{Bytes as Stream, From, HEAD, Visit};
 use crate::own_clock::std;
 use crate::page;
@@ -16,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
@@ -44,16 +46,35 @@ pub(super) trait House: Send + Sync + 'static {
     /// Whether the run is held here; `None`: then the opening is refused. Called before [`enter`](Self::enter).
     fn knows(&self, run: &str) -> bool;
 
+    /// Who answers below [`ANNEX`](super::ANNEX), if anybody.
+    fn annex(&self) -> Option<&Arc<dyn Annex>>;
+
     /// Somebody has opened a conversation.
     fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>);
 }
 
 /// Answers requests until the connection ends or becomes a conversation.
-pub(super) async fn answer(visit: Visit, house: Arc<impl House>) {
+///
+/// `stays` is set once a visitor was let in by the annex.
+pub(super) async fn answer(visit: Visit, house: Arc<impl House>, stays: &AtomicBool) {
     let Visit { stream, from } = visit;
-    let service = hyper::service::service_fn(move |request| {
-        let answer = answered(request, from, &house);
-        async move { Ok::<_, Infallible>(answer) }
+    let service = hyper::service::service_fn(|request: Request<Incoming>| {
+        let annex = house.annex().filter(|_| annex::owns(request.uri().path()));
+        let answer = match (annex, redirect(&request, from, &house)) {
+            (_, Some(away)) => Err(away),
+            (Some(annex), None) => Ok(annex.answer(request, from.tls || from.is_near())),
+            (None, None) => Err(answered(request, from, &house)),
+        };
+        async move {
+            Ok::<_, Infallible>(match answer {
+                Ok(answering) => {
+                    let answer = answering.await;
+                    stays.fetch_or(answer.admitted, Ordering::Relaxed);
+                    answer.response
+                }
+                Err(own) => own.map(|body| Box::pin(body) as AnnexBody),
+            })
+        }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -67,9 +88,18 @@ pub(super) async fn answer(visit: Visit, house: Arc<impl House>) {
     }
 }
 
+/// Where somebody is sent who came in the clear to a house that is to be found over TLS.
+fn redirect(request: &Request<Incoming>, from: From, house: &Arc<impl House>) -> Option<Response<Whole>> {
+    let secure = house.secure().filter(|_| !from.tls && !from.is_near())?;
+    let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet is joined over TLS");
+    if let Ok(to) = HeaderValue::from_str(&format!("{secure}{}", request.uri().path())) {
+        answer.headers_mut().insert(LOCATION, to);
+    }
+    Some(answer)
+}
+
 fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>) -> Response<Whole> {
     let path = request.uri().path().to_owned();
-    let redirect = house.secure().filter(|_| !from.tls && !from.is_near());
     let opening = match path.as_str() {
         JOIN => Some(Opening::Member),
         OWNER if from.is_near() => Some(Opening::Owner),
@@ -78,13 +108,6 @@ fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>)
             .filter(|run| is_run(run))
             .map(|run| Opening::Run(run.to_owned())),
     };
-    if let Some(secure) = redirect {
-        let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet is joined over TLS");
-        if let Ok(to) = HeaderValue::from_str(&format!("{secure}{path}")) {
-            answer.headers_mut().insert(LOCATION, to);
-        }
-        return answer;
-    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are answered here");
         answer

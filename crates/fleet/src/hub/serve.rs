@@ -1,5 +1,6 @@
 //! Sockets and timers around a [`Hub`].
 
+use super::annex::Annex;
 use super::doors::{From, Metered, Place, Porch, Visit, open};
 use super::http::{self, House, Opening};
 use super::machine::{Hub, Line, Output, Setup, Way};
@@ -101,6 +102,7 @@ pub struct Controller {
     token: Token,
     secret: Token,
     addresses: Vec<SocketAddr>,
+    annex: Option<Arc<dyn Annex>>,
 }
 
 impl Config {
@@ -195,6 +197,7 @@ impl Controller {
             token,
             secret,
             addresses,
+            annex: None,
         })
     }
 
@@ -214,6 +217,19 @@ impl Controller {
     #[must_use]
     pub fn urls(&self) -> Vec<JoinUrl> {
         urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
+    }
+
+    /// What lets somebody in who asks for the runs: kept like the fleet's token, and told to nobody who joins.
+    ///
+    /// # Errors
+    /// When it can't be read or made.
+    pub fn runs_token(&self) -> Result<Token, StateError> {
+        Ok(Token::known(&self.claim.runs_token()?))
+    }
+
+    /// From now on `annex` answers below [`ANNEX`](super::ANNEX).
+    pub fn set_annex(&mut self, annex: Arc<dyn Annex>) {
+        self.annex = Some(annex);
     }
 
     /// Where to join on this machine.
@@ -239,6 +255,7 @@ impl Controller {
             token,
             secret,
             addresses,
+            annex,
         } = self;
         let join = |token: &str| urls(&config, &addresses, &identity, token);
         let setup = Setup {
@@ -256,6 +273,7 @@ impl Controller {
         let (tell, mut events) = mpsc::channel(EVENTS);
         let rooms = Arc::new(Rooms {
             secure,
+            annex,
             runs: Mutex::default(),
             next: AtomicU64::new(0),
             passed: Arc::new(Semaphore::new(MAX_PASSED)),
@@ -472,6 +490,7 @@ impl Run {
 /// What connections know of the house that they stand before.
 struct Rooms {
     secure: Option<String>,
+    annex: Option<Arc<dyn Annex>>,
     runs: Mutex<BTreeMap<String, u16>>,
     next: AtomicU64,
     passed: Arc<Semaphore>,
@@ -498,6 +517,10 @@ impl Rooms {
 impl House for Rooms {
     fn secure(&self) -> Option<&str> {
         self.secure.as_deref()
+    }
+
+    fn annex(&self) -> Option<&Arc<dyn Annex>> {
+        self.annex.as_ref()
     }
 
     fn knows(&self, run: &str) -> bool {
@@ -616,9 +639,10 @@ async fn receive(listener: TcpListener, tls: TlsAcceptor, porch: Porch, rooms: A
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let (tls, rooms) = (tls.clone(), Arc::clone(&rooms));
-                admit(&porch, Some(peer.ip().to_canonical()), async move {
+                let stays = Arc::new(AtomicBool::new(false));
+                admit(&porch, Some(peer.ip().to_canonical()), Arc::clone(&stays), async move {
                     match open(stream, peer, tls).await {
-                        Ok(visit) => http::answer(visit, rooms).await,
+                        Ok(visit) => http::answer(visit, rooms, &stays).await,
                         Err(error) => tracing::debug!(%peer, %error, "a connection came to nothing"),
                     }
                 });
@@ -641,19 +665,31 @@ async fn receive_near(listener: tokio::net::UnixListener, porch: Porch, rooms: A
                         tls: false,
                     },
                 };
-                admit(&porch, None, http::answer(visit, Arc::clone(&rooms)));
+                let (stays, rooms) = (Arc::new(AtomicBool::new(false)), Arc::clone(&rooms));
+                admit(&porch, None, Arc::clone(&stays), async move {
+                    http::answer(visit, rooms, &stays).await;
+                });
             }
             Err(error) => breathe(&error).await,
         }
     }
 }
 
-/// Gives a visitor a place for as long as it may take.
-fn admit(porch: &Porch, address: Option<IpAddr>, visit: impl Future<Output = ()> + Send + 'static) {
+/// Gives a visitor a place for as long as it may take, which is for as long as it likes once it `stays`.
+fn admit(
+    porch: &Porch,
+    address: Option<IpAddr>,
+    stays: Arc<AtomicBool>,
+    visit: impl Future<Output = ()> + Send + 'static,
+) {
     let place: Place = porch.place(address);
     let number = place.number();
     let task = tokio::spawn(async move {
-        let _ = timeout(std(super::doors::VISIT), visit).await;
+        let mut visit = std::pin::pin!(visit);
+        let over = timeout(std(super::doors::VISIT), &mut visit).await.is_ok();
+        if !over && stays.load(Ordering::Relaxed) {
+            visit.await;
+        }
         drop(place);
     });
     porch.hold(number, task.abort_handle());

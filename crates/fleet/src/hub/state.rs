@@ -1,6 +1,6 @@
 //! What a controller keeps between its lives, and what tells this user's other commands where it is.
 //!
-//! A folder of its own, readable by its user alone: `token`, `certificate.pem`, `key.pem`, `late/`; and while a
+//! A folder of its own, readable by its user alone: `token`, `runs-token`, `certificate.pem`, `key.pem`, `late/`; and while a
 //! controller runs `controller.sock`, `controller.json` and a lock on `controller.lock`.
 
 use crate::join_url::{is_token, new_token};
@@ -160,11 +160,15 @@ impl Claim {
     /// # Errors
     /// When it can't be read or made.
     pub fn token(&self) -> Result<String, StateError> {
-        match std::fs::read_to_string(self.state.0.join("token")) {
-            Ok(text) if is_token(text.trim()) => Ok(text.trim().to_owned()),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.state.fault("token", error)),
-            _ => self.new_token(),
-        }
+        self.kept("token")
+    }
+
+    /// What lets its user look at the runs: the one that was kept, or a new one. Members don't know it.
+    ///
+    /// # Errors
+    /// When it can't be read or made.
+    pub fn runs_token(&self) -> Result<String, StateError> {
+        self.kept("runs-token")
     }
 
     /// A new token, kept in the place of the old one.
@@ -172,8 +176,20 @@ impl Claim {
     /// # Errors
     /// When it can't be made or kept.
     pub fn new_token(&self) -> Result<String, StateError> {
-        let token = new_token().map_err(|source| self.state.fault("token", source))?;
-        self.state.write("token", format!("{token}\n").as_bytes())?;
+        self.renewed("token")
+    }
+
+    fn kept(&self, name: &str) -> Result<String, StateError> {
+        match std::fs::read_to_string(self.state.0.join(name)) {
+            Ok(text) if is_token(text.trim()) => Ok(text.trim().to_owned()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.state.fault(name, error)),
+            _ => self.renewed(name),
+        }
+    }
+
+    fn renewed(&self, name: &str) -> Result<String, StateError> {
+        let token = new_token().map_err(|source| self.state.fault(name, source))?;
+        self.state.write(name, format!("{token}\n").as_bytes())?;
         Ok(token)
     }
 
@@ -259,8 +275,11 @@ mod tests {
         let claim = state.claim().unwrap();
         assert_eq!(claim.token().unwrap(), token);
         assert_eq!(claim.identity().unwrap().fingerprint(), fingerprint);
+        let runs = claim.runs_token().unwrap();
+        assert_ne!(runs, token);
         assert_ne!(claim.new_token().unwrap(), token);
         assert_ne!(claim.token().unwrap(), token);
+        assert_eq!(claim.runs_token().unwrap(), runs);
     }
 
     #[cfg(unix)]

@@ -96,6 +96,25 @@ impl<R: Read> SpoolReader<R> {
         Ok(None)
     }
 
+    /// The next row of a spool that is still being written; `None` when there is none yet: ask again later. A frame that is
+    /// wrong, rather than not there yet, is never passed.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn next_row_so_far(&mut self) -> io::Result<Option<Row>> {
+        self.source.exhausted = false;
+        match self.source.frame()? {
+            Some((kind, length)) if length <= LONGEST_ROW => {
+                let row = payload::decode(kind, &self.source.bytes()[5..5 + length]);
+                if row.is_some() {
+                    self.source.skip(length + FRAME_OVERHEAD);
+                }
+                Ok(row)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// What it held, once [`next_row`](Self::next_row) has returned `None`.
     #[must_use]
     pub fn end(&self) -> Option<End> {

@@ -1,0 +1,15 @@
+//! A page over HTTP that shows the runs of a directory: which there are and what became of them, one that is under way,
+//! a report, a comparison of two.
+//!
+//! From the top:
+//!
+//! - [`serve`]: the page on a port of its own, for `netburn ui`. As an [`Annex`](netburn_fleet::hub::Annex) the same
+//!   [`Dashboard`] hangs at a fleet's controller.
+//! - [`house`]: who asks for what, and who is let in.
+//! - [`query`]: which runs are wanted. [`index`]: which there are, kept beside them. [`name`]: which folder is meant.
+//! - [`live`]: what a run under way does now, as a pure model; [`follow`]: its spool, read as it grows.
+//! - [`files`]: the page itself.
+
+pub mod index;
+pub mod name;
+pub mod query;

@@ -1,0 +1,177 @@
+//! What a list shows of a finished run: the beginning of its `run.json` up to the end of the summary.
+
+use crate::document::check_version;
+use crate::error::Error;
+use crate::header::Ground;
+use crate::utc::UnixTime;
+use netburn_workload::Verdict;
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The longest `run.json` that is looked into, in bytes.
+const LONGEST: u64 = 256 << 20;
+
+/// A finished run in few words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's title.
+    pub title: Option<String>,
+    /// What the scenario is meant to find out.
+    pub question: Option<String>,
+    /// What was measured.
+    pub ground: Ground,
+    /// When it was begun, where the record says so.
+    pub started: Option<UnixTime>,
+    /// The worst station's verdict.
+    #[serde(with = "crate::summary::verdict")]
+    pub verdict: Verdict,
+    /// Whether there are too few samples to be sure of the verdict.
+    pub provisional: bool,
+    /// Whether the gate found the figures in order.
+    pub sound: bool,
+    /// How long the load was planned to run, in seconds.
+    pub duration_s: f64,
+    /// What all chance came from.
+    pub seed: u64,
+    /// Content moved by all stations together, in Mbit/s.
+    pub throughput_mbps: f64,
+    /// Who took part, in the plan's order.
+    pub stations: Vec<BriefStation>,
+    /// How many runs are pooled in it; 0 when it is one run.
+    pub repeats: usize,
+}
+
+/// A station in few words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BriefStation {
+    /// Its name.
+    pub name: String,
+    /// Its worst goal's verdict.
+    #[serde(with = "crate::summary::verdict")]
+    pub verdict: Verdict,
+}
+
+/// Reads the beginning of a `run.json`.
+///
+/// # Errors
+/// When it can't be read, was written by a newer netburn, or is damaged before the summary's end.
+pub fn brief(path: &Path) -> Result<Brief, Error> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Error::io(path))?;
+    let read = file
+        .take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Error::io(path))?;
+    if read as u64 > LONGEST {
+        return Err(Error::damaged(path, "it is longer than any run.json"));
+    }
+    let mut seen = Seen::default();
+    let mut reader = serde_json::Deserializer::from_slice(&bytes);
+    // The visitor stops the reading with an error once it has what it needs.
+    let stopped = reader.deserialize_map(SeenVisitor(&mut seen));
+    if let Some(schema) = &seen.schema {
+        check_version(path, schema)?;
+    }
+    match seen {
+        Seen {
+            schema: Some(_),
+            started: Some(started),
+            summary: Some(summary),
+        } => Ok(summary.brief(started)),
+        _ => Err(Error::damaged(
+            path,
+            stopped
+                .err()
+                .map_or_else(|| "its first fields are missing".to_owned(), |error| error.to_string()),
+        )),
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    schema: Option<String>,
+    started: Option<Option<UnixTime>>,
+    summary: Option<Short>,
+}
+
+/// The summary, of which the most is passed over.
+#[derive(Deserialize)]
+struct Short {
+    scenario: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    question: Option<String>,
+    ground: Ground,
+    seed: u64,
+    duration_s: f64,
+    #[serde(with = "crate::summary::verdict")]
+    verdict: Verdict,
+    provisional: bool,
+    gate: ShortGate,
+    totals: ShortTotals,
+    stations: Vec<BriefStation>,
+    repeats: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct ShortGate {
+    ok: bool,
+}
+
+#[derive(Deserialize)]
+struct ShortTotals {
+    throughput_mbps: f64,
+}
+
+impl Short {
+    fn brief(self, started: Option<UnixTime>) -> Brief {
+        Brief {
+            scenario: self.scenario,
+            title: self.title,
+            question: self.question,
+            ground: self.ground,
+            started,
+            verdict: self.verdict,
+            provisional: self.provisional,
+            sound: self.gate.ok,
+            duration_s: self.duration_s,
+            seed: self.seed,
+            throughput_mbps: self.totals.throughput_mbps,
+            stations: self.stations,
+            repeats: self.repeats.len(),
+        }
+    }
+}
+
+struct SeenVisitor<'a>(&'a mut Seen);
+
+impl<'de> Visitor<'de> for SeenVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the document of a run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            match &*key {
+                "schema" => self.0.schema = Some(map.next_value()?),
+                "started" => self.0.started = Some(map.next_value()?),
+                "summary" => {
+                    self.0.summary = Some(map.next_value()?);
+                    return Err(A::Error::custom("its first fields are missing"));
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
