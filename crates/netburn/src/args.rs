@@ -2,6 +2,7 @@
 
 mod conform;
 mod decode;
+mod export;
 mod fetch;
 mod fleet;
 mod lab;
@@ -12,6 +13,7 @@ mod validate;
 
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
+pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Fetch(Box<FetchArgs>),
     Report(ReportArgs),
     Runs(RunsArgs),
+    Export(ExportArgs),
     Decode(DecodeArgs),
     Validate(ValidateArgs),
     Sweep(SweepArgs),

@@ -7,6 +7,7 @@ mod conform;
 mod decode;
 mod doctor;
 mod exit;
+mod export;
 mod fetch;
 mod fleet;
 mod join;
@@ -56,6 +57,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),
         Command::Runs(args) => record::runs(&args),
+        Command::Export(args) => export::export(&args),
         Command::Decode(args) => decode::decode(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Sweep(args) => sweep::sweep(&args),

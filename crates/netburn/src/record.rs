@@ -76,7 +76,7 @@ pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
 }
 
 /// A folder that is no run is the wrong input; one that can't be finished because the disk is full is no measurement.
-fn unopened(path: &Path, error: Error) -> Stop {
+pub(crate) fn unopened(path: &Path, error: Error) -> Stop {
     match &error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
             Stop::NotMeasured(format!("{error}; the rows in {} are still there", path.display()))

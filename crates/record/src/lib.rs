@@ -8,6 +8,7 @@
 //! - [`amend`](mod@amend): results that come home when the run is over.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
+//! - [`export`]: a run as others' tools read it: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
 pub mod amend;
@@ -15,6 +16,7 @@ mod bins;
 mod columns;
 mod document;
 pub mod error;
+pub mod export;
 mod finish;
 #[doc(hidden)]
 pub mod fuzz;

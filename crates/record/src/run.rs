@@ -259,7 +259,7 @@ impl Run {
         Ok(counter.finish(self.ending()))
     }
 
-    fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
+    pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
         let path = table_path(&self.path, T::NAME);
         let file = File::open(&path).map_err(Error::io(&path))?;
         let names = Names::new(&self.header.plan);

@@ -47,6 +47,11 @@ fn help_of_runs() {
 }
 
 #[test]
+fn help_of_export() {
+    insta::assert_snapshot!(page(&["export", "--help"]));
+}
+
+#[test]
 fn help_of_decode() {
     insta::assert_snapshot!(page(&["decode", "--help"]));
 }

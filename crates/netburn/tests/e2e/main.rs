@@ -8,6 +8,7 @@ mod browser;
 mod common;
 mod counts;
 mod decode;
+mod exporting;
 mod fetching;
 mod fleet;
 mod grounds;

@@ -31,8 +31,15 @@ enum Gathered {
     },
 }
 
+/// One value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Value<'a> {
+    Number(i64),
+    Text(&'a [u8]),
+}
+
 impl Batch {
-    fn new(columns: &[Column]) -> Self {
+    pub(crate) fn new(columns: &[Column]) -> Self {
         let gathered = |column: &Column| {
             let levels = column.optional.then(Vec::new);
             match column.is_text() {
@@ -50,6 +57,26 @@ impl Batch {
             columns: columns.iter().map(gathered).collect(),
             at: 0,
             rows: 0,
+        }
+    }
+
+    /// Hands the values of the one row that was given to `take`, in order, and forgets it: for those who write other things
+    /// than Parquet.
+    pub(crate) fn take_row(&mut self, mut take: impl FnMut(usize, Option<Value<'_>>)) {
+        self.at = 0;
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            match column {
+                Gathered::Numbers { values, levels } => {
+                    take(place, values.first().copied().map(Value::Number));
+                    values.clear();
+                    levels.iter_mut().for_each(Vec::clear);
+                }
+                Gathered::Texts { values, levels } => {
+                    take(place, values.first().map(|text| Value::Text(text.data())));
+                    values.clear();
+                    levels.iter_mut().for_each(Vec::clear);
+                }
+            }
         }
     }
 
@@ -96,26 +123,53 @@ impl Batch {
 
 /// Writes one table's file.
 pub(crate) struct TableWriter<T, W: Write + Send> {
-    file: SerializedFileWriter<W>,
-    batch: Batch,
-    rows: u64,
+    file: FileWriter<W>,
     table: PhantomData<fn(T)>,
 }
 
 impl<T: Table, W: Write + Send> TableWriter<T, W> {
     pub(crate) fn new(to: W) -> io::Result<Self> {
-        let file = SerializedFileWriter::new(to, schema(T::NAME, T::COLUMNS), properties(T::COLUMNS));
         Ok(TableWriter {
-            file: file.map_err(io_error)?,
-            batch: Batch::new(T::COLUMNS),
-            rows: 0,
+            file: FileWriter::new(to, T::NAME, T::COLUMNS)?,
             table: PhantomData,
         })
     }
 
     pub(crate) fn put(&mut self, row: &T, names: &Names) -> io::Result<()> {
-        row.write(names, &mut self.batch);
-        debug_assert_eq!(self.batch.at, T::COLUMNS.len(), "a row has a value for every column");
+        self.file.put(|batch| row.write(names, batch))
+    }
+
+    /// Writes what is left and the file's end; the number of rows and what was written to.
+    pub(crate) fn finish(self) -> io::Result<(u64, W)> {
+        self.file.finish()
+    }
+}
+
+/// Writes a file of any columns.
+pub(crate) struct FileWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    batch: Batch,
+    rows: u64,
+}
+
+impl<W: Write + Send> FileWriter<W> {
+    pub(crate) fn new(to: W, table: &str, columns: &[Column]) -> io::Result<Self> {
+        let file = SerializedFileWriter::new(to, schema(table, columns), properties(columns));
+        Ok(FileWriter {
+            file: file.map_err(io_error)?,
+            batch: Batch::new(columns),
+            rows: 0,
+        })
+    }
+
+    /// One row: `give` gives a value for every column, in order.
+    pub(crate) fn put(&mut self, give: impl FnOnce(&mut Batch)) -> io::Result<()> {
+        give(&mut self.batch);
+        debug_assert_eq!(
+            self.batch.at,
+            self.batch.columns.len(),
+            "a row has a value for every column"
+        );
         self.batch.at = 0;
         self.batch.rows += 1;
         match self.batch.rows >= ROW_GROUP {
@@ -124,7 +178,6 @@ impl<T: Table, W: Write + Send> TableWriter<T, W> {
         }
     }
 
-    /// Writes what is left and the file's end; the number of rows and what was written to.
     pub(crate) fn finish(mut self) -> io::Result<(u64, W)> {
         self.flush()?;
         let to = self.file.into_inner().map_err(io_error)?;

@@ -338,6 +338,7 @@ impl WorkloadCounter {
         count(&mut evidence.counts, operation.outcome, latency.is_some());
         if let Some(latency) = latency {
             evidence.latency.push(latency);
+            evidence.lengths.put(operation.bytes);
             self.longest = self.longest.max(latency);
         }
         for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {

@@ -42,6 +42,8 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) counts: Counts,
     /// From due to end in ns, of those that finished.
     pub(crate) latency: Vec<u64>,
+    /// What those that finished brought.
+    pub(crate) lengths: Lengths,
     /// From start to connected in ns.
     pub(crate) dial: Vec<u64>,
     /// Those whose dialling failed.
@@ -77,6 +79,36 @@ pub(crate) struct Counts {
     pub(crate) timed_out: u64,
     pub(crate) missed: u64,
     pub(crate) unfinished: u64,
+}
+
+/// Bytes of content of finished operations: their sum, and that of their squares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Lengths {
+    pub(crate) count: u64,
+    pub(crate) sum: u128,
+    pub(crate) squares: u128,
+}
+
+impl Lengths {
+    pub(crate) fn put(&mut self, bytes: u64) {
+        let bytes = u128::from(bytes);
+        self.count += 1;
+        self.sum = self.sum.saturating_add(bytes);
+        self.squares = self.squares.saturating_add(bytes * bytes);
+    }
+
+    fn add(&mut self, other: &Lengths) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
+
+    /// Mean and standard deviation in bytes; `None` when none finished.
+    pub(crate) fn mean_and_deviation(&self) -> Option<(f64, f64)> {
+        let count = (self.count > 0).then_some(self.count)? as f64;
+        let mean = self.sum as f64 / count;
+        Some((mean, (self.squares as f64 / count - mean * mean).max(0.0).sqrt()))
+    }
 }
 
 impl Counts {
@@ -130,6 +162,7 @@ impl WorkloadEvidence {
     fn add(&mut self, other: WorkloadEvidence) {
         self.counts.add(&other.counts);
         self.latency.extend(other.latency);
+        self.lengths.add(&other.lengths);
         self.dial.extend(other.dial);
         self.undialled += other.undialled;
         self.first_byte.extend(other.first_byte);

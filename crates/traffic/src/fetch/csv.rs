@@ -1,44 +1,15 @@
 //! Results as lines of a CSV file (RFC 4180) that grows, with the columns that users of the older netburn know.
 
 use super::Report;
+use netburn_record::export::csv::quoted;
 use netburn_stats::percentile::{P50, P75, P90, P95, P99};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The columns. Those about Wi-Fi stay empty: the link is not looked at here. MB are 10⁶ bytes, KB 10³.
-pub const COLUMNS: [&str; 29] = [
-    "hostname",
-    "timestamp",
-    "interface",
-    "ESSID",
-    "frequency",
-    "AP",
-    "bitrate before",
-    "bitrate after",
-    "link quality before",
-    "link quality after",
-    "link warning",
-    "elapsed s",
-    "concurrency",
-    "pages fetched",
-    "data fetched MB",
-    "mean page length KB",
-    "percent OK",
-    "page length deviation KB",
-    "throughput Mbit/s",
-    "max latency ms",
-    "99% latency ms",
-    "95% latency ms",
-    "90% latency ms",
-    "75% latency ms",
-    "median latency ms",
-    "min latency ms",
-    "mean latency ms",
-    "jitter interval ms",
-    "idle latency ms",
-];
+/// The columns: those that an exported run begins with. The ones about Wi-Fi stay empty: the link is not looked at here.
+pub use netburn_record::export::csv::HEADING as COLUMNS;
 
 /// Appends the report to the file at `path`, and the heading first when the file is new or empty. Others that append
 /// to it meanwhile wait.
@@ -98,16 +69,6 @@ pub fn line(report: &Report, hostname: &str, at: SystemTime) -> String {
     fields.join(",")
 }
 
-/// A field in quotes where it needs them; one that a spreadsheet would take for a formula becomes plain text.
-fn quoted(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
-    }
-}
-
 /// This machine's name; empty where it has none.
 #[must_use]
 pub fn hostname() -> String {
@@ -158,12 +119,5 @@ mod tests {
         ] {
             assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
-    }
-
-    #[test]
-    fn names_stay_one_field_and_plain_text() {
-        assert_eq!(quoted("box"), "box");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(quoted("=1+1"), "'=1+1");
     }
 }

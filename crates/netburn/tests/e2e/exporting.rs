@@ -1,0 +1,323 @@
+//! Exports, each opened by a tool that others made.
+
+use crate::common::{Bench, Ended, SMALL, finish, house, station};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The columns that users of the older netburn know, in its order.
+const KNOWN: [&str; 28] = [
+    "hostname",
+    "timestamp",
+    "interface",
+    "ESSID",
+    "frequency",
+    "AP",
+    "bitrate before",
+    "bitrate after",
+    "link quality before",
+    "link quality after",
+    "link warning",
+    "elapsed s",
+    "concurrency",
+    "pages fetched",
+    "data fetched MB",
+    "mean page length KB",
+    "percent OK",
+    "page length deviation KB",
+    "throughput Mbit/s",
+    "max latency ms",
+    "99% latency ms",
+    "95% latency ms",
+    "90% latency ms",
+    "75% latency ms",
+    "median latency ms",
+    "min latency ms",
+    "mean latency ms",
+    "jitter interval ms",
+];
+
+/// Where `scripts/install-test-needs` puts what Python brings.
+pub(crate) fn tool(name: &str) -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("a home"));
+    let cache = || std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from);
+    let tools =
+        std::env::var_os("NETBURN_TEST_TOOLS").map_or_else(|| cache().join("netburn-test-tools"), PathBuf::from);
+    let path = tools.join("bin").join(name);
+    assert!(
+        path.exists(),
+        "{} is missing: scripts/install-test-needs",
+        path.display()
+    );
+    path
+}
+
+/// Runs a Python script that prints a JSON document.
+#[track_caller]
+fn python(bench: &Bench, script: &str, args: &[&Path]) -> Value {
+    let mut command = Command::new(tool("python"));
+    command.arg("-c").arg(script).args(args);
+    finish(bench.prepared(command)).expect(0).json()
+}
+
+/// A simulated run into `run`.
+fn simulated(bench: &Bench, scenario: &str, more: &[&str]) -> Value {
+    bench.write("scenario.toml", scenario);
+    let args = [
+        "run",
+        "scenario.toml",
+        "--on",
+        "simulate",
+        "--out",
+        "run",
+        "--format",
+        "json",
+    ];
+    finish(bench.netburn(args.iter().chain(more))).expect(0).json()
+}
+
+fn export(bench: &Bench, format: &str, more: &[&str]) -> Ended {
+    let args = ["export", "run", "--to", format];
+    finish(bench.netburn(args.iter().chain(more))).expect(0)
+}
+
+#[test]
+fn a_spreadsheet_has_the_columns_that_people_know() {
+    let bench = Bench::new();
+    let summary = simulated(&bench, SMALL, &[]);
+    export(&bench, "csv", &["--out", "run.csv"]);
+    let read = "import csv, json, sys; print(json.dumps(list(csv.reader(open(sys.argv[1], newline='')))))";
+    let rows = python(&bench, read, &[&bench.path("run.csv")]);
+    let row = |number: usize| rows[number].as_array().unwrap();
+    let heading: Vec<&str> = row(0).iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(heading[..KNOWN.len()], KNOWN);
+    let cell = |number: usize, name: &str| {
+        let place = heading.iter().position(|known| *known == name).unwrap();
+        row(number)[place].as_str().unwrap()
+    };
+    assert_eq!(rows.as_array().unwrap().len(), 1 + 2);
+    for (number, name) in [(1, "caller"), (2, "reader")] {
+        let of = &station(&summary, name)["workloads"][0];
+        assert_eq!((cell(number, "hostname"), cell(number, "run")), (name, "run"));
+        assert_eq!(cell(number, "timestamp"), "", "virtual time has no date");
+        let near = |column: &str, expected: &Value| {
+            let got: f64 = cell(number, column).parse().unwrap();
+            let expected = expected.as_f64().unwrap();
+            assert!(
+                (got - expected).abs() <= 0.0005 + 1e-9,
+                "{name} {column}: {got} and {expected}"
+            );
+        };
+        near("throughput Mbit/s", &of["throughput_mbps"]);
+        near("max latency ms", &of["latency_ms"]["max"]);
+        near("median latency ms", &of["latency_ms"]["p50"]);
+        near("min latency ms", &of["latency_ms"]["min"]);
+        near("pages fetched", &of["latency_ms"]["count"]);
+        near("percent OK", &100.0.into());
+        near("elapsed s", &3.0.into());
+    }
+    // Frames of 16 KiB, one every 131 ms: 22 or 23 of them in 3 s, and Mbit are what MB are in 3 s, times 8.
+    assert_eq!(cell(1, "mean page length KB"), "16.384");
+    assert_eq!(
+        (cell(1, "page length deviation KB"), cell(1, "concurrency")),
+        ("0.000", "8")
+    );
+    let (data, rate): (f64, f64) = (
+        cell(1, "data fetched MB").parse().unwrap(),
+        cell(1, "throughput Mbit/s").parse().unwrap(),
+    );
+    assert!((data * 8.0 / 3.0 - rate).abs() < 0.002, "{data} MB at {rate} Mbit/s");
+    // −60 dBm is 50 of 70.
+    assert_eq!(
+        (cell(1, "link quality before"), cell(1, "link quality after")),
+        ("50.000", "50.000")
+    );
+}
+
+#[test]
+fn several_runs_are_one_spreadsheet() {
+    let bench = Bench::new();
+    simulated(&bench, SMALL, &["--repeat", "3"]);
+    let text = export(&bench, "csv", &[]).out();
+    let seeds: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap())
+        .collect();
+    assert_eq!(seeds.len(), 3 * 2);
+    assert!(
+        seeds[0] == seeds[1] && seeds[1] != seeds[2] && seeds[2] != seeds[4],
+        "{seeds:?}"
+    );
+}
+
+#[test]
+fn the_whole_record_is_one_document() {
+    let bench = Bench::new();
+    let summary = simulated(&bench, SMALL, &[]);
+    let document = export(&bench, "json", &[]).json();
+    assert_eq!(document["schema"], "netburn.export/1");
+    assert_eq!(document["summary"], summary);
+    let kept: Value = serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap();
+    for (table, facts) in kept["tables"].as_object().unwrap() {
+        let rows = document["runs"][0][table].as_array().unwrap();
+        assert_eq!(facts["rows"], rows.len(), "{table}");
+    }
+    // What the rows say is what the summary does.
+    let operations = document["runs"][0]["operations"].as_array().unwrap();
+    let mut latency: Vec<i64> = operations
+        .iter()
+        .filter(|row| row["workload"] == "probe" && row["outcome"] == "finished")
+        .map(|row| row["finished"].as_i64().unwrap() - row["planned"].as_i64().unwrap())
+        .collect();
+    latency.sort_unstable();
+    let of = &station(&summary, "reader")["workloads"][0]["latency_ms"];
+    assert_eq!(of["count"], latency.len());
+    assert_eq!(of["min"].as_f64().unwrap(), latency[0] as f64 / 1e6);
+    assert_eq!(
+        of["p50"].as_f64().unwrap(),
+        latency[latency.len().div_ceil(2) - 1] as f64 / 1e6
+    );
+}
+
+/// A call over a hop of 1 Mbit/s, which it fills: it fails; and names that XML must quote.
+const HOPELESS: &str = r#"
+title = "<b>\"hopeless\"</b> & slow"
+duration = "10 s"
+baseline = "1 s"
+drain = "1 s"
+[server]
+link = { rate = "900 kbit/s" }
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.caller]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = ["voip", "probe"]
+[station.idler]
+joins = "home.5g"
+signal = "-60 dBm"
+"#;
+
+#[test]
+fn goals_are_test_cases() {
+    let bench = Bench::new();
+    let summary = simulated(&bench, HOPELESS, &[]);
+    assert_eq!(summary["verdict"], "fail");
+    export(&bench, "junit", &["--out", "run.xml"]);
+    let read = "
+import json, sys
+from junitparser import JUnitXml
+print(json.dumps([[s.name, s.tests, s.failures, s.errors, s.skipped,
+                   [[c.classname, c.name, [type(r).__name__ for r in c.result]] for c in s]] for s in JUnitXml.fromfile(sys.argv[1])]))";
+    let suites = python(&bench, read, &[&bench.path("run.xml")]);
+    let expected = serde_json::json!([
+        ["scenario", 1, 0, 0, 0, [["scenario", "the run could be measured", []]]],
+        [
+            "scenario.caller",
+            1,
+            1,
+            0,
+            0,
+            [["scenario.caller.voip", "latency ≤ 150 ms", ["Failure"]]]
+        ],
+        ["scenario.idler", 1, 0, 0, 1, [["scenario.idler", "goals", ["Skipped"]]]],
+    ]);
+    assert_eq!(suites, expected);
+}
+
+#[test]
+fn an_independent_parser_reads_the_metrics_and_the_dashboard_knows_them() {
+    let bench = Bench::new();
+    let hostile = house("3 s", "1 s").replace("duration", "title = \"a \\\"b\\\" \\\\ c\"\nduration");
+    let summary = simulated(&bench, &hostile, &[]);
+    export(&bench, "openmetrics", &["--out", "run.txt"]);
+    let read = "
+import json, sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+families = text_string_to_metric_families(open(sys.argv[1]).read())
+print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.samples]))";
+    let samples = python(&bench, read, &[&bench.path("run.txt")]);
+    let samples = samples.as_array().unwrap();
+    let value = |name: &str, labels: &[(&str, &str)]| {
+        let found: Vec<f64> = samples
+            .iter()
+            .filter(|s| s[0] == name && labels.iter().all(|(label, value)| s[1][label] == *value))
+            .map(|s| s[2].as_f64().unwrap())
+            .collect();
+        assert_eq!(found.len(), 1, "{name} {labels:?}");
+        found[0]
+    };
+    let caller = station(&summary, "caller");
+    let near = |got: f64, expected: &Value, scale: f64| {
+        let expected = expected.as_f64().unwrap() * scale;
+        assert!(
+            (got - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+            "{got} and {expected}"
+        );
+    };
+    let of = [("station", "caller"), ("scenario", "scenario"), ("ground", "simulate")];
+    near(
+        value("netburn_station_throughput_bits_per_second", &of),
+        &caller["throughput_mbps"],
+        1e6,
+    );
+    near(
+        value("netburn_station_idle_latency_seconds", &of),
+        &caller["idle_latency_ms"],
+        1e-3,
+    );
+    let voip = [("workload", "voip"), ("quantile", "0.5")];
+    near(
+        value("netburn_operation_latency_seconds", &voip),
+        &caller["workloads"][0]["latency_ms"]["p50"],
+        1e-3,
+    );
+    near(
+        value("netburn_goal_met_ratio", &[]),
+        &caller["workloads"][0]["goals"][0]["met"],
+        1.0,
+    );
+    let verdict = caller["verdict"].as_str().unwrap();
+    assert_eq!(
+        value("netburn_station_verdict", &[("netburn_station_verdict", verdict)]),
+        1.0
+    );
+    // Whatever the dashboard asks for is something that some run has.
+    let page = include_str!("../../../../docs/grafana/netburn.json");
+    let dashboard: Value = serde_json::from_str(page).unwrap();
+    assert!(dashboard["panels"].as_array().unwrap().len() > 5);
+    let source = include_str!("../../../record/src/export/openmetrics.rs");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let asked: Vec<&str> = page
+        .match_indices("netburn_")
+        .map(|(at, _)| page[at..].split(|c| !is_name(c)).next().unwrap())
+        .collect();
+    assert!(asked.len() > 8);
+    for name in asked {
+        let family = name.trim_end_matches("_total").trim_end_matches("_info");
+        assert!(source.contains(&format!("\"{family}\"")), "{name} is not exported");
+    }
+}
+
+#[test]
+fn what_cannot_be_exported_is_told() {
+    let bench = Bench::new();
+    let stopped = finish(bench.netburn(["export", "nowhere", "--to", "csv"])).expect(2);
+    assert!(
+        stopped.stderr.contains("nowhere is not a run folder"),
+        "{}",
+        stopped.stderr
+    );
+    simulated(&bench, SMALL, &[]);
+    let stopped = finish(bench.netburn(["export", "run", "--to", "csv", "--out", "no/such/folder.csv"])).expect(2);
+    assert!(stopped.stderr.contains("no/such/folder.csv"), "{}", stopped.stderr);
+    let path = bench.path("run/operations.parquet");
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    for format in ["csv", "json"] {
+        let stopped = finish(bench.netburn(["export", "run", "--to", format])).expect(2);
+        assert!(stopped.stderr.contains("is damaged"), "{}", stopped.stderr);
+    }
+}

@@ -1,0 +1,261 @@
+//! What every workload of every station came to, one line each.
+
+use super::{Error, each};
+use crate::header::Header;
+use crate::row::LinkRow;
+use crate::run::Run;
+use crate::summary::evidence::{StationEvidence, WorkloadEvidence};
+use crate::summary::{StationSummary, WorkloadSummary, verdict_name};
+use netburn_workload::Config;
+use netburn_workload::config::BIN;
+use std::collections::BTreeMap;
+
+/// What stands in one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Text; empty where nothing is known.
+    Text(String),
+    /// A measurement; `None` where it isn't known, or the count doesn't support it.
+    Number(Option<f64>),
+    /// A count.
+    Count(u64),
+}
+
+/// One workload of one station in one run: a cell for each of [`COLUMNS`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The cells, in order.
+    pub cells: Vec<Cell>,
+}
+
+/// The columns: as spreadsheets show them, and as a query names them. The first [`KNOWN`] are those that users of the older
+/// netburn know, in its order. MB are 10⁶ bytes, KB 10³.
+pub const COLUMNS: [(&str, &str); 37] = [
+    ("hostname", "hostname"),
+    ("timestamp", "timestamp"),
+    ("interface", "interface"),
+    ("ESSID", "essid"),
+    ("frequency", "frequency_ghz"),
+    ("AP", "ap"),
+    ("bitrate before", "bitrate_before_mbps"),
+    ("bitrate after", "bitrate_after_mbps"),
+    ("link quality before", "link_quality_before"),
+    ("link quality after", "link_quality_after"),
+    ("link warning", "link_warning"),
+    ("elapsed s", "elapsed_s"),
+    ("concurrency", "concurrency"),
+    ("pages fetched", "fetched"),
+    ("data fetched MB", "data_mb"),
+    ("mean page length KB", "length_mean_kb"),
+    ("percent OK", "ok_percent"),
+    ("page length deviation KB", "length_deviation_kb"),
+    ("throughput Mbit/s", "throughput_mbps"),
+    ("max latency ms", "latency_max_ms"),
+    ("99% latency ms", "latency_p99_ms"),
+    ("95% latency ms", "latency_p95_ms"),
+    ("90% latency ms", "latency_p90_ms"),
+    ("75% latency ms", "latency_p75_ms"),
+    ("median latency ms", "latency_p50_ms"),
+    ("min latency ms", "latency_min_ms"),
+    ("mean latency ms", "latency_mean_ms"),
+    ("jitter interval ms", "jitter_ms"),
+    ("idle latency ms", "idle_latency_ms"),
+    ("station", "station"),
+    ("workload", "workload"),
+    ("kind", "kind"),
+    ("verdict", "verdict"),
+    ("run", "run"),
+    ("scenario", "scenario"),
+    ("ground", "ground"),
+    ("seed", "seed"),
+];
+
+/// How many of the columns stand in the file of `netburn fetch -o` too.
+pub const KNOWN: usize = 29;
+
+/// The lines of a run, or of all runs of a folder, one after the other; stations and workloads in the plan's order.
+///
+/// Latencies are as in the summary. Data and throughput are those of the judged time. `hostname` is the station's name.
+///
+/// # Errors
+/// When the record can't be read.
+pub fn lines(run: &Run) -> Result<Vec<Line>, Error> {
+    let mut lines = Vec::new();
+    each(run, |name, run| {
+        let links = links(run)?;
+        let evidence = run.evidence()?;
+        let summary = run.summary();
+        let planned = run.header().plan.stations.iter().zip(0_u16..);
+        for (((station, number), judged), counted) in planned.zip(&summary.stations).zip(&evidence.stations) {
+            let about = Station {
+                name,
+                header: run.header(),
+                link: links.get(&number),
+                judged,
+                counted,
+            };
+            let workloads = station.workloads.iter().zip(&judged.workloads);
+            lines.extend(
+                workloads
+                    .zip(&counted.workloads)
+                    .map(|((workload, judged), counted)| about.line(&workload.config, judged, counted)),
+            );
+        }
+        Ok(())
+    })?;
+    Ok(lines)
+}
+
+/// The first and the last look at a link.
+type Ends = (LinkRow, LinkRow);
+
+/// By station's number.
+fn links(run: &Run) -> Result<BTreeMap<u16, Ends>, Error> {
+    let mut links: BTreeMap<u16, Ends> = BTreeMap::new();
+    run.table::<LinkRow>(&mut |row| {
+        links
+            .entry(row.station)
+            .and_modify(|(_, last)| last.clone_from(&row))
+            .or_insert_with(|| (row.clone(), row));
+    })?;
+    Ok(links)
+}
+
+/// What the lines of one station in one run have in common.
+struct Station<'a> {
+    name: &'a str,
+    header: &'a Header,
+    link: Option<&'a Ends>,
+    judged: &'a StationSummary,
+    counted: &'a StationEvidence,
+}
+
+impl Station<'_> {
+    fn line(&self, config: &Config, judged: &WorkloadSummary, counted: &WorkloadEvidence) -> Line {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let of_last = |of: &dyn Fn(&LinkRow) -> Option<String>| {
+            Cell::Text(self.link.and_then(|(_, last)| of(last)).unwrap_or_default())
+        };
+        let before = self.link.map(|(first, _)| first);
+        let after = self.link.map(|(_, last)| last);
+        let lengths = counted.lengths.mean_and_deviation();
+        let latency = &judged.latency_ms;
+        let finished = counted.latency.len() as f64;
+        let total: f64 = counted.latency.iter().map(|nanos| *nanos as f64).sum();
+        let started = self.header.started.map(crate::UnixTime::rfc3339);
+        let moved = (counted.moved / u128::from(BIN.as_nanos())) as f64;
+        let cells = vec![
+            text(&self.judged.name),
+            Cell::Text(started.unwrap_or_default()),
+            text(""),
+            of_last(&|link| link.ssid.clone()),
+            Cell::Number(after.and_then(|link| Some(f64::from(link.frequency_mhz?) / 1e3))),
+            of_last(&|link| link.bssid.map(|bssid| bssid.to_string())),
+            Cell::Number(before.and_then(bitrate)),
+            Cell::Number(after.and_then(bitrate)),
+            Cell::Number(before.and_then(quality)),
+            Cell::Number(after.and_then(quality)),
+            Cell::Text(self.link.map(warning).unwrap_or_default()),
+            Cell::Number(Some(self.counted.judged.as_secs_f64())),
+            Cell::Count(u64::from(config.objects) * u64::from(config.outstanding)),
+            Cell::Count(counted.counts.finished),
+            Cell::Number(Some(moved / 1e6)),
+            Cell::Number(lengths.map(|(mean, _)| mean / 1e3)),
+            Cell::Number(match counted.counts.all() {
+                0 => None,
+                all => Some(counted.counts.finished as f64 * 100.0 / all as f64),
+            }),
+            Cell::Number(lengths.map(|(_, deviation)| deviation / 1e3)),
+            Cell::Number(Some(judged.throughput_mbps)),
+            Cell::Number(latency.max),
+            Cell::Number(latency.p99),
+            Cell::Number(latency.p95),
+            Cell::Number(latency.p90),
+            Cell::Number(latency.p75),
+            Cell::Number(latency.p50),
+            Cell::Number(latency.min),
+            Cell::Number((finished > 0.0).then(|| total / finished / 1e6)),
+            Cell::Number(Some(config.jitter.as_millis_f64())),
+            Cell::Number(self.judged.idle_latency_ms),
+            text(&self.judged.name),
+            text(&judged.name),
+            text(&judged.kind),
+            text(verdict_name(judged.verdict)),
+            text(self.name),
+            text(&self.header.plan.name),
+            text(self.header.ground.name()),
+            Cell::Count(self.header.seed.0),
+        ];
+        debug_assert_eq!(cells.len(), COLUMNS.len(), "a cell for every column");
+        Line { cells }
+    }
+}
+
+/// The rate of the last frame from the station in Mbit/s; of the last frame to it, where only that is known.
+fn bitrate(link: &LinkRow) -> Option<f64> {
+    link.tx_rate_bps.or(link.rx_rate_bps).map(|rate| rate as f64 / 1e6)
+}
+
+/// The signal as Linux's wireless extensions count it (net/wireless/wext-compat.c): 0 at −110 dBm to 70 at −40 dBm.
+fn quality(link: &LinkRow) -> Option<f64> {
+    let dbm = (f64::from(link.signal?) / 100.0).round();
+    Some(dbm.clamp(-110.0, -40.0) + 110.0)
+}
+
+/// What changed between the first look and the last.
+fn warning((first, last): &Ends) -> String {
+    let changed = |what: &str, unit: &str, of: fn(&LinkRow) -> Option<f64>| match (of(first), of(last)) {
+        (Some(before), Some(after)) if before != after => {
+            let short = |value: f64| (value * 10.0).round() / 10.0;
+            Some(format!(
+                "{what} changed from {} to {}{unit}",
+                short(before),
+                short(after)
+            ))
+        }
+        _ => None,
+    };
+    let moved = (first.bssid != last.bssid).then(|| "the access point changed".to_owned());
+    let all = [
+        moved,
+        changed("bitrate", " Mbit/s", bitrate),
+        changed("link quality", "", quality),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// −110 dBm is 0, −40 is 70, and what lies beyond is held at those.
+    #[test]
+    fn quality_is_that_of_the_wireless_extensions() {
+        for (cdbm, quality_) in [
+            (-4000, 70.0),
+            (-3000, 70.0),
+            (-6250, 47.0),
+            (-11_000, 0.0),
+            (-12_000, 0.0),
+        ] {
+            let link = LinkRow {
+                signal: Some(cdbm),
+                ..LinkRow::default()
+            };
+            assert_eq!(quality(&link), Some(quality_), "{cdbm}");
+        }
+        assert_eq!(quality(&LinkRow::default()), None);
+    }
+
+    #[test]
+    fn what_changed_is_said() {
+        let link = |rate, signal| LinkRow {
+            tx_rate_bps: Some(rate),
+            signal: Some(signal),
+            ..LinkRow::default()
+        };
+        let ends = (link(144_400_000, -6000), link(72_200_000, -6000));
+        assert_eq!(warning(&ends), "bitrate changed from 144.4 to 72.2 Mbit/s");
+        assert_eq!(warning(&(ends.0.clone(), ends.0)), "");
+    }
+}

@@ -1,0 +1,48 @@
+//! A run as others' tools read it, one format per file.
+//!
+//! - [`lines`](mod@lines): what every workload came to, one line each: what CSV and the Parquet summary hold.
+//! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
+//! - [`openmetrics`]: figures for Prometheus and Grafana.
+//!
+//! A folder of several runs (`--repeat`) is one export: lines and rows say which run they are of.
+
+pub mod csv;
+pub mod json;
+pub mod junit;
+pub mod lines;
+pub mod openmetrics;
+
+pub use lines::{Cell, Line, lines};
+
+use crate::error::Error as RunError;
+use crate::run::Run;
+use std::io;
+
+/// Why a run can't be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The record can't be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// What was exported can't be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// The runs of a folder, each with what it is called: the folders of several, or the one.
+pub(crate) fn each(run: &Run, mut take: impl FnMut(&str, &Run) -> Result<(), Error>) -> Result<(), Error> {
+    let repeats = run.repeats();
+    if repeats.is_empty() {
+        return take(&folder_name(run.path()), run);
+    }
+    for path in repeats {
+        take(&folder_name(&path), &Run::open(&path)?)?;
+    }
+    Ok(())
+}
+
+/// A folder's own name; the whole path where it has none.
+fn folder_name(path: &std::path::Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
