@@ -15,7 +15,11 @@ const RUNS: &str = "runs";
 /// `netburn report RUN`.
 pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
     let run = Run::open(&args.run).map_err(|e| unopened(&args.run, e))?;
-    data(&written(run.summary(), args.format))?;
+    let mut text = written(run.summary(), args.format);
+    if args.format == Format::Text {
+        text.push_str(&causes(&run));
+    }
+    data(&text)?;
     Ok(Ended::Ran)
 }
 
@@ -64,6 +68,22 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
         Format::Text => {
             let look = Look::of_stdout();
             netburn_report::text(summary, look.width, look.colour)
+        }
+    }
+}
+
+/// What the figures of a run suggest, for the end of its report; nothing where they suggest nothing.
+pub(crate) fn causes(run: &Run) -> String {
+    let look = Look::of_stdout();
+    match netburn_report::explain::explain(run) {
+        Ok(causes) => {
+            let lines = netburn_report::explain::lines(&causes, look.width, look.colour);
+            lines.iter().map(|line| format!("{line}\n")).collect()
+        }
+        // The report stands without it; what is wrong with the columns is worth a word.
+        Err(error) => {
+            crate::terminal::say(&format!("nothing can be said of causes: {error}"));
+            String::new()
         }
     }
 }

@@ -9,6 +9,8 @@
 
 mod cause;
 mod evidence;
+mod rules;
+mod scene;
 mod text;
 
 pub use cause::{Cause, Kind, Severity};

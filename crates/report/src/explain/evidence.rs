@@ -1,8 +1,22 @@
-//! What the rules look at.
+//! What the rules look at, gathered from a run's rows.
 
-use super::Cause;
-use netburn_record::{Ground, Health, Row, Summary};
+use super::{Cause, rules, scene::Scene};
+use netburn_record::row::BASELINE;
+use netburn_record::{
+    AirRow, ConnectionRow, EventKind, EventRow, Ground, Health, IntervalRow, LinkRow, Row, Side, Summary,
+};
 use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
+
+/// The most bins of time that a station has.
+const BINS: u64 = 300;
+/// The shortest bin. Tenths would split a page load into parts that say little.
+const SHORTEST: Duration = Duration::from_secs(1);
+/// A round trip that somebody notices, where no goal says what is good.
+const NOTICED: Duration = Duration::from_millis(100);
+/// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
+const SPANS: usize = 10_000;
 
 /// What the rules look at, gathered from a run's rows in bounded memory.
 ///
@@ -10,28 +24,317 @@ use netburn_scenario::Plan;
 /// theirs), then [`causes`](Self::causes).
 #[derive(Debug, Clone)]
 pub struct Evidence {
-    plan: Plan,
-    ground: Ground,
+    pub(super) plan: Plan,
+    pub(super) ground: Ground,
+    /// How long a bin is.
+    pub(super) width: Duration,
+    /// How many there are.
+    pub(super) bins: usize,
+    pub(super) stations: Vec<Seen>,
+    /// Round trips of connections of which the server couldn't tell whose they are.
+    pub(super) somebodys: RoundTrips,
+    /// Why no figure can be believed, as whoever carried the packets says.
+    pub(super) doubts: Vec<String>,
+}
+
+/// What is known of one station.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// By bin; empty when nothing was seen of it.
+    pub(super) bins: Vec<Bin>,
+    /// Round trips of its uploads, as it saw them.
+    pub(super) sending: RoundTrips,
+    /// Round trips of what it downloads, as the server saw them.
+    pub(super) receiving: RoundTrips,
+    /// Spans in which an operation of its missed its goal, in ns.
+    pub(super) waits: Vec<(i64, i64)>,
+    /// Its moves between access points: when nothing arrived any more, and for how long.
+    pub(super) roams: Vec<(i64, u64)>,
+    pub(super) link: Link,
+}
+
+/// What a station had in one bin; of several runs, in all of them together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bin {
+    /// Airtime of data, in ns.
+    pub(super) air_down: u64,
+    pub(super) air_up: u64,
+    pub(super) transmissions: u64,
+    pub(super) mpdus: u64,
+    /// The sum over the looks, and how many those were.
+    pub(super) backlog: u64,
+    pub(super) looks: u64,
+    pub(super) drops: u64,
+    /// Content.
+    pub(super) bytes_down: u64,
+    pub(super) bytes_up: u64,
+    /// How many operations that missed their goal, or stalls, it was part of.
+    pub(super) waits: u64,
+}
+
+/// What is known of a Wi-Fi link.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Link {
+    /// Rates of what was sent last, in bit/s.
+    pub(super) down: Mean,
+    pub(super) up: Mean,
+    /// Share of the time in which the channel was busy, in millionths: before the load and during it.
+    pub(super) busy_before: Mean,
+    pub(super) busy: Mean,
+    pub(super) frequency_mhz: Option<u32>,
+}
+
+/// A sum and a count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mean {
+    sum: u128,
+    pub(super) count: u64,
+}
+
+/// How long round trips took: counts by sixteenths of an octave.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoundTrips {
+    counts: Vec<u64>,
+    pub(super) count: u64,
 }
 
 impl Evidence {
     /// Of a run of that plan there.
     #[must_use]
     pub fn new(plan: &Plan, ground: Ground) -> Self {
+        let width = SHORTEST.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
         Evidence {
+            bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
+            width,
+            stations: vec![Seen::default(); plan.stations.len()],
             plan: plan.clone(),
             ground,
+            somebodys: RoundTrips::default(),
+            doubts: Vec::new(),
         }
     }
 
     /// Takes a row.
     pub fn row(&mut self, row: &Row) {
-        let _ = (row, &self.plan, self.ground);
+        match row {
+            Row::Operation(row) if row.workload == BASELINE => {}
+            Row::Operation(row) => self.operation(row.station, row.workload, &row.operation),
+            Row::Interval(row) => self.interval(row),
+            Row::Air(row) => self.air(row),
+            Row::Connection(row) => self.connection(row),
+            Row::Link(row) => self.link(row),
+            Row::Event(row) => self.event(row),
+        }
     }
 
-    /// What it all suggests, the gravest first.
+    /// What it all suggests, the gravest first; `summary` and `health` are those of the same run.
     #[must_use]
-    pub fn causes(&self, _summary: &Summary, _health: &[Health]) -> Vec<Cause> {
-        Vec::new()
+    pub fn causes(&self, summary: &Summary, health: &[Health]) -> Vec<Cause> {
+        rules::causes(&Scene::new(self, summary, health))
+    }
+
+    fn operation(&mut self, station: u16, workload: u16, operation: &Operation) {
+        let planned = self.plan.stations.get(usize::from(station));
+        let Some(config) = planned.and_then(|s| Some(&s.workloads.get(usize::from(workload))?.config)) else {
+            return;
+        };
+        let Some(limit) = limit(config) else { return };
+        let missed = match (operation.latency(), operation.outcome) {
+            (_, Outcome::Cut) => false,
+            (Some(latency), _) => latency > limit,
+            (None, _) => true,
+        };
+        if missed {
+            let longest = operation
+                .due
+                .checked_add(config.timeout.max(limit))
+                .unwrap_or(operation.due);
+            self.wait(station, operation.due, operation.finished.unwrap_or(longest));
+        }
+    }
+
+    /// Somebody waited for something.
+    fn wait(&mut self, station: u16, from: Instant, to: Instant) {
+        let end = Instant::ZERO + self.plan.duration;
+        let (from, to) = (from.max(Instant::ZERO), to.min(end));
+        if to < from {
+            return;
+        }
+        let width = self.width.as_nanos() as i64;
+        let (first, last) = (from.as_nanos() / width, to.as_nanos() / width);
+        for bin in first..=last {
+            if let Some(bin) = self.bin(station, Instant::from_nanos(bin * width)) {
+                bin.waits += 1;
+            }
+        }
+        if let Some(seen) = self.stations.get_mut(usize::from(station))
+            && seen.waits.len() < SPANS
+        {
+            seen.waits.push((from.as_nanos(), to.as_nanos()));
+        }
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        if let Some(bin) = self.bin(row.station, row.at) {
+            bin.bytes_down += row.bytes_down;
+            bin.bytes_up += row.bytes_up;
+        }
+    }
+
+    fn air(&mut self, row: &AirRow) {
+        if let Some(bin) = self.bin(row.station, row.at) {
+            bin.air_down += row.airtime_down.as_nanos();
+            bin.air_up += row.airtime_up.as_nanos();
+            bin.transmissions += row.transmissions;
+            bin.mpdus += row.mpdus;
+            bin.backlog += row.backlog;
+            bin.looks += 1;
+            bin.drops += row.drops;
+        }
+    }
+
+    fn connection(&mut self, row: &ConnectionRow) {
+        // A connection that has no round trip yet says 0.
+        if row.rtt_us == 0 || row.at < Instant::ZERO {
+            return;
+        }
+        let planned = self.plan.stations.get(usize::from(row.station));
+        let config = planned.and_then(|s| Some(&s.workloads.get(usize::from(row.workload))?.config));
+        let uploads = config.is_some_and(|config| config.kind == Kind::Upload);
+        match (self.stations.get_mut(usize::from(row.station)), row.side) {
+            (Some(seen), Side::Station) if uploads => seen.sending.add(row.rtt_us.into()),
+            (Some(seen), Side::Server) if !uploads => seen.receiving.add(row.rtt_us.into()),
+            (None, Side::Server) => self.somebodys.add(row.rtt_us.into()),
+            _ => {}
+        }
+    }
+
+    fn link(&mut self, row: &LinkRow) {
+        let before = row.at < Instant::ZERO;
+        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let link = &mut seen.link;
+        link.frequency_mhz = row.frequency_mhz.or(link.frequency_mhz);
+        let busy = if before { &mut link.busy_before } else { &mut link.busy };
+        busy.add(row.busy_ppm.map(u64::from));
+        if !before {
+            link.down.add(row.rx_rate_bps);
+            link.up.add(row.tx_rate_bps);
+        }
+    }
+
+    fn event(&mut self, row: &EventRow) {
+        match (row.kind, row.station) {
+            (EventKind::Roam, Some(station)) => {
+                if let Some(seen) = self.stations.get_mut(usize::from(station))
+                    && seen.roams.len() < SPANS
+                {
+                    seen.roams.push((row.at.as_nanos(), row.length));
+                }
+            }
+            (EventKind::Stall, Some(station)) => {
+                let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
+                self.wait(station, row.at, end);
+            }
+            (EventKind::Doubt, _) if !self.doubts.contains(&row.text) => self.doubts.push(row.text.clone()),
+            _ => {}
+        }
+    }
+
+    /// The bin of a station that an instant is in; `None` outside the load, and for a station that isn't in the plan.
+    fn bin(&mut self, station: u16, at: Instant) -> Option<&mut Bin> {
+        let index = usize::try_from(at.as_nanos().div_euclid(self.width.as_nanos() as i64)).ok()?;
+        let count = self.bins;
+        let seen = self.stations.get_mut(usize::from(station))?;
+        if index >= count {
+            return None;
+        }
+        if seen.bins.is_empty() {
+            seen.bins = vec![Bin::default(); count];
+        }
+        seen.bins.get_mut(index)
+    }
+}
+
+/// The latency that an operation of such a workload must keep to; of a probe without a goal, what somebody notices.
+fn limit(config: &Config) -> Option<Duration> {
+    let goals = config.goals.iter().filter_map(|goal| match goal {
+        Goal::Latency { limit } => Some(*limit),
+        _ => None,
+    });
+    goals.min().or((config.kind == Kind::Probe).then_some(NOTICED))
+}
+
+impl Link {
+    /// The faster of its two mean rates, in Mbit/s.
+    pub(super) fn fastest(&self) -> Option<f64> {
+        let rates = [self.down, self.up].into_iter().filter_map(|mean| mean.value());
+        rates.reduce(f64::max).map(|rate| rate / 1e6)
+    }
+}
+
+impl Bin {
+    pub(super) fn air(&self) -> u64 {
+        self.air_down + self.air_up
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes_down + self.bytes_up
+    }
+
+    pub(super) fn add(&mut self, other: &Bin) {
+        self.air_down += other.air_down;
+        self.air_up += other.air_up;
+        self.transmissions += other.transmissions;
+        self.mpdus += other.mpdus;
+        self.backlog += other.backlog;
+        self.looks += other.looks;
+        self.drops += other.drops;
+        self.bytes_down += other.bytes_down;
+        self.bytes_up += other.bytes_up;
+        self.waits += other.waits;
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<u64>) {
+        if let Some(value) = value {
+            self.sum += u128::from(value);
+            self.count += 1;
+        }
+    }
+
+    /// `None` of nothing.
+    pub(super) fn value(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}
+
+impl RoundTrips {
+    fn add(&mut self, micros: u64) {
+        let micros = micros.max(1);
+        let octave = micros.ilog2();
+        let within = ((u128::from(micros) << 4) >> octave) as usize & 15;
+        let index = octave as usize * 16 + within;
+        if self.counts.len() <= index {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+        self.count += 1;
+    }
+
+    /// The median in ms, to a sixteenth of an octave (4 %); `None` of fewer than six, which support none.
+    pub(super) fn median_ms(&self) -> Option<f64> {
+        if self.count < 6 {
+            return None;
+        }
+        let mut before = 0;
+        let index = self.counts.iter().position(|count| {
+            before += count;
+            before * 2 >= self.count
+        })?;
+        let low = (1_u64 << (index / 16)) as f64 * (1.0 + (index % 16) as f64 / 16.0);
+        Some(low / 1e3)
     }
 }

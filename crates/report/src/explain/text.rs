@@ -4,13 +4,13 @@ use super::{Cause, Severity};
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
 
-/// `causes` as lines of at most `width` columns, a heading first; nothing where there are none.
+/// `causes` as lines of at most `width` columns, an empty one and a heading first; nothing where there are none.
 #[must_use]
 pub fn lines(causes: &[Cause], width: usize, colour: bool) -> Vec<String> {
     if causes.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![paint("What the figures suggest:", Tone::Heading, colour)];
+    let mut lines = vec![String::new(), paint("What the figures suggest:", Tone::Heading, colour)];
     for (number, cause) in causes.iter().enumerate() {
         let tone = match cause.severity {
             Severity::Notable => Tone::Plain,

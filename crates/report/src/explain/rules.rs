@@ -1,0 +1,81 @@
+//! The rules, in the order in which they are asked: those that put figures in doubt first, then those that explain most. A rule sees
+//! what those before it named, and keeps silent where that explains the same.
+
+mod adapter;
+mod download_bloat;
+mod full_band;
+mod generator;
+mod roaming;
+mod server;
+mod slow_neighbour;
+mod small_queues;
+mod upload_bloat;
+
+use super::scene::Scene;
+use super::{Cause, Kind, Severity};
+
+/// A rule: what it names, given what was named before it.
+type Rule = fn(&Scene<'_>, &[Cause]) -> Vec<Cause>;
+
+/// The rule for a kind of cause.
+const fn rule(kind: Kind) -> Rule {
+    match kind {
+        Kind::Generator => generator::find,
+        Kind::Server => server::find,
+        Kind::Adapter => adapter::find,
+        Kind::FullBand => full_band::find,
+        Kind::SlowNeighbour => slow_neighbour::find,
+        Kind::UploadBloat => upload_bloat::find,
+        Kind::DownloadBloat => download_bloat::find,
+        Kind::SmallQueues => small_queues::find,
+        Kind::Roaming => roaming::find,
+    }
+}
+
+/// What the rules name, the gravest first.
+pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
+    let mut found = Vec::new();
+    for kind in Kind::ALL {
+        let named = rule(kind)(scene, &found);
+        found.extend(named);
+    }
+    found.sort_by_key(|cause| std::cmp::Reverse(cause.severity));
+    found
+}
+
+/// Whether a cause of that kind was named.
+fn named(found: &[Cause], kind: Kind) -> bool {
+    found.iter().any(|cause| cause.kind == kind)
+}
+
+/// How grave it is for these stations.
+fn severity(scene: &Scene<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
+    let serious = |station: usize| scene.suffering(station).is_some_and(|sufferer| sufferer.serious);
+    match stations.into_iter().any(serious) {
+        true => Severity::Serious,
+        false => Severity::Notable,
+    }
+}
+
+/// What the worst served of these have of it, for the end of a figure: ` laptop's browsing kept …`.
+fn suffering(scene: &Scene<'_>, stations: &[usize]) -> String {
+    let of = stations.iter().filter_map(|station| scene.suffering(*station));
+    match of.max_by_key(|sufferer| (sufferer.serious, std::cmp::Reverse(sufferer.station))) {
+        Some(sufferer) => format!(" {}'s {}.", scene.name(sufferer.station), sufferer.what),
+        None => String::new(),
+    }
+}
+
+/// `waits` of one, `wait` of several.
+fn wait(names: &[String]) -> &'static str {
+    if names.len() == 1 { "waits" } else { "wait" }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}

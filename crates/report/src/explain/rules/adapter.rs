@@ -1,0 +1,101 @@
+//! The adapter is the limit: a station moves what its adapter can, though the air would carry more.
+
+use super::{named, severity, suffering};
+use crate::explain::scene::{Scene, Way};
+use crate::explain::{Cause, Kind};
+use crate::text::figure::{mbps, percent};
+use netburn_scenario::Ground;
+use netburn_workload::Kind as Use;
+
+/// An adapter that is full for this share of the time in which it moves anything is the limit.
+const OFTEN: f64 = 0.3;
+/// A real station whose rate keeps so still at its top …
+const FLAT: f64 = 0.06;
+/// … though its link's rate is at least so many times that …
+const BELOW_LINK: f64 = 2.5;
+/// … and another one meanwhile moves so many times as much, so that neither server nor line can be the limit.
+const OTHERS_MORE: f64 = 1.5;
+/// Bins below which a rate can't be called flat.
+const BINS: usize = 10;
+
+pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
+    let stations = 0..scene.plan.stations.len();
+    match scene.ground {
+        Ground::Simulate | Ground::Lab => stations.filter_map(|station| said(scene, station)).collect(),
+        Ground::Fleet if !named(found, Kind::Server) => stations.filter_map(|station| flat(scene, station)).collect(),
+        Ground::Fleet | Ground::Local | Ground::Imported => Vec::new(),
+    }
+}
+
+/// By the limit that the scenario gives it.
+fn said(scene: &Scene<'_>, station: usize) -> Option<Cause> {
+    let limit = &scene.plan.stations[station].air.limit;
+    let ways = [(Way::Down, limit.down), (Way::Up, limit.up)];
+    let full = ways
+        .into_iter()
+        .filter_map(|(way, rate)| Some(scene.line(&[station], way, rate?)));
+    let line = full
+        .max_by(|a, b| a.full.total_cmp(&b.full))
+        .filter(|line| line.full >= OFTEN)?;
+    if !scene.is_greedy(station) && scene.suffering(station).is_none() {
+        return None;
+    }
+    let figure = format!(
+        "{} moved {} Mbit/s, where its adapter can move {}: it was full for {} of the time that it was used.{}{}",
+        scene.name(station),
+        mbps(line.mbps),
+        mbps(line.rate.as_mbps_f64()),
+        percent(line.full),
+        link(scene, station),
+        suffering(scene, &[station])
+    );
+    Some(cause(scene, station, figure))
+}
+
+/// By a rate that keeps still below all that could bound it.
+fn flat(scene: &Scene<'_>, station: usize) -> Option<Cause> {
+    if !scene.moves(station, Use::Download) && !scene.moves(station, Use::Upload) {
+        return None;
+    }
+    let top = |station: usize| {
+        let rates = scene.rates(station);
+        let at = |share: f64| rates.get((rates.len() as f64 * share) as usize).copied();
+        (rates.len() >= BINS).then(|| Some((at(0.5)?, at(0.9)?))).flatten()
+    };
+    let (median, high) = top(station)?;
+    let link = scene.evidence.stations[station].link.fastest()?;
+    let others = (0..scene.plan.stations.len()).filter(|other| *other != station);
+    let most = others.filter_map(|other| Some(top(other)?.0)).fold(0.0, f64::max);
+    let still = high - median <= FLAT * high;
+    if !still || link < BELOW_LINK * high || most < OTHERS_MORE * high {
+        return None;
+    }
+    let figure = format!(
+        "{} never moved more than {} Mbit/s to speak of (half of the time above {}), on a link of {} Mbit/s, while another station moved {}.",
+        scene.name(station),
+        mbps(high),
+        mbps(median),
+        mbps(link),
+        mbps(most)
+    );
+    Some(cause(scene, station, figure))
+}
+
+fn cause(scene: &Scene<'_>, station: usize, figure: String) -> Cause {
+    Cause {
+        kind: Kind::Adapter,
+        severity: severity(scene, [station]),
+        title: format!("{}'s adapter is the limit, not the air", scene.name(station)),
+        figure,
+        advice: "No queue and no channel will make it faster: another adapter, a USB port of a newer generation, or a wire will.".to_owned(),
+        stations: vec![scene.name(station)],
+        by: vec![scene.name(station)],
+    }
+}
+
+fn link(scene: &Scene<'_>, station: usize) -> String {
+    match scene.evidence.stations[station].link.fastest() {
+        Some(link) => format!(" Its link's rate was {} Mbit/s.", mbps(link)),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,86 @@
+//! A band too full: others take much of the channel, and what is left is used up.
+
+use super::{list, severity, suffering};
+use crate::explain::scene::{Group, Scene};
+use crate::explain::{Cause, Kind};
+use crate::text::figure::percent;
+use netburn_scenario::Ground;
+
+/// What others must take of the air to be the cause.
+const OTHERS: f64 = 0.3;
+/// A channel that is taken for this share of the time has no room left.
+const TAKEN: f64 = 0.9;
+/// The same as a driver's survey has it, which misses what the channel needs around frames.
+const SURVEYED: f64 = 0.8;
+
+pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
+    scene.groups.iter().filter_map(|group| of(scene, group)).collect()
+}
+
+fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
+    let suffer: Vec<usize> = group
+        .members
+        .iter()
+        .copied()
+        .filter(|s| scene.suffering(*s).is_some())
+        .collect();
+    if suffer.is_empty() {
+        return None;
+    }
+    let mask = scene.bad_bins(&suffer);
+    let (others, figure) = match scene.ground {
+        Ground::Fleet => surveyed(scene, group)?,
+        _ => {
+            let look = scene.look(group, &mask)?;
+            if look.used() < TAKEN {
+                return None;
+            }
+            let figure = format!(
+                "Others take {} of the channel, and {}, with what frames need around them, {} more: {} was left.",
+                percent(look.others),
+                if group.members.len() == 1 {
+                    scene.name(group.members[0])
+                } else {
+                    "all stations together".to_owned()
+                },
+                percent((look.data + look.around).min(1.0 - look.others)),
+                percent((1.0 - look.used()).max(0.0))
+            );
+            (look.others, figure)
+        }
+    };
+    if others < OTHERS {
+        return None;
+    }
+    let names = scene.names(suffer.iter().copied());
+    let place = group.radio.clone().unwrap_or_else(|| "The channel".to_owned());
+    Some(Cause {
+        kind: Kind::FullBand,
+        severity: severity(scene, suffer.iter().copied()),
+        title: format!("{place} is too full of others' traffic for {}", list(&names)),
+        figure: format!("{figure}{}", suffering(scene, &suffer)),
+        advice: "Take another channel or band, or move whoever needs most to another radio; a wider channel only helps where its other part is \
+                 emptier."
+            .to_owned(),
+        stations: names,
+        by: Vec::new(),
+    })
+}
+
+/// What others take and the figure that says so, as drivers' surveys have it.
+fn surveyed(scene: &Scene<'_>, group: &Group) -> Option<(f64, String)> {
+    let others = scene.others(group, &[]);
+    let loaded = group
+        .members
+        .iter()
+        .filter_map(|s| scene.evidence.stations[*s].link.busy.value());
+    let loaded = loaded.fold(0.0, f64::max) / 1e6;
+    (loaded >= SURVEYED).then(|| {
+        let figure = format!(
+            "The channel was {} busy before the load began, and {} during it.",
+            percent(others),
+            percent(loaded)
+        );
+        (others, figure)
+    })
+}

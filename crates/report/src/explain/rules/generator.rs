@@ -1,0 +1,81 @@
+//! The generator is the limit: what drove the stations was itself late, or out of processor.
+
+use super::list;
+use crate::explain::scene::Scene;
+use crate::explain::{Cause, Kind, Severity};
+use crate::text::figure::{percent, span_us};
+use netburn_record::Health;
+use netburn_record::gate::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS};
+use netburn_record::health::Role;
+
+pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
+    if !scene.ground.is_real() {
+        return Vec::new();
+    }
+    let agents = scene.health.iter().filter(|health| health.role == Role::Agent);
+    let mut causes: Vec<Cause> = agents
+        .filter_map(|agent| Some((agent, figure(agent)?)))
+        .map(cause)
+        .collect();
+    let doubts = &scene.evidence.doubts;
+    if causes.is_empty() && !doubts.is_empty() {
+        causes.push(Cause {
+            kind: Kind::Generator,
+            severity: Severity::Doubt,
+            title: "The machine that carried the packets could not keep up".to_owned(),
+            figure: format!("It says of itself: {}.", doubts.join("; ")),
+            advice: "Run it again when the machine has less else to do, with fewer stations or a lower rate, or on simulate.".to_owned(),
+            stations: scene.names(0..scene.plan.stations.len()),
+            by: Vec::new(),
+        });
+    }
+    causes
+}
+
+fn cause((agent, figure): (&Health, String)) -> Cause {
+    Cause {
+        kind: Kind::Generator,
+        severity: Severity::Doubt,
+        title: format!("The device that drove {} could not keep up", list(&agent.stations)),
+        figure,
+        advice: "What was measured may be this device and not the network: run it again with less else to do there, with a lower rate, \
+                 or on a faster device."
+            .to_owned(),
+        stations: agent.stations.clone(),
+        by: Vec::new(),
+    }
+}
+
+/// What it says of its own measuring, where that is beyond belief.
+fn figure(agent: &Health) -> Option<String> {
+    let due = agent.operations.saturating_add(agent.missed_sends);
+    let mut figures = Vec::new();
+    if agent.cpu >= CPU {
+        figures.push(format!(
+            "kept {} of a core busy (figures are believed below {})",
+            percent(agent.cpu),
+            percent(CPU)
+        ));
+    }
+    if agent.machine_busy >= MACHINE_BUSY {
+        figures.push(format!(
+            "found its machine {} busy (believed below {})",
+            percent(agent.machine_busy),
+            percent(MACHINE_BUSY)
+        ));
+    }
+    if agent.lateness_us_p99 > LATENESS_US {
+        figures.push(format!(
+            "acted {} late at the 99th percentile (believed up to {})",
+            span_us(agent.lateness_us_p99),
+            span_us(LATENESS_US)
+        ));
+    }
+    if agent.missed_sends as f64 > MISSED_SENDS * due as f64 {
+        figures.push(format!(
+            "was too late for {} of {due} operations altogether",
+            agent.missed_sends
+        ));
+    }
+    (!figures.is_empty()).then(|| format!("Agent {} {}.", agent.name, list(&figures)))
+}

@@ -1,0 +1,494 @@
+//! The evidence arranged as the rules ask for it: who suffers and when, who shares the air, which line is full.
+
+use super::evidence::{Bin, Evidence};
+use crate::text::figure::{percent, span};
+use netburn_network::Network;
+use netburn_record::summary::{StationSummary, WorkloadSummary};
+use netburn_record::{Health, Summary};
+use netburn_scenario::plan::{Ap, RadioSetting, Setting};
+use netburn_scenario::{Ground, Plan};
+use netburn_units::{BitRate, Duration};
+use netburn_workload::{Kind, Verdict};
+use std::collections::BTreeMap;
+
+/// What a data transmission needs of the air besides itself: AIFS, the mean of the first backoff, SIFS and a BlockAck at 24 Mbit/s
+/// (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
+const AROUND: Duration = Duration::from_micros(150);
+/// What data moves of a link's rate while it holds the air, with aggregates: the rest is preambles, headers and what surrounds frames.
+const OF_RATE: f64 = 0.7;
+/// A round trip above this, and above thrice the idle one, is slow where no goal says what is: people notice a tenth of a second.
+const SLOW_MS: f64 = 100.0;
+/// A connection whose round trips are above this, and above four times the idle one, has its packets wait in a queue.
+const BLOATED_MS: f64 = 30.0;
+/// The most MPDUs in an aggregate where nothing else is said (BlockAck window of 802.11n and ac).
+const WINDOW: f64 = 64.0;
+/// A line that carries this share of its rate in content is full: headers take some 6 %, and TCP's saw its share.
+const FULL: f64 = 0.8;
+
+/// All that a rule may look at.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) evidence: &'a Evidence,
+    pub(super) plan: &'a Plan,
+    pub(super) ground: Ground,
+    pub(super) health: &'a [Health],
+    summary: &'a Summary,
+    /// How many runs the evidence is of.
+    runs: u64,
+    pub(super) sufferers: Vec<Sufferer>,
+    /// Stations on one channel; those without air are in none.
+    pub(super) groups: Vec<Group>,
+}
+
+/// A station that is not well served.
+#[derive(Debug, Clone)]
+pub(super) struct Sufferer {
+    pub(super) station: usize,
+    /// Whether a goal of its isn't kept.
+    pub(super) serious: bool,
+    /// What is wrong with it: `browsing kept …`.
+    pub(super) what: String,
+}
+
+/// Stations that share a channel.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    /// The radio that they joined, `c7.5g`, where it is modelled.
+    pub(super) radio: Option<String>,
+    pub(super) members: Vec<usize>,
+}
+
+/// What a group had of the air in some bins.
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    /// Those of its members that moved anything.
+    pub(super) shares: Vec<Share>,
+    /// Shares of the time: taken by data, by what data needs around it, and by others.
+    pub(super) data: f64,
+    pub(super) around: f64,
+    pub(super) others: f64,
+    /// Whether airtime isn't known and was reckoned from bytes and the links' rates.
+    pub(super) estimated: bool,
+}
+
+/// What one station had of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    pub(super) station: usize,
+    /// Of the airtime of all, and of the bytes of all.
+    pub(super) air: f64,
+    pub(super) bytes: f64,
+    pub(super) sum: Bin,
+}
+
+/// A line that can be full.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) rate: BitRate,
+    /// The mean of what moved over it while it was full, in Mbit/s.
+    pub(super) mbps: f64,
+    /// The share of the bins with any traffic in which it was.
+    pub(super) full: f64,
+}
+
+/// A direction, as a station sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Down,
+    Up,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
+        let mut scene = Scene {
+            evidence,
+            plan: &evidence.plan,
+            ground: evidence.ground,
+            health,
+            summary,
+            runs: summary.repeats.len().max(1) as u64,
+            sufferers: Vec::new(),
+            groups: Vec::new(),
+        };
+        scene.sufferers = (0..scene.plan.stations.len())
+            .filter_map(|station| scene.sufferer(station))
+            .collect();
+        scene.groups = scene.grouped();
+        scene
+    }
+
+    /// A station's name.
+    pub(super) fn name(&self, station: usize) -> String {
+        self.plan.stations[station].name.clone()
+    }
+
+    /// Names of several, each once, in the plan's order.
+    pub(super) fn names(&self, stations: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let mut stations: Vec<usize> = stations.into_iter().collect();
+        stations.sort_unstable();
+        stations.dedup();
+        stations.into_iter().map(|station| self.name(station)).collect()
+    }
+
+    pub(super) fn station(&self, station: usize) -> Option<&StationSummary> {
+        let name = &self.plan.stations.get(station)?.name;
+        self.summary
+            .stations
+            .get(station)
+            .filter(|summary| summary.name == *name)
+            .or_else(|| self.summary.stations.iter().find(|summary| summary.name == *name))
+    }
+
+    /// Its round trip before the load; 0 where it isn't known.
+    pub(super) fn idle_ms(&self, station: usize) -> f64 {
+        self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
+    }
+
+    /// Whether it takes as much as it can get.
+    pub(super) fn is_greedy(&self, station: usize) -> bool {
+        self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
+    }
+
+    /// Whether it has a workload of that kind.
+    pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
+        let workloads = &self.plan.stations[station].workloads;
+        workloads.iter().any(|workload| workload.config.kind == kind)
+    }
+
+    pub(super) fn suffering(&self, station: usize) -> Option<&Sufferer> {
+        self.sufferers.iter().find(|sufferer| sufferer.station == station)
+    }
+
+    /// Whether round trips of that median are those of packets that wait in a queue.
+    pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
+        median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
+    }
+
+    /// Whether a probe of its says that it is slow.
+    pub(super) fn is_slow(&self, station: usize) -> bool {
+        let summary = self.station(station);
+        summary.is_some_and(|summary| {
+            summary
+                .workloads
+                .iter()
+                .any(|workload| self.slow(station, workload).is_some())
+        })
+    }
+
+    /// A sentence on a station's round trips.
+    pub(super) fn round_trip(&self, station: usize, median_ms: f64) -> String {
+        let name = self.name(station);
+        let median = span(median_ms);
+        match self.idle_ms(station) {
+            idle if idle > 0.0 => {
+                format!(
+                    "{name}'s packets took {median} there and back at the median, {} before the load.",
+                    span(idle)
+                )
+            }
+            _ => format!("{name}'s packets took {median} there and back at the median."),
+        }
+    }
+
+    /// The group that a station is in.
+    pub(super) fn group_of(&self, station: usize) -> Option<&Group> {
+        self.groups.iter().find(|group| group.members.contains(&station))
+    }
+
+    /// The access point of a group, where it is modelled.
+    pub(super) fn ap_of(&self, group: &Group) -> Option<&Ap> {
+        let (ap, _) = group.radio.as_ref()?.split_once('.')?;
+        self.plan.aps.iter().find(|known| known.name == ap)
+    }
+
+    /// The stations that joined any radio of an access point.
+    pub(super) fn stations_of(&self, ap: &str) -> Vec<usize> {
+        let groups = self
+            .groups
+            .iter()
+            .filter(|group| self.ap_of(group).is_some_and(|known| known.name == ap));
+        groups.flat_map(|group| group.members.iter().copied()).collect()
+    }
+
+    /// How many frames fit into one aggregate of a group's radio, of a link that carries so many in a second.
+    pub(super) fn fits(&self, group: &Group, frames_per_second: f64) -> Option<f64> {
+        let ap = self.ap_of(group)?;
+        let radio = ap
+            .radios
+            .iter()
+            .find(|radio| Some(format!("{}.{}", ap.name, radio.name)) == group.radio);
+        let aggregation = radio.map(|radio| radio.aggregation).unwrap_or_default();
+        let by_time = aggregation.time.as_secs_f64() * frames_per_second;
+        Some(by_time.min(aggregation.frames.map_or(WINDOW, f64::from)).max(1.0))
+    }
+
+    /// The bins in which one of these waited for something; where nobody did in any, all.
+    pub(super) fn bad_bins(&self, stations: &[usize]) -> Vec<bool> {
+        let waits = |bin: usize| {
+            let of = |station: &usize| {
+                self.evidence.stations[*station]
+                    .bins
+                    .get(bin)
+                    .map_or(0, |bin| bin.waits)
+            };
+            stations.iter().map(of).sum::<u64>() > 0
+        };
+        let bad: Vec<bool> = (0..self.evidence.bins).map(waits).collect();
+        match bad.contains(&true) {
+            true => bad,
+            false => vec![true; self.evidence.bins],
+        }
+    }
+
+    /// The bins in which a station moved anything.
+    pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
+        let bins = &self.evidence.stations[station].bins;
+        let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
+        (0..self.evidence.bins).map(moved).collect()
+    }
+
+    /// What a station had in these bins.
+    pub(super) fn sum(&self, station: usize, mask: &[bool]) -> Bin {
+        let mut sum = Bin::default();
+        let bins = self.evidence.stations[station].bins.iter().zip(mask);
+        bins.filter(|(_, wanted)| **wanted).for_each(|(bin, _)| sum.add(bin));
+        sum
+    }
+
+    /// How long these bins are in all runs, in ns.
+    pub(super) fn length(&self, mask: &[bool]) -> f64 {
+        let last = self.bin_length(mask.len().saturating_sub(1));
+        let whole = self.evidence.width.as_nanos() as f64;
+        let of = |(index, wanted): (usize, &bool)| match (wanted, index + 1 == mask.len()) {
+            (false, _) => 0.0,
+            (true, true) => last,
+            (true, false) => whole,
+        };
+        mask.iter().enumerate().map(of).sum::<f64>() * self.runs as f64
+    }
+
+    /// How long a bin is, in ns: the last one may be cut short.
+    fn bin_length(&self, index: usize) -> f64 {
+        let width = self.evidence.width.as_nanos();
+        let left = self.plan.duration.as_nanos().saturating_sub(width * index as u64);
+        left.min(width).max(1) as f64
+    }
+
+    /// What a group had in these bins; `None` where its airtime isn't known.
+    pub(super) fn look(&self, group: &Group, mask: &[bool]) -> Option<Look> {
+        let mut sums: Vec<(usize, Bin)> = group.members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
+        let estimated = self.ground == Ground::Fleet;
+        if estimated {
+            sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
+        }
+        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).sum();
+        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).sum();
+        let transmissions: u64 = sums.iter().map(|(_, sum)| sum.transmissions).sum();
+        let length = self.length(mask);
+        if air == 0 || bytes == 0 || length <= 0.0 {
+            return None;
+        }
+        let shares = sums
+            .iter()
+            .filter(|(_, sum)| sum.bytes() > 0)
+            .map(|(station, sum)| Share {
+                station: *station,
+                air: sum.air() as f64 / air as f64,
+                bytes: sum.bytes() as f64 / bytes as f64,
+                sum: *sum,
+            });
+        Some(Look {
+            shares: shares.collect(),
+            data: air as f64 / length,
+            around: transmissions as f64 * AROUND.as_nanos() as f64 / length,
+            others: self.others(group, mask),
+            estimated,
+        })
+    }
+
+    /// Fills in how long what a station moved took on the air, by its link's rates.
+    fn reckon(&self, station: usize, sum: &mut Bin) {
+        let link = &self.evidence.stations[station].link;
+        let took = |bytes: u64, rate: Option<f64>| {
+            let rate = rate.filter(|rate| *rate > 0.0)?;
+            Some((bytes as f64 * 8e9 / (rate * OF_RATE)) as u64)
+        };
+        sum.air_down = took(sum.bytes_down, link.down.value()).unwrap_or(0);
+        sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
+    }
+
+    /// What others took of a group's channel in these bins: as the scenario says where the air is modelled, else as the channel was
+    /// busy before the load began.
+    pub(super) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
+        match &group.radio {
+            Some(radio) => self.said_busy(radio, mask),
+            None => {
+                let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
+                let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
+                match known.len() {
+                    0 => 0.0,
+                    count => known.iter().sum::<f64>() / count as f64 / 1e6,
+                }
+            }
+        }
+    }
+
+    /// What the scenario says that others take, with its timed changes.
+    fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
+        let planned = self.plan.aps.iter().flat_map(|ap| {
+            let named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
+            ap.radios.iter().map(move |r| (named(r), r.busy.as_f64()))
+        });
+        let begin = planned
+            .filter(|(name, _)| name == radio)
+            .map(|(_, busy)| busy)
+            .next()
+            .unwrap_or(0.0);
+        let changes = self.plan.changes.iter().flat_map(|change| {
+            change.settings.iter().filter_map(|setting| match setting {
+                Setting::Radio(of, RadioSetting::Busy(share)) if of.to_string() == radio => {
+                    Some((change.time.as_nanos(), share.as_f64()))
+                }
+                _ => None,
+            })
+        });
+        let changes: Vec<(u64, f64)> = changes.collect();
+        let width = self.evidence.width.as_nanos();
+        let at = |bin: usize| {
+            let middle = width * bin as u64 + width / 2;
+            let last = changes.iter().rev().find(|(at, _)| *at <= middle);
+            last.map_or(begin, |(_, share)| *share)
+        };
+        let wanted: Vec<f64> = (0..mask.len()).filter(|bin| mask[*bin]).map(at).collect();
+        match wanted.len() {
+            0 => 0.0,
+            count => wanted.iter().sum::<f64>() / count as f64,
+        }
+    }
+
+    /// How full a line of that rate was with what these stations moved one way.
+    pub(super) fn line(&self, stations: &[usize], way: Way, rate: BitRate) -> Line {
+        let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
+        for index in 0..self.evidence.bins {
+            let of = |station: &usize| {
+                let bin = self.evidence.stations[*station].bins.get(index);
+                bin.map_or(0, |bin| if way == Way::Down { bin.bytes_down } else { bin.bytes_up })
+            };
+            let bytes: u64 = stations.iter().map(of).sum();
+            let length = self.bin_length(index) * self.runs as f64;
+            let bits = bytes as f64 * 8e9 / length;
+            used += u64::from(bits > rate.as_bps() as f64 / 100.0);
+            if bits >= FULL * rate.as_bps() as f64 {
+                full += 1;
+                moved += bytes as f64 * 8e3;
+                span += length;
+            }
+        }
+        Line {
+            rate,
+            mbps: if span > 0.0 { moved / span } else { 0.0 },
+            full: if used > 0 { full as f64 / used as f64 } else { 0.0 },
+        }
+    }
+
+    /// A station's throughput by bin in which it moved anything, in Mbit/s, sorted.
+    pub(super) fn rates(&self, station: usize) -> Vec<f64> {
+        let bins = self.evidence.stations[station].bins.iter().enumerate();
+        let rate = |(index, bin): (usize, &Bin)| {
+            (bin.bytes() > 0).then(|| bin.bytes() as f64 * 8e3 / (self.bin_length(index) * self.runs as f64))
+        };
+        let mut rates: Vec<f64> = bins.filter_map(rate).collect();
+        rates.sort_by(f64::total_cmp);
+        rates
+    }
+
+    fn sufferer(&self, station: usize) -> Option<Sufferer> {
+        let summary = self.station(station)?;
+        let mut what = Vec::new();
+        let mut serious = false;
+        for workload in &summary.workloads {
+            let goals = workload.goals.iter();
+            let worst = goals.filter(|goal| matches!(goal.verdict, Verdict::Fail | Verdict::Marginal));
+            let worst = worst.min_by(|a, b| a.met.unwrap_or(1.0).total_cmp(&b.met.unwrap_or(1.0)));
+            if let Some(goal) = worst {
+                serious = true;
+                what.push(match goal.met {
+                    Some(met) => format!("{} kept `{}` for {}", workload.name, goal.goal, percent(met)),
+                    None => format!("{} did not keep `{}`", workload.name, goal.goal),
+                });
+            } else if let Some(slow) = self.slow(station, workload) {
+                what.push(slow);
+            }
+        }
+        let what = what.into_iter().next()?;
+        Some(Sufferer { station, serious, what })
+    }
+
+    /// A probe without a goal whose round trips are slow.
+    fn slow(&self, station: usize, workload: &WorkloadSummary) -> Option<String> {
+        if workload.kind != Kind::Probe.as_str() || !workload.goals.is_empty() {
+            return None;
+        }
+        let idle = self.idle_ms(station);
+        let latency = &workload.latency_ms;
+        let (level, loaded) = match (latency.p95, latency.p50) {
+            (Some(p95), _) => ("95th percentile", p95),
+            (None, Some(p50)) => ("median", p50),
+            (None, None) => return None,
+        };
+        let before = match idle > 0.0 {
+            true => format!(", {} before the load", span(idle)),
+            false => String::new(),
+        };
+        (loaded > SLOW_MS && loaded > 3.0 * idle)
+            .then(|| format!("{} took {} at the {level}{before}", workload.name, span(loaded)))
+    }
+
+    fn grouped(&self) -> Vec<Group> {
+        let mut groups: BTreeMap<(Option<String>, Option<u32>), Vec<usize>> = BTreeMap::new();
+        match self.ground {
+            Ground::Local | Ground::Imported => {}
+            Ground::Simulate | Ground::Lab => {
+                let Ok(network) = Network::<()>::new(self.plan) else {
+                    return Vec::new();
+                };
+                for station in 0..self.plan.stations.len() {
+                    if let Some(radio) = u16::try_from(station).ok().and_then(|s| network.joined(s)) {
+                        groups.entry((Some(radio), None)).or_default().push(station);
+                    }
+                }
+            }
+            Ground::Fleet => {
+                for (station, seen) in self.evidence.stations.iter().enumerate() {
+                    // Those of whom nothing is known may be anywhere.
+                    if let Some(mhz) = seen.link.frequency_mhz {
+                        groups.entry((None, Some(mhz))).or_default().push(station);
+                    }
+                }
+            }
+        }
+        let group = |((radio, _), members)| Group { radio, members };
+        groups.into_iter().map(group).collect()
+    }
+}
+
+impl Look {
+    /// The share of the time in which the channel was taken.
+    pub(super) fn used(&self) -> f64 {
+        self.data + self.around + self.others
+    }
+
+    pub(super) fn of(&self, station: usize) -> Option<&Share> {
+        self.shares.iter().find(|share| share.station == station)
+    }
+}
+
+impl Share {
+    /// What it moves in a second of air, in Mbit/s.
+    pub(super) fn speed(&self) -> f64 {
+        match self.sum.air() {
+            0 => 0.0,
+            air => self.sum.bytes() as f64 * 8e3 / air as f64,
+        }
+    }
+}
