@@ -6,10 +6,10 @@ mod round;
 mod screen;
 mod simulated;
 
-use crate::args::RunArgs;
+use crate::args::{Format, RunArgs};
 use crate::exit::{self, Ended, Stop};
 use crate::plan;
-use crate::record::written;
+use crate::record::{causes, written};
 use crate::terminal::{data, say};
 use netburn_record::{Ending, Run, Summary, UnixTime};
 use netburn_report::plain::sanitise;
@@ -44,7 +44,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         }
     };
     say(&format!("kept in {}", done.folder.display()));
-    match data(&written(&done.summary, args.format)) {
+    let mut text = written(&done.summary, args.format);
+    if let (Format::Text, Ok(run)) = (args.format, Run::open(&done.folder)) {
+        text.push_str(&causes(&run));
+    }
+    match data(&text) {
         // How the run ended says more than that nobody reads on.
         Ok(()) | Err(Stop::Unread) => {}
         Err(stop) => return Err(stop),
