@@ -1,5 +1,6 @@
 //! The command line, typed.
 
+mod compare;
 mod conform;
 mod decode;
 mod export;
@@ -11,6 +12,7 @@ mod serve;
 mod sweep;
 mod validate;
 
+pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
@@ -55,6 +57,7 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),
     Report(ReportArgs),
+    Compare(Box<CompareArgs>),
     Runs(RunsArgs),
     Export(ExportArgs),
     Decode(DecodeArgs),

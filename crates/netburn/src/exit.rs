@@ -14,8 +14,12 @@ pub(crate) enum Ended {
     GoalFailed,
     /// A figure is beyond its tolerance: 1.
     BeyondTolerance,
+    /// `--fail-on worse`, and something is: 1.
+    Worse,
     /// It could not be measured: 3.
     NotMeasured,
+    /// `--bisect`, and it can't be told: 125, which `git bisect run` skips.
+    Skipped,
 }
 
 /// Why a command could not do what it was asked.
@@ -33,8 +37,9 @@ impl From<Ended> for ExitCode {
     fn from(ended: Ended) -> ExitCode {
         ExitCode::from(match ended {
             Ended::Ran => 0,
-            Ended::GoalFailed | Ended::BeyondTolerance => 1,
+            Ended::GoalFailed | Ended::BeyondTolerance | Ended::Worse => 1,
             Ended::NotMeasured => 3,
+            Ended::Skipped => 125,
         })
     }
 }

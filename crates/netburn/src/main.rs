@@ -3,6 +3,7 @@
 //! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
 
 mod args;
+mod compare;
 mod conform;
 mod decode;
 mod doctor;
@@ -56,6 +57,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Export(args) => export::export(&args),
         Command::Decode(args) => decode::decode(&args),

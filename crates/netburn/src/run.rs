@@ -2,6 +2,7 @@
 
 mod fleet;
 mod inside;
+mod interleave;
 mod round;
 mod screen;
 mod simulated;
@@ -18,20 +19,10 @@ use std::path::{Path, PathBuf};
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
-    let plan::Resolved {
-        plan,
-        ground,
-        notes,
-        why,
-        lab,
-    } = plan::resolved(&args.changes, args.on)?;
-    say(&format!("{}: {}", plan.name, beginning(&plan, ground)));
-    if let Some(why) = why {
-        say(&sanitise(&why));
+    if args.interleave {
+        return interleave::run(args);
     }
-    for note in notes {
-        say(&format!("note: {}", sanitise(&note)));
-    }
+    let plan::Resolved { plan, ground, lab, .. } = said(plan::resolved(&args.changes, args.on)?);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let done = match ground {
         Ground::Simulate => simulated::all(&plan, &folder)?,
@@ -54,6 +45,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         Err(stop) => return Err(stop),
     }
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
+}
+
+/// Says what is about to happen.
+fn said(resolved: plan::Resolved) -> plan::Resolved {
+    say(&format!(
+        "{}: {}",
+        resolved.plan.name,
+        beginning(&resolved.plan, resolved.ground)
+    ));
+    if let Some(why) = &resolved.why {
+        say(&sanitise(why));
+    }
+    for note in &resolved.notes {
+        say(&format!("note: {}", sanitise(note)));
+    }
+    resolved
 }
 
 /// Runs a plan on a ground into a folder, for its summary.

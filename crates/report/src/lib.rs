@@ -4,12 +4,14 @@
 //! - [`explain`]: what the figures suggest, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
+//! - [`compare`]: runs held against runs.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
 //! - [`chart`]: charts as plain data, drawn as SVG and PNG and written as tables.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
 pub mod chart;
+pub mod compare;
 pub mod explain;
 pub mod ground;
 pub mod live;

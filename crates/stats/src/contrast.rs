@@ -68,7 +68,7 @@ pub fn contrast(first: &[f64], second: &[f64], draws: u32, seed: Seed) -> Option
     Some(Contrast {
         medians,
         difference: apart(medians[0], medians[1]),
-        interval: difference(first, second, |values| median(values), LEVEL, draws, seed),
+        interval: difference(first, second, median, LEVEL, draws, seed),
         p: test.p,
         effect: Effect::of_u(test.u, first.len(), second.len()),
         runs: [first.len(), second.len()],

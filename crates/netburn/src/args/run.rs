@@ -17,6 +17,13 @@ use std::path::PathBuf;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// More scenarios, with --interleave
+    #[arg(value_name = "OTHERS", requires = "interleave")]
+    pub(crate) others: Vec<String>,
+    /// Run several scenarios in turns, every round in a random order of its own (by the seed), so that what drifts meanwhile
+    /// doesn't decide between them; then hold the others against the first
+    #[arg(long)]
+    pub(crate) interleave: bool,
     /// Where it runs [default: lab where the machine permits it, else simulate; local where no access point is described]
     #[arg(long, value_enum, value_name = "GROUND")]
     pub(crate) on: Option<GroundArg>,
@@ -54,7 +61,7 @@ pub(crate) struct PlanArgs {
 }
 
 /// A scenario, and what is different this time.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Changes {
     /// A file, or the name of a shipped scenario
     pub(crate) scenario: String,

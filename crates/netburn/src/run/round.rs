@@ -14,7 +14,7 @@ use netburn_lab::Lab;
 use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
 /// Runs all rounds of `plan` into `folder`.
@@ -35,6 +35,72 @@ pub(super) fn all(
     // What is still being written after an abort must not keep it from ending.
     runtime.shutdown_background();
     done
+}
+
+/// Runs the rounds of several plans in turns, each plan into a folder of its own: `order` names, round by round, the plan's
+/// place. Gives what came of each plan that has a round.
+pub(super) fn interleaved(
+    plans: &[Plan],
+    ground: Ground,
+    fleet: Option<&On>,
+    order: &[usize],
+    folders: &[PathBuf],
+) -> Result<Vec<Done>, Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
+    let done = runtime.block_on(turns(plans, ground, fleet, order, folders));
+    runtime.shutdown_background();
+    done
+}
+
+async fn turns(
+    plans: &[Plan],
+    ground: Ground,
+    fleet: Option<&On>,
+    order: &[usize],
+    folders: &[PathBuf],
+) -> Result<Vec<Done>, Stop> {
+    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+    let mut signals = Signals::new().map_err(not_measured)?;
+    let program = std::env::current_exe().map_err(not_measured)?;
+    let mut made = Vec::new();
+    for folder in folders {
+        made.push((Repeats::create(folder).map_err(unmade)?, 0_u64));
+    }
+    let mut last = Ending::Complete;
+    for (number, place) in order.iter().enumerate() {
+        let (repeats, round) = &mut made[*place];
+        let plan = Plan {
+            seed: plans[*place].seed.repeat(*round),
+            ..plans[*place].clone()
+        };
+        *round += 1;
+        say(&format!(
+            "run {} of {}: {}, seed {}",
+            number + 1,
+            order.len(),
+            plan.name,
+            plan.seed.0
+        ));
+        let path = repeats.next_path();
+        let (run, ending) = one(&plan, ground, None, fleet, &path, &program, &mut signals).await?;
+        repeats.add(run);
+        last = ending;
+        if last != Ending::Complete {
+            break;
+        }
+    }
+    let mut done = Vec::new();
+    for (repeats, round) in made {
+        if round > 0 {
+            let folder = repeats.path().to_owned();
+            let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
+            done.push(Done::of(&pooled, &last));
+        }
+    }
+    Ok(done)
 }
 
 async fn rounds(

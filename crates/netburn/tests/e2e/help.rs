@@ -42,6 +42,11 @@ fn help_of_report() {
 }
 
 #[test]
+fn help_of_compare() {
+    insta::assert_snapshot!(page(&["compare", "--help"]));
+}
+
+#[test]
 fn help_of_runs() {
     insta::assert_snapshot!(page(&["runs", "--help"]));
 }

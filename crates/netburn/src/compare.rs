@@ -1,0 +1,133 @@
+//! `netburn compare`: runs held against others.
+
+mod matrix;
+mod read;
+
+use crate::args::{CompareArgs, CompareFormat};
+use crate::exit::{Ended, Stop};
+use crate::record::document;
+use crate::terminal::{Look, data, say};
+use netburn_report::compare::{Comparison, Options, Ranking, Side, name};
+use netburn_report::plain::sanitise;
+use netburn_stats::judge::Judgement;
+use netburn_units::Seed;
+use read::Reader;
+use std::path::PathBuf;
+
+/// `netburn compare A… --against B…`.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Ended, Stop> {
+    match compared(args) {
+        // To git, what is neither good nor bad is skipped; any other status would make the commit a bad one.
+        Err(Stop::Wrong(why) | Stop::NotMeasured(why)) if args.bisect => {
+            say(&why);
+            Ok(Ended::Skipped)
+        }
+        Ok(Ended::NotMeasured) if args.bisect => Ok(Ended::Skipped),
+        ended => ended,
+    }
+}
+
+fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
+    let options = options(args);
+    let mut reader = Reader::default();
+    if let Some(dir) = &args.matrix {
+        let matrix = matrix::read(dir, args.baseline.as_deref(), options, &mut reader)?;
+        data(&match args.format {
+            CompareFormat::Json => document(&matrix.json()),
+            CompareFormat::Text => {
+                let look = Look::of_stdout();
+                matrix.text(look.width, look.colour)
+            }
+        })?;
+        return Ok(ended(args, &reader, &matrix.comparisons.iter().collect::<Vec<_>>()));
+    }
+    if args.ranked {
+        let all: Vec<&PathBuf> = args.runs.iter().chain(&args.against).collect();
+        let mut sides: Vec<Side> = all
+            .iter()
+            .filter_map(|path| reader.side(std::slice::from_ref(*path)))
+            .collect();
+        if sides.len() < 2 {
+            return Err(reader.unreadable("--ranked takes two runs or more"));
+        }
+        name(&mut sides.iter_mut().collect::<Vec<_>>());
+        data(&ranked(Ranking::new(sides, options), args.format))?;
+        return Ok(match reader.failed.is_empty() {
+            true => Ended::Ran,
+            false => Ended::NotMeasured,
+        });
+    }
+    let these = reader.side(&args.runs);
+    let against = reader.side(&args.against);
+    let (Some(mut these), Some(mut against)) = (these, against) else {
+        return Err(reader.unreadable("there is nothing to compare"));
+    };
+    name(&mut [&mut these, &mut against]);
+    let comparison = Comparison::new(these, against, options);
+    data(&written(&comparison, args.format))?;
+    Ok(ended(args, &reader, &[&comparison]))
+}
+
+/// What came of scenarios that ran in turns: the others held against the first.
+pub(crate) fn in_turns(mut sides: Vec<Side>, json: bool) -> String {
+    let format = if json { CompareFormat::Json } else { CompareFormat::Text };
+    name(&mut sides.iter_mut().collect::<Vec<_>>());
+    match <[Side; 2]>::try_from(sides) {
+        Ok([against, these]) => written(&Comparison::new(these, against, Options::default()), format),
+        Err(sides) => ranked(Ranking::new(sides, Options::default()), format),
+    }
+}
+
+fn options(args: &CompareArgs) -> Options {
+    Options {
+        draws: args.draws,
+        seed: Seed(args.seed),
+        tolerance: args.fail_on.and_then(|fail_on| fail_on.share),
+    }
+}
+
+fn written(comparison: &Comparison, format: CompareFormat) -> String {
+    match format {
+        CompareFormat::Json => document(&comparison.json()),
+        CompareFormat::Text => {
+            let look = Look::of_stdout();
+            comparison.text(look.width, look.colour)
+        }
+    }
+}
+
+fn ranked(ranking: Ranking, format: CompareFormat) -> String {
+    match format {
+        CompareFormat::Json => document(&ranking.json()),
+        CompareFormat::Text => {
+            let look = Look::of_stdout();
+            ranking.text(look.width, look.colour)
+        }
+    }
+}
+
+/// How it ended: what is worse decides over what could not be told, for more runs would not mend it.
+fn ended(args: &CompareArgs, reader: &Reader, comparisons: &[&Comparison]) -> Ended {
+    let checked = args.fail_on.is_some() || args.bisect;
+    let any = |what: &dyn Fn(&Comparison) -> bool| comparisons.iter().any(|comparison| what(comparison));
+    if checked && any(&|comparison| comparison.count(Judgement::Worse) > 0) {
+        return Ended::Worse;
+    }
+    if !reader.failed.is_empty() || any(&|comparison| !comparison.shares_a_station()) {
+        return Ended::NotMeasured;
+    }
+    if checked && any(&|comparison| comparison.too_few().is_some()) {
+        say("too few runs to tell whether anything is worse");
+        return Ended::NotMeasured;
+    }
+    if checked && any(&|comparison| comparison.inconclusive() != [0, 0]) {
+        say("a run could not be measured whole: that nothing is worse tells nothing");
+        return Ended::NotMeasured;
+    }
+    Ended::Ran
+}
+
+/// Says one thing, without anything that a terminal would act on.
+fn note(text: &str) {
+    say(&sanitise(text));
+}

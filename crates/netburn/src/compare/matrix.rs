@@ -1,0 +1,192 @@
+//! Where a matrix comes from: a sweep's folder, or a folder of runs as SCENARIO/VARIANT.
+
+use super::note;
+use super::read::{Reader, summary};
+use crate::exit::Stop;
+use netburn_report::compare::{Matrix, Options, Side};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// A scenario's name, its baseline and its variants.
+type Scenario = (String, Side, Vec<Option<Side>>);
+
+/// Reads the runs below `dir` and holds every scenario's variants against its baseline.
+pub(super) fn read(dir: &Path, baseline: Option<&str>, options: Options, reader: &mut Reader) -> Result<Matrix, Stop> {
+    let (variants, scenarios) = match dir.join("sweep.json").is_file() {
+        true => swept(dir, reader)?,
+        false => folders(dir, reader)?,
+    };
+    let place = match baseline {
+        None => 0,
+        Some(wanted) => variants.iter().position(|name| name == wanted).ok_or_else(|| {
+            Stop::Wrong(format!(
+                "--baseline {wanted}: there is no such variant; there are {}",
+                variants.join(", ")
+            ))
+        })?,
+    };
+    if variants.len() < 2 {
+        return Err(Stop::Wrong(format!(
+            "{}: there is one variant only, so nothing it could be held against",
+            dir.display()
+        )));
+    }
+    let mut all: Vec<Scenario> = Vec::new();
+    for (scenario, mut sides) in scenarios {
+        match sides.remove(place) {
+            Some(against) => all.push((scenario, against, sides)),
+            None => {
+                let why = format!("{scenario} has no runs of {}: it is left out", variants[place]);
+                note(&why);
+                reader.failed.push(why);
+            }
+        }
+    }
+    let others: Vec<String> = variants
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != place)
+        .map(|(_, v)| v.clone())
+        .collect();
+    let matrix = Matrix::new(&variants[place], &others, all, options);
+    match matrix.comparisons.is_empty() {
+        true => Err(reader.unreadable(&format!("{}: there is nothing to compare", dir.display()))),
+        false => Ok(matrix),
+    }
+}
+
+/// The variants, and of every scenario a side for each of them.
+type Found = (Vec<String>, Vec<(String, Vec<Option<Side>>)>);
+
+/// What is needed of a sweep's own file.
+#[derive(Deserialize)]
+struct Sweep {
+    scenario: String,
+    vary: Vec<Varied>,
+    runs: u64,
+}
+
+#[derive(Deserialize)]
+struct Varied {
+    key: String,
+    values: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Values {
+    values: Vec<String>,
+}
+
+fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
+    let file = dir.join("sweep.json");
+    let wrong = |why: &dyn std::fmt::Display| Stop::Wrong(format!("{}: {why}", file.display()));
+    let text = std::fs::read_to_string(&file).map_err(|error| wrong(&error))?;
+    let sweep: Sweep = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    let (last, scenario_keys) = sweep.vary.split_last().ok_or_else(|| wrong(&"it varies nothing"))?;
+    let mut scenarios: Vec<(String, Vec<Option<Side>>)> = Vec::new();
+    let mut missing = 0;
+    for run in 1..=sweep.runs {
+        let path = dir.join("runs").join(format!("{run}.json"));
+        if !path.is_file() {
+            missing += 1;
+            continue;
+        }
+        let read = || -> Result<_, String> {
+            let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            let Values { values } = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            Ok((values, summary(&path)?))
+        };
+        let (values, summary) = match read() {
+            Ok(read) => read,
+            Err(why) => {
+                let why = format!("{}: {why}", path.display());
+                note(&why);
+                reader.failed.push(why);
+                continue;
+            }
+        };
+        let Some(variant) = values
+            .last()
+            .and_then(|value| last.values.iter().position(|known| known == value))
+        else {
+            continue;
+        };
+        let scenario = match scenario_keys.is_empty() {
+            true => sweep.scenario.clone(),
+            false => {
+                let each = scenario_keys
+                    .iter()
+                    .zip(&values)
+                    .map(|(varied, value)| format!("{}={value}", varied.key));
+                each.collect::<Vec<_>>().join(" ")
+            }
+        };
+        let place = scenarios
+            .iter()
+            .position(|(name, _)| *name == scenario)
+            .unwrap_or_else(|| {
+                scenarios.push((scenario, vec![None; last.values.len()]));
+                scenarios.len() - 1
+            });
+        let side = scenarios[place].1[variant].get_or_insert_with(|| Side::new(&last.values[variant]));
+        side.add_summary(&path, &summary, None);
+    }
+    if missing > 0 {
+        note(&format!("{missing} of the sweep's {} runs aren't finished", sweep.runs));
+    }
+    Ok((last.values.clone(), scenarios))
+}
+
+fn folders(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
+    let mut variants: Vec<String> = Vec::new();
+    let mut found: Vec<(String, Vec<(String, Side)>)> = Vec::new();
+    for scenario in below(dir)? {
+        let mut sides = Vec::new();
+        for variant in below(&scenario)? {
+            let name = own_name(&variant);
+            if let Some(side) = reader.side(std::slice::from_ref(&variant)) {
+                if !variants.contains(&name) {
+                    variants.push(name.clone());
+                }
+                sides.push((name.clone(), Side { name, ..side }));
+            }
+        }
+        found.push((own_name(&scenario), sides));
+    }
+    if variants.is_empty() {
+        return Err(reader.unreadable(&format!(
+            "{}: neither a sweep's folder nor one of runs as SCENARIO/VARIANT",
+            dir.display()
+        )));
+    }
+    variants.sort();
+    let scenarios = found.into_iter().map(|(scenario, sides)| {
+        let mut all = vec![None; variants.len()];
+        for (name, side) in sides {
+            let place = variants.iter().position(|known| *known == name);
+            all[place.expect("it was counted")] = Some(side);
+        }
+        (scenario, all)
+    });
+    let scenarios = scenarios.collect();
+    Ok((variants, scenarios))
+}
+
+/// The folders directly below one, by name.
+fn below(dir: &Path) -> Result<Vec<PathBuf>, Stop> {
+    let wrong = |error: std::io::Error| Stop::Wrong(format!("{}: {error}", dir.display()));
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn own_name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

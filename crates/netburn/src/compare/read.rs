@@ -1,0 +1,81 @@
+//! Runs to compare: folders, and summaries as files.
+
+use super::note;
+use crate::exit::Stop;
+use netburn_record::summary::SCHEMA;
+use netburn_record::{Run, Summary};
+use netburn_report::compare::Side;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The longest file that is read as a summary.
+const LONGEST: u64 = 256 << 20;
+
+/// Reads runs, and remembers which it could not.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    /// Why, for each.
+    pub(super) failed: Vec<String>,
+}
+
+impl Reader {
+    /// The runs at `paths` as one side; those that can't be read are told, and the others go on. `None` when there are none.
+    pub(super) fn side(&mut self, paths: &[PathBuf]) -> Option<Side> {
+        let mut side = Side::new("");
+        for path in paths {
+            if let Err(why) = add(&mut side, path) {
+                note(&why);
+                self.failed.push(why);
+            }
+        }
+        (!side.runs.is_empty()).then_some(side)
+    }
+
+    /// That too little could be read; the reasons have been said.
+    pub(super) fn unreadable(&self, what: &str) -> Stop {
+        Stop::Wrong(match self.failed.len() {
+            0 => what.to_owned(),
+            1 => format!("{what}: one could not be read"),
+            more => format!("{what}: {more} could not be read"),
+        })
+    }
+}
+
+fn add(side: &mut Side, path: &Path) -> Result<(), String> {
+    if !path.is_file() {
+        let run = Run::open(path).map_err(|error| error.to_string())?;
+        side.add(&run);
+        return Ok(());
+    }
+    if path.file_name().is_some_and(|name| name == "run.json") {
+        // The folder is meant.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        return add(side, folder.unwrap_or(Path::new(".")));
+    }
+    side.add_summary(path, &summary(path)?, None);
+    Ok(())
+}
+
+/// The summary in a file: as `--format json` writes it, or as a sweep keeps it.
+pub(super) fn summary(path: &Path) -> Result<Summary, String> {
+    let why = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let length = std::fs::metadata(path).map_err(|error| why(&error))?.len();
+    if length > LONGEST {
+        return Err(why(&"too long for a summary"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| why(&error))?;
+    let mut value: Value = serde_json::from_str(&text).map_err(|error| why(&format!("no summary: {error}")))?;
+    // A sweep keeps the values beside it.
+    if let Some(within) = value.get_mut("summary") {
+        value = within.take();
+    }
+    match value.get("schema").and_then(Value::as_str) {
+        Some(SCHEMA) => serde_json::from_value(value).map_err(|error| why(&format!("no summary: {error}"))),
+        Some(schema) if schema.starts_with("netburn.summary/") => Err(why(&format!(
+            "a newer netburn wrote it ({schema}); this one reads {SCHEMA}"
+        ))),
+        _ => Err(why(
+            &"neither a run's folder nor a summary (`netburn report RUN --format json` writes one)",
+        )),
+    }
+}

@@ -1,0 +1,171 @@
+//! `run --interleave`: several scenarios in turns, so that an environment that drifts doesn't decide between them.
+
+use super::{Done, fleet, round, said, simulated};
+use crate::args::{Changes, Format, RunArgs};
+use crate::compare::in_turns;
+use crate::exit::{self, Ended, Stop};
+use crate::plan;
+use crate::terminal::{data, say};
+use netburn_record::{Run, UnixTime, make_folder};
+use netburn_report::compare::Side;
+use netburn_scenario::{Ground, Plan};
+use netburn_units::Seed;
+use std::path::PathBuf;
+
+/// `netburn run --interleave A B…`.
+pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
+    let (plans, ground) = resolved(args)?;
+    let parent = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("runs").join(format!("{}-interleaved", UnixTime::now().for_file_name())));
+    let on = match ground {
+        Ground::Fleet => {
+            for plan in &plans {
+                fleet::agreed(plan, args.yes)?;
+            }
+            Some(fleet::On::new(args)?)
+        }
+        _ => None,
+    };
+    let parent = make_folder(&parent).map_err(round::unmade)?;
+    let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
+    let done = match ground {
+        Ground::Simulate => {
+            say("in virtual time nothing drifts: the order of rounds changes nothing");
+            let all = plans
+                .iter()
+                .zip(&folders)
+                .map(|(plan, folder)| simulated::all(plan, folder));
+            all.collect::<Result<Vec<Done>, Stop>>()?
+        }
+        _ => {
+            let rounds: Vec<u32> = plans.iter().map(|plan| plan.repeat).collect();
+            round::interleaved(&plans, ground, on.as_ref(), &order(&rounds, plans[0].seed), &folders)?
+        }
+    };
+    let mut sides = Vec::new();
+    for one in &done {
+        say(&format!("kept in {}", one.folder.display()));
+        let run = Run::open(&one.folder).map_err(|error| Stop::NotMeasured(error.to_string()))?;
+        let mut side = Side::new("");
+        side.add(&run);
+        sides.push(side);
+    }
+    if sides.len() > 1 {
+        match data(&in_turns(sides, args.format == Format::Json)) {
+            Ok(()) | Err(Stop::Unread) => {}
+            Err(stop) => return Err(stop),
+        }
+    }
+    let mut ends = done
+        .iter()
+        .map(|one| exit::of_run(&one.summary, one.interrupted, args.check));
+    Ok(worst(&mut ends))
+}
+
+/// The plans of all scenarios, which must be for one ground.
+fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Ground), Stop> {
+    if args.others.is_empty() {
+        return Err(Stop::Wrong(
+            "--interleave takes two scenarios or more: netburn run --interleave A.toml B.toml --repeat 10".to_owned(),
+        ));
+    }
+    let mut plans = Vec::new();
+    let mut ground = None;
+    for scenario in std::iter::once(&args.changes.scenario).chain(&args.others) {
+        let changes = Changes {
+            scenario: scenario.clone(),
+            ..args.changes.clone()
+        };
+        // A lab that was opened to see whether that is permitted is closed again: each round has its own.
+        let resolved = said(plan::resolved(&changes, args.on)?);
+        if *ground.get_or_insert(resolved.ground) != resolved.ground {
+            return Err(Stop::Wrong(format!(
+                "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one ground",
+                resolved.plan.name,
+                resolved.ground,
+                ground.map_or("another", Ground::name)
+            )));
+        }
+        plans.push(resolved.plan);
+    }
+    let ground = ground.expect("there is at least one scenario");
+    Ok((plans, ground))
+}
+
+/// A folder's name for each plan, none twice.
+fn names(plans: &[Plan]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for plan in plans {
+        let numbered = (2..).map(|number| format!("{}-{number}", plan.name));
+        let mut candidates = std::iter::once(plan.name.clone()).chain(numbered);
+        names.extend(candidates.find(|name| !names.contains(name)));
+    }
+    names
+}
+
+/// Whose turn it is, round by round: within each round every plan that has one left is there once, in an order of its own.
+fn order(rounds: &[u32], seed: Seed) -> Vec<usize> {
+    let mut order = Vec::new();
+    for round in 0..rounds.iter().copied().max().unwrap_or(0) {
+        let mut turn: Vec<usize> = (0..rounds.len()).filter(|place| rounds[*place] > round).collect();
+        let mut stream = seed.stream("interleave", u64::from(round));
+        // Fisher and Yates.
+        for last in (1..turn.len()).rev() {
+            turn.swap(last, stream.below(last as u64 + 1) as usize);
+        }
+        order.extend(turn);
+    }
+    order
+}
+
+/// A goal that failed decides over a scenario that could not be measured, unless somebody stopped it.
+fn worst(ends: &mut dyn Iterator<Item = Ended>) -> Ended {
+    let mut worst = Ended::Ran;
+    for end in ends {
+        worst = match (worst, end) {
+            (Ended::GoalFailed, _) | (_, Ended::GoalFailed) => Ended::GoalFailed,
+            (Ended::NotMeasured, _) | (_, Ended::NotMeasured) => Ended::NotMeasured,
+            (_, end) => end,
+        };
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_has_every_scenario_once_in_an_order_of_its_own() {
+        let order = order(&[40, 40, 40], Seed(3));
+        assert_eq!(order.len(), 120);
+        let mut first = [0; 3];
+        for round in order.chunks(3) {
+            let mut sorted = round.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+            first[round[0]] += 1;
+        }
+        // Of 40 rounds a third each, give or take three deviations of √(40 × 1/3 × 2/3) = 3.0.
+        assert!(first.iter().all(|count| (5..=22).contains(count)), "{first:?}");
+        assert_eq!(order, super::order(&[40, 40, 40], Seed(3)));
+        assert_ne!(order, super::order(&[40, 40, 40], Seed(4)));
+    }
+
+    #[test]
+    fn who_has_fewer_rounds_is_done_sooner() {
+        let order = order(&[1, 3], Seed(1));
+        assert_eq!(order.iter().filter(|place| **place == 0).count(), 1);
+        assert_eq!(order[2..], [1, 1]);
+    }
+
+    #[test]
+    fn a_failed_goal_decides() {
+        use Ended::{GoalFailed, NotMeasured, Ran};
+        assert_eq!(worst(&mut [Ran, NotMeasured, GoalFailed].into_iter()), GoalFailed);
+        assert_eq!(worst(&mut [Ran, NotMeasured].into_iter()), NotMeasured);
+        assert_eq!(worst(&mut [Ran, Ran].into_iter()), Ran);
+    }
+}

@@ -1,0 +1,227 @@
+//! The figures of a run that are compared: what a person would ask of each station and each use.
+
+use netburn_record::Summary;
+use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
+use netburn_stats::judge::{Better, Tolerance};
+use netburn_stats::{P50, P95, percentile::supported};
+use netburn_units::Probability;
+
+/// Which figure of which station and use.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The station; `None` for the whole run.
+    pub station: Option<String>,
+    /// Its workload; `None` for the whole station.
+    pub workload: Option<String>,
+    /// What is looked at.
+    pub what: What,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum What {
+    /// Content moved, in Mbit/s.
+    Throughput,
+    /// Jain's index of the shares of the air.
+    Jain,
+    /// The median round trip before the load, in ms.
+    Idle,
+    /// The median time from the instant an operation was due to its end, in ms.
+    P50,
+    /// The 95th percentile of the same.
+    P95,
+    /// The share of the samples of this goal, which is its number and its text, that were within the limit.
+    Met(usize, String),
+    /// The share of the time watched in which the player stood still.
+    Stalled,
+    /// The share of datagrams that never came back.
+    Lost,
+}
+
+/// What a figure is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Mbit/s.
+    Mbps,
+    /// Milliseconds.
+    Ms,
+    /// A share, 0 to 1.
+    Share,
+}
+
+/// A throughput or a share of the air that differs by less is the same.
+const RATE: Tolerance = Tolerance {
+    share: 0.05,
+    least: 0.0,
+};
+/// And a latency: nobody feels a millisecond.
+const LATENCY: Tolerance = Tolerance {
+    share: 0.05,
+    least: 1.0,
+};
+/// And a share of what somebody waits for.
+const SHARE: Tolerance = Tolerance {
+    share: 0.05,
+    least: 0.005,
+};
+/// And what was met of a goal: a hundredth, whatever it was.
+const MET: Tolerance = Tolerance {
+    share: 0.0,
+    least: 0.01,
+};
+
+impl What {
+    /// Which way is better.
+    #[must_use]
+    pub const fn better(&self) -> Better {
+        match self {
+            What::Throughput | What::Jain | What::Met(..) => Better::Higher,
+            What::Idle | What::P50 | What::P95 | What::Stalled | What::Lost => Better::Lower,
+        }
+    }
+
+    /// What is too little to matter. A share that was asked for stands in the place of the usual one.
+    #[must_use]
+    pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
+        let usual = match self {
+            What::Throughput | What::Jain => RATE,
+            What::Idle | What::P50 | What::P95 => LATENCY,
+            What::Stalled | What::Lost => SHARE,
+            What::Met(..) => MET,
+        };
+        match share {
+            Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },
+            // Of a share that is the larger part of all, a share is the same as so much of all.
+            Some(share) => Tolerance { least: share, ..usual },
+            None => usual,
+        }
+    }
+
+    /// What it is measured in.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        match self {
+            What::Throughput => Unit::Mbps,
+            What::Idle | What::P50 | What::P95 => Unit::Ms,
+            What::Jain | What::Met(..) | What::Stalled | What::Lost => Unit::Share,
+        }
+    }
+
+    /// In a word or two, with the unit that people read it in.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            What::Throughput => "Mbit/s",
+            What::Jain => "airtime Jain %",
+            What::Idle => "idle ms",
+            What::P50 => "p50 ms",
+            What::P95 => "p95 ms",
+            What::Met(..) => "met %",
+            What::Stalled => "stalled %",
+            What::Lost => "lost %",
+        }
+    }
+}
+
+impl Unit {
+    /// As documents name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Mbps => "mbps",
+            Unit::Ms => "ms",
+            Unit::Share => "share",
+        }
+    }
+}
+
+impl Key {
+    /// The figure's path in a summary, with stations and workloads by name: `stations.laptop.workloads.browsing.latency_ms.p50`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let mut path = match (&self.station, &self.workload) {
+            (None, _) => "totals".to_owned(),
+            (Some(station), None) => format!("stations.{station}"),
+            (Some(station), Some(workload)) => format!("stations.{station}.workloads.{workload}"),
+        };
+        path.push('.');
+        path.push_str(&match &self.what {
+            What::Throughput => "throughput_mbps".to_owned(),
+            What::Jain => "airtime_jain".to_owned(),
+            What::Idle => "idle_latency_ms".to_owned(),
+            What::P50 => "latency_ms.p50".to_owned(),
+            What::P95 => "latency_ms.p95".to_owned(),
+            What::Met(number, _) => format!("goals.{number}.met"),
+            What::Stalled => "player.stalled_share".to_owned(),
+            What::Lost => "probe.lost_share".to_owned(),
+        });
+        path
+    }
+}
+
+/// The figures of one run with their values, in the order in which they are shown; those that it doesn't know are left out. A
+/// percentile that falls among operations that never ended is infinite.
+#[must_use]
+pub fn figures(summary: &Summary) -> Vec<(Key, f64)> {
+    let mut all = Vec::new();
+    for station in &summary.stations {
+        of_station(station, &mut all);
+    }
+    let total = |what| Key {
+        station: None,
+        workload: None,
+        what,
+    };
+    let totals = &summary.totals;
+    all.push((total(What::Throughput), Some(totals.throughput_mbps)));
+    all.push((total(What::Jain), totals.airtime_jain));
+    let known = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    known.filter(|(_, value)| !value.is_nan()).collect()
+}
+
+fn of_station(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) {
+    let of = |workload: Option<&WorkloadSummary>, what| Key {
+        station: Some(station.name.clone()),
+        workload: workload.map(|workload| workload.name.clone()),
+        what,
+    };
+    // Where a station has one use, what the station moved is what that moved.
+    let several = station.workloads.iter().filter(|workload| moves(workload)).count() > 1;
+    for workload in &station.workloads {
+        let mut add = |what, value| all.push((of(Some(workload), what), value));
+        if several && moves(workload) {
+            add(What::Throughput, Some(workload.throughput_mbps));
+        }
+        // What one waits for; of a download the end, of a stream its windows say more.
+        if !moves(workload) {
+            let latency = &workload.latency_ms;
+            add(What::P50, at(latency.p50, P50, latency));
+            add(What::P95, at(latency.p95, P95, latency));
+        }
+        for (number, goal) in workload.goals.iter().enumerate() {
+            add(What::Met(number, goal.goal.clone()), goal.met);
+        }
+        if let Some(player) = &workload.player {
+            add(What::Stalled, Some(player.stalled_share));
+        }
+        if let Some(probe) = &workload.probe {
+            add(What::Lost, probe.lost_share);
+        }
+    }
+    if !station.workloads.is_empty() {
+        all.push((of(None, What::Throughput), Some(station.throughput_mbps)));
+    }
+    all.push((of(None, What::Idle), station.idle_latency_ms));
+}
+
+/// Whether a workload is there to move much, rather than to answer soon.
+fn moves(workload: &WorkloadSummary) -> bool {
+    matches!(workload.kind.as_str(), "download" | "upload" | "stream")
+}
+
+fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Option<f64> {
+    match value {
+        None if of.unbounded > 0 && supported(level, of.count) => Some(f64::INFINITY),
+        value => value,
+    }
+}

@@ -1,0 +1,183 @@
+//! Comparisons for scripts.
+
+use super::figure::What;
+use super::matrix::Matrix;
+use super::ranking::Ranking;
+use super::side::Side;
+use super::two::{Comparison, Doubt, Held};
+use netburn_stats::judge::Judgement;
+use serde_json::{Map, Value, json};
+
+/// The schema of a comparison.
+pub(super) const COMPARISON: &str = "netburn.comparison/1";
+/// The schema of a ranking.
+pub(super) const RANKING: &str = "netburn.ranking/1";
+/// The schema of a matrix.
+pub(super) const MATRIX: &str = "netburn.matrix/1";
+
+impl Comparison {
+    /// As a document: what isn't known, and what is infinite, is `null`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let differing = self.differing.as_ref().map(|differing| {
+            let each = differing.iter();
+            each.map(|d| json!({ "key": d.key, "baseline": d.baseline, "value": d.value }))
+                .collect::<Vec<_>>()
+        });
+        let [verdict, baseline_verdict] = self.verdicts();
+        json!({
+            "schema": COMPARISON,
+            "judgement": self.judgement().name(),
+            "counts": counts(self),
+            "runs_needed": self.too_few(),
+            "these": side(&self.these, verdict),
+            "against": side(&self.against, baseline_verdict),
+            "differing": differing,
+            "only": { "these": self.only[0], "against": self.only[1] },
+            "draws": self.options.draws,
+            "seed": self.options.seed.0,
+            "level": 0.95,
+            "judged_with": self.judged_with,
+            "figures": self.figures.iter().map(|held| self.held(held)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn held(&self, held: &Held) -> Value {
+        let contrast = held.contrast();
+        let never = held
+            .values
+            .each_ref()
+            .map(|values| values.iter().filter(|v| v.is_infinite()).count());
+        let mut value = json!({
+            "figure": held.key.path(),
+            "station": held.key.station,
+            "workload": held.key.workload,
+            "unit": held.key.what.unit().name(),
+            "better": held.question.better.name(),
+            "baseline": contrast.medians[0],
+            "value": contrast.medians[1],
+            "difference": contrast.difference,
+            "share": held.share(),
+            "low": contrast.interval.map(|interval| interval.low),
+            "high": contrast.interval.map(|interval| interval.high),
+            "p": contrast.p,
+            "p_corrected": held.answer.corrected,
+            "effect": contrast.effect.size().name(),
+            "delta": contrast.effect.delta,
+            "higher_in": contrast.effect.larger(),
+            "same_within": held.question.same_within(),
+            "runs": contrast.runs,
+            "never": never,
+            "judgement": held.answer.judgement.name(),
+            "why": match self.doubt(held) {
+                Some(Doubt::TooFew(_)) => Some("too few runs"),
+                Some(Doubt::Between) => Some("between"),
+                None => None,
+            },
+        });
+        if let (What::Met(_, goal), Some(fields)) = (&held.key.what, value.as_object_mut()) {
+            fields.insert("goal".to_owned(), json!(goal));
+        }
+        value
+    }
+}
+
+impl Ranking {
+    /// As a document.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let variants = self.standings.iter().map(|standing| {
+            json!({
+                "name": standing.name,
+                "sources": self.sides[standing.side].sources,
+                "runs": self.sides[standing.side].runs.len(),
+                "mean_rank": standing.mean_rank,
+                "low": standing.interval.map(|interval| interval.low),
+                "high": standing.interval.map(|interval| interval.high),
+                "best_in": standing.best_in,
+            })
+        });
+        let figures = self.figures.iter().map(|ranked| {
+            let each = ranked.order.iter().map(|side| {
+                json!({
+                    "name": self.sides[*side].name,
+                    "median": ranked.medians[*side],
+                    "low": ranked.intervals[*side].map(|interval| interval.low),
+                    "high": ranked.intervals[*side].map(|interval| interval.high),
+                    "rank": ranked.ranks[*side],
+                    "against_best": ranked.against_best[*side].map(Judgement::name),
+                })
+            });
+            json!({
+                "figure": ranked.key.path(),
+                "station": ranked.key.station,
+                "workload": ranked.key.workload,
+                "unit": ranked.key.what.unit().name(),
+                "better": ranked.key.what.better().name(),
+                "variants": each.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "schema": RANKING,
+            "variants": variants.collect::<Vec<_>>(),
+            "draws": self.options.draws,
+            "seed": self.options.seed.0,
+            "level": 0.95,
+            "judged_with": self.judged_with,
+            "figures": figures.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Matrix {
+    /// As a document: rows, worst first, and the whole comparison of every scenario and variant, to which cells point.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(|cell| {
+                cell.as_ref().map(|cell| {
+                    json!({
+                        "variant": self.variants[cell.variant],
+                        "comparison": cell.comparison,
+                        "judgement": cell.judgement.name(),
+                        "figure": cell.figure.map(|place| self.comparisons[cell.comparison].figures[place].key.path()),
+                        "share": cell.figure.and_then(|place| self.comparisons[cell.comparison].figures[place].share()),
+                    })
+                })
+            });
+            json!({ "scenario": row.scenario, "station": row.station, "cells": cells.collect::<Vec<_>>() })
+        });
+        json!({
+            "schema": MATRIX,
+            "baseline": self.baseline,
+            "variants": self.variants,
+            "rows": rows.collect::<Vec<_>>(),
+            "comparisons": self.comparisons.iter().map(Comparison::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn counts(of: &Comparison) -> Value {
+    let each = Judgement::ALL.into_iter();
+    Value::Object(
+        each.map(|judgement| {
+            (
+                judgement.name().replace('\'', "").replace(' ', "_"),
+                json!(of.count(judgement)),
+            )
+        })
+        .collect::<Map<_, _>>(),
+    )
+}
+
+fn side(side: &Side, verdict: &str) -> Value {
+    json!({
+        "name": side.name,
+        "sources": side.sources,
+        "runs": side.runs.len(),
+        "scenario": side.scenario(),
+        "ground": side.ground().map(|ground| ground.name()),
+        "verdict": verdict,
+        "mixed": side.mixed,
+    })
+}

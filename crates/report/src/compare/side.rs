@@ -1,0 +1,95 @@
+//! One side of a comparison: what its runs came to.
+
+use netburn_record::{Ground, Run, Summary};
+use serde_json::Value;
+use std::path::Path;
+
+/// The runs of one side, of one variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What it is called: its first folder's name.
+    pub name: String,
+    /// The folders or files that it came from.
+    pub sources: Vec<String>,
+    /// One summary per run: each repeat is a run.
+    pub runs: Vec<Summary>,
+    /// The scenario with every default filled in, where it is known.
+    pub plan: Option<Value>,
+    /// Whether its sources are of several scenarios or grounds.
+    pub mixed: bool,
+}
+
+impl Side {
+    /// A side without runs yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Side {
+            name: name.to_owned(),
+            sources: Vec::new(),
+            runs: Vec::new(),
+            plan: None,
+            mixed: false,
+        }
+    }
+
+    /// Takes in a run folder: each of its repeats is a run.
+    pub fn add(&mut self, run: &Run) {
+        let plan = seedless(run.header().plan.to_json());
+        self.add_summary(run.path(), run.summary(), Some(plan));
+    }
+
+    /// Takes in a summary that stood in `source`; with `--repeat` each of its repeats is a run.
+    pub fn add_summary(&mut self, source: &Path, summary: &Summary, plan: Option<Value>) {
+        let one = |run: &Summary| (run.scenario.clone(), run.ground);
+        match self.runs.first() {
+            Some(first) => self.mixed |= one(first) != one(summary) || self.plan != plan,
+            None => self.plan = plan,
+        }
+        self.sources.push(source.display().to_string());
+        match summary.repeats.is_empty() {
+            true => self.runs.push(summary.clone()),
+            false => self.runs.extend(summary.repeats.iter().cloned()),
+        }
+    }
+
+    /// The ground of its first run.
+    #[must_use]
+    pub fn ground(&self) -> Option<Ground> {
+        self.runs.first().map(|run| run.ground)
+    }
+
+    /// The scenario of its first run.
+    #[must_use]
+    pub fn scenario(&self) -> &str {
+        self.runs.first().map_or("", |run| &run.scenario)
+    }
+}
+
+/// Gives each side the shortest name that tells it from the others: its folder's own, or the whole path.
+pub fn name(sides: &mut [&mut Side]) {
+    let short = |side: &Side| {
+        let first = side.sources.first().map_or("", String::as_str);
+        let own = Path::new(first).file_name();
+        own.map_or_else(|| first.to_owned(), |own| own.to_string_lossy().into_owned())
+    };
+    let names: Vec<String> = sides.iter().map(|side| short(side)).collect();
+    let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
+    for (side, name) in sides.iter_mut().zip(names) {
+        side.name = match (twice, side.sources.first()) {
+            (true, Some(first)) => first.clone(),
+            _ => name,
+        };
+        if side.sources.len() > 1 {
+            side.name.push_str(&format!(" +{}", side.sources.len() - 1));
+        }
+    }
+}
+
+/// A plan without what tells runs of one scenario apart.
+fn seedless(mut plan: Value) -> Value {
+    if let Some(fields) = plan.as_object_mut() {
+        fields.shift_remove("seed");
+        fields.shift_remove("repeat");
+    }
+    plan
+}

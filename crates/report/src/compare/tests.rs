@@ -1,0 +1,250 @@
+//! Comparisons of summaries made by hand.
+
+use super::*;
+use netburn_record::Summary;
+use netburn_stats::judge::Judgement;
+use serde_json::json;
+use std::path::Path;
+
+/// A run in which the laptop's pages took `p50` and `p95`, and met its goal in this share.
+fn run(scenario: &str, ground: &str, p50: f64, p95: Option<f64>, met: f64) -> Summary {
+    let unbounded = u64::from(p95.is_none());
+    serde_json::from_value(json!({
+        "schema": "netburn.summary/1", "run": "r", "scenario": scenario, "ground": ground, "seed": 1, "duration_s": 60.0,
+        "verdict": "pass", "provisional": false,
+        "gate": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+        "totals": { "throughput_mbps": 50.0, "airtime_jain": null },
+        "stations": [ { "name": "laptop", "verdict": "pass", "throughput_mbps": 3.4, "airtime_share": null, "idle_latency_ms": 2.0,
+            "workloads": [ { "name": "browsing", "kind": "pages", "verdict": "pass", "provisional": false,
+                "operations": 100, "misses": 0, "failures": 0, "unfinished": 0, "throughput_mbps": 3.4,
+                "latency_ms": { "count": 100, "min": 1.0, "p50": p50, "p75": p50, "p90": p50, "p95": p95, "p99": null, "max": 900.0,
+                                "unbounded": unbounded * 10 },
+                "goals": [ { "goal": "page load ≤ 500 ms", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
+        "repeats": [], "intervals": {} }))
+    .unwrap()
+}
+
+fn side(name: &str, runs: impl IntoIterator<Item = Summary>) -> Side {
+    let mut side = Side::new(name);
+    for run in runs {
+        side.add_summary(Path::new(name), &run, None);
+    }
+    side
+}
+
+/// Runs whose p50 is `around` and a little more each time.
+fn around(name: &str, around: f64, runs: usize) -> Side {
+    side(
+        name,
+        (0..runs).map(|i| run("home", "simulate", around + i as f64, Some(2.0 * around), 1.0)),
+    )
+}
+
+fn judged(comparison: &Comparison, figure: &str) -> Judgement {
+    let held = comparison.figures.iter().find(|held| held.key.path().ends_with(figure));
+    held.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+}
+
+#[test]
+fn what_is_slower_is_worse_and_the_rest_the_same() {
+    let comparison = Comparison::new(around("new", 130.0, 8), around("old", 100.0, 8), Options::default());
+    assert_eq!(judged(&comparison, "latency_ms.p50"), Judgement::Worse);
+    // All values of either side are equal, and 200 against 260.
+    assert_eq!(judged(&comparison, "latency_ms.p95"), Judgement::Worse);
+    assert_eq!(judged(&comparison, "stations.laptop.throughput_mbps"), Judgement::Same);
+    assert_eq!(judged(&comparison, "goals.0.met"), Judgement::Same);
+    assert_eq!(comparison.judgement(), Judgement::Worse);
+    assert_eq!(comparison.too_few(), None);
+    let turned = Comparison::new(around("old", 100.0, 8), around("new", 130.0, 8), Options::default());
+    assert_eq!(turned.judgement(), Judgement::Better);
+    let text = comparison.text(100, false);
+    assert!(text.contains("WORSE – new against old: 2 worse, 4 the same"), "{text}");
+    assert!(text.contains("+30.0 (+29 %)"), "{text}");
+    assert!(text.contains("large, higher in 100 %"), "{text}");
+    for line in text.lines() {
+        assert!(crate::plain::width(line) <= 100, "{line}");
+    }
+}
+
+#[test]
+fn few_runs_tell_nothing_and_say_how_many_would() {
+    let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
+    assert_eq!(comparison.count(Judgement::CantTell), comparison.figures.len());
+    // 6 figures: 5 runs of each, 2/252 × 6 < 0.05.
+    assert_eq!((comparison.figures.len(), comparison.too_few()), (6, Some(5)));
+    assert!(comparison.text(100, false).contains("--repeat 5"));
+    let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
+    assert_eq!(judged(&three, "latency_ms.p50"), Judgement::CantTell);
+    assert_eq!(judged(&three, "goals.0.met"), Judgement::Same);
+    assert!(
+        three
+            .text(100, false)
+            .contains("With 3 runs of a side none of 6 figures")
+    );
+}
+
+#[test]
+fn pages_that_never_end_are_worse_than_any() {
+    let never = side("new", (0..8).map(|_| run("home", "simulate", 100.0, None, 0.9)));
+    let comparison = Comparison::new(never, around("old", 100.0, 8), Options::default());
+    assert_eq!(judged(&comparison, "latency_ms.p95"), Judgement::Worse);
+    assert!(comparison.text(100, false).contains("never"));
+    let json = comparison.json();
+    let figure = json["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|f| f["figure"].as_str().unwrap().ends_with("p95"))
+        .unwrap();
+    assert_eq!((&figure["value"], &figure["never"]), (&json!(null), &json!([0, 8])));
+}
+
+#[test]
+fn other_grounds_and_strangers_are_told() {
+    let lab = side("lab", (0..8).map(|_| run("home", "lab", 100.0, Some(200.0), 1.0)));
+    let comparison = Comparison::new(lab, around("sim", 100.0, 8), Options::default());
+    assert!(
+        comparison
+            .text(100, false)
+            .contains("Other grounds: lab against simulate")
+    );
+    let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
+    stranger.stations[0].name = "desktop".to_owned();
+    let comparison = Comparison::new(
+        side("new", vec![stranger; 8]),
+        around("old", 100.0, 8),
+        Options::default(),
+    );
+    assert!(!comparison.shares_a_station());
+    assert_eq!(comparison.only, [vec!["desktop".to_owned()], vec!["laptop".to_owned()]]);
+    let text = comparison.text(100, false);
+    assert!(
+        text.contains("They share no station") && text.contains("Only in new: desktop"),
+        "{text}"
+    );
+}
+
+#[test]
+fn goals_are_matched_by_what_they_ask() {
+    let mut other = run("home", "simulate", 100.0, Some(200.0), 0.5);
+    other.stations[0].workloads[0].goals[0].goal = "page load ≤ 100 ms".to_owned();
+    let comparison = Comparison::new(side("new", vec![other; 8]), around("old", 100.0, 8), Options::default());
+    assert!(
+        !comparison
+            .figures
+            .iter()
+            .any(|held| matches!(held.key.what, What::Met(..)))
+    );
+}
+
+#[test]
+fn one_seed_gives_one_comparison() {
+    let make = |seed| {
+        let options = Options {
+            seed: netburn_units::Seed(seed),
+            ..Options::default()
+        };
+        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["figures"].clone()
+    };
+    assert_eq!(make(1), make(1));
+}
+
+#[test]
+fn names_are_as_short_as_they_can_be() {
+    let mut sides = [("runs/a/x", "x"), ("runs/a/y", "y")].map(|(source, _)| {
+        let mut side = around("", 1.0, 1);
+        side.sources = vec![source.to_owned()];
+        side
+    });
+    let [one, other] = &mut sides;
+    name(&mut [one, other]);
+    assert_eq!((one.name.as_str(), other.name.as_str()), ("x", "y"));
+    other.sources = vec!["runs/b/x".to_owned(), "runs/b/z".to_owned()];
+    name(&mut [one, other]);
+    assert_eq!((one.name.as_str(), other.name.as_str()), ("runs/a/x", "runs/b/x +1"));
+}
+
+#[test]
+fn three_variants_are_ranked() {
+    let sides = vec![
+        around("middle", 150.0, 8),
+        around("slow", 200.0, 8),
+        around("fast", 100.0, 8),
+    ];
+    let ranking = Ranking::new(
+        sides,
+        Options {
+            draws: 200,
+            ..Options::default()
+        },
+    );
+    let names: Vec<&str> = ranking
+        .standings
+        .iter()
+        .map(|standing| standing.name.as_str())
+        .collect();
+    assert_eq!(names, ["fast", "middle", "slow"]);
+    // Of six figures two differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
+    let means: Vec<f64> = ranking.standings.iter().map(|standing| standing.mean_rank).collect();
+    assert!(
+        (means[0] - 10.0 / 6.0).abs() < 1e-12 && (means[1] - 2.0).abs() < 1e-12,
+        "{means:?}"
+    );
+    let interval = ranking.standings[0].interval.unwrap();
+    assert!(interval.low <= means[0] && means[0] <= interval.high);
+    assert_eq!(
+        ranking.standings.iter().map(|s| s.best_in).collect::<Vec<_>>(),
+        [6, 4, 4]
+    );
+    let text = ranking.text(100, false);
+    assert!(text.contains("3 variants, ranked over 6 figures"), "{text}");
+    assert_eq!(ranking.json()["variants"][0]["name"], "fast");
+}
+
+#[test]
+fn a_matrix_has_its_worst_row_first() {
+    let scenarios = vec![
+        (
+            "calm".to_owned(),
+            around("base", 100.0, 8),
+            vec![Some(around("p1", 101.0, 8)), None],
+        ),
+        (
+            "wild".to_owned(),
+            around("base", 100.0, 8),
+            vec![Some(around("p1", 80.0, 8)), Some(around("p2", 300.0, 8))],
+        ),
+    ];
+    let variants = ["p1".to_owned(), "p2".to_owned()];
+    let matrix = Matrix::new(
+        "base",
+        &variants,
+        scenarios,
+        Options {
+            draws: 300,
+            ..Options::default()
+        },
+    );
+    assert_eq!(matrix.comparisons.len(), 3);
+    assert_eq!(matrix.comparisons[0].judged_with, 18);
+    let first = &matrix.rows[0];
+    assert_eq!(
+        (first.scenario.as_str(), first.station.as_deref()),
+        ("wild", Some("laptop"))
+    );
+    assert_eq!(first.cells[0].as_ref().unwrap().judgement, Judgement::Better);
+    assert_eq!(first.cells[1].as_ref().unwrap().judgement, Judgement::Worse);
+    assert!(
+        matrix
+            .words(first.cells[1].as_ref().unwrap())
+            .starts_with("worse: browsing p95 ms (+200 %)")
+    );
+    let calm = matrix.rows.iter().find(|row| row.scenario == "calm").unwrap();
+    assert!(calm.cells[1].is_none());
+    let text = matrix.text(120, false);
+    assert!(
+        text.contains("netburn compare p1") && text.contains("--against base"),
+        "{text}"
+    );
+    assert_eq!(matrix.json()["rows"][0]["cells"][1]["comparison"], 2);
+}
