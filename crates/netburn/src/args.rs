@@ -94,7 +94,8 @@ pub(crate) enum Format {
 
 /// Show a run again, also one that was cut short.
 ///
-/// A folder whose run was killed is finished first: every row that reached the disk is in it.
+/// A folder whose run was killed is finished first: every row that reached the disk is in it. The page, report.html in the
+/// run's folder, is written anew: one file with everything inside, to open from disk or send on.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The run's folder
@@ -102,6 +103,12 @@ pub(crate) struct ReportArgs {
     /// How the report is written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+    /// Write the page there instead of report.html in the run's folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write every chart into this folder too, as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    pub(crate) charts: Option<PathBuf>,
 }
 
 /// List the runs of a directory, oldest first.

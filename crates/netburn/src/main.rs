@@ -13,6 +13,7 @@ mod fetch;
 mod fleet;
 mod join;
 mod lab;
+mod page;
 mod plan;
 mod record;
 mod run;

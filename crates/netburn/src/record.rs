@@ -2,10 +2,13 @@
 
 use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{Ended, Stop};
-use crate::terminal::{Look, data};
+use crate::page;
+use crate::terminal::{Look, data, say};
 use netburn_record::runs::{Listed, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Error, Run, Summary, UnixTime};
+use netburn_report::View;
+use netburn_report::plain::sanitise;
 use serde_json::json;
 use std::path::Path;
 
@@ -14,9 +17,25 @@ const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
 pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
-    let run = Run::open(&args.run).map_err(|e| unopened(&args.run, e))?;
-    let mut text = written(run.summary(), args.format);
-    if args.format == Format::Text {
+    let view = View::open(&args.run).map_err(|e| unopened(&args.run, e))?;
+    for missing in &view.missing {
+        say(&format!("not everything can be read: {}", sanitise(missing)));
+    }
+    match &args.html {
+        Some(path) => {
+            page::write(&view, path).map_err(|error| Stop::NotMeasured(format!("{}: {error}", path.display())))?
+        }
+        None => {
+            if let Some(path) = page::keep(&args.run, &view) {
+                say(&format!("the page is {}", path.display()));
+            }
+        }
+    }
+    if let Some(folder) = &args.charts {
+        page::charts(&view, folder)?;
+    }
+    let mut text = written(&view.summary, args.format);
+    if let (Format::Text, Ok(run)) = (args.format, Run::open(&args.run)) {
         text.push_str(&causes(&run));
     }
     data(&text)?;

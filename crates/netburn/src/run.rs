@@ -9,10 +9,12 @@ mod simulated;
 
 use crate::args::{Format, RunArgs};
 use crate::exit::{self, Ended, Stop};
+use crate::page;
 use crate::plan;
 use crate::record::{causes, written};
 use crate::terminal::{data, say};
 use netburn_record::{Ending, Run, Summary, UnixTime};
+use netburn_report::View;
 use netburn_report::plain::sanitise;
 use netburn_scenario::{Ground, Plan, decimal};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         }
     };
     say(&format!("kept in {}", done.folder.display()));
+    match View::open(&done.folder) {
+        Ok(view) => {
+            if let Some(path) = page::keep(&done.folder, &view) {
+                say(&format!("the page is {}", path.display()));
+            }
+        }
+        Err(error) => say(&format!("there is no page: {}", sanitise(&error.to_string()))),
+    }
     let mut text = written(&done.summary, args.format);
     if let (Format::Text, Ok(run)) = (args.format, Run::open(&done.folder)) {
         text.push_str(&causes(&run));

@@ -1,16 +1,19 @@
 //! A chart as plain data, and what can be made of it: an SVG, a table, a document for scripts, a PNG.
 //!
-//! - [`svg`]: an SVG with a title, a description and the colours of its page, or of its own.
-//! - [`table`]: the same figures as a table, for those who read rather than look.
+//! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
+//! - [`table`](mod@table): the same figures as a table, for those who read rather than look.
+//! - [`json`](mod@json): the same for the script that draws it anew where scripts run.
 //! - [`axis`]: ticks, and how figures are written on them.
 //!
 //! Pure: a chart and a look in, text out.
 
 pub mod axis;
+pub mod json;
 pub mod svg;
 pub mod table;
 
 pub use axis::{Axis, Scale, Unit};
+pub use json::json;
 pub use svg::{Look, svg};
 pub use table::{Table, table};
 

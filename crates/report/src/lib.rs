@@ -7,13 +7,16 @@
 //! - [`compare`]: runs held against runs.
 //! - [`ground`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
-//! - [`chart`]: charts as plain data, drawn as SVG and PNG and written as tables.
+//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one as plain data, drawn as SVG and PNG and written as tables.
+//! - [`html`]: pages of one file each.
 //! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
 
 pub mod chart;
+pub mod charts;
 pub mod compare;
 pub mod explain;
 pub mod ground;
+pub mod html;
 pub mod live;
 pub mod paint;
 pub mod plain;

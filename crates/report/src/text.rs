@@ -2,8 +2,8 @@
 
 pub(crate) mod figure;
 mod rows;
-mod why;
-mod wifi;
+pub(crate) mod why;
+pub(crate) mod wifi;
 
 use crate::ground;
 use crate::paint::{Tone, paint};

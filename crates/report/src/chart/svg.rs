@@ -5,8 +5,10 @@ mod paths;
 mod pen;
 
 use super::{Chart, Shape};
-use paths::{band, line, points, thin};
+pub(crate) use paths::thin;
+use paths::{band, line, points};
 use pen::Pen;
+pub use pen::escaped;
 
 /// The colours and the letters of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

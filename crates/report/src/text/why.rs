@@ -30,6 +30,44 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     lines
 }
 
+/// The same for one station without colours, and for one that is well what it kept: never nothing where there is a goal.
+pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
+    let mut said: Vec<String> = sentences(station, known)
+        .into_iter()
+        .map(|(_, sentence)| capital(&sentence))
+        .collect();
+    if said.is_empty() && !station.reasons.is_empty() {
+        said.push("Could not be measured: see below what is in doubt about the measuring.".to_owned());
+    }
+    if said.is_empty() {
+        let kept = station.workloads.iter().flat_map(|workload| {
+            let goals = workload.goals.iter().filter(|goal| goal.verdict == Verdict::Pass);
+            goals.map(move |goal| kept(workload, goal))
+        });
+        said.extend(kept);
+    }
+    said
+}
+
+/// A goal that was passed.
+fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
+    match &workload.player {
+        Some(player) if !goal.goal.contains(['≤', '≥']) && player.stalls == 0 => {
+            format!("{} never stood still.", capital(&sanitise(&workload.name)))
+        }
+        _ => format!("{}.", capital(&goal_sentence(workload, goal))),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        // A name that begins with a figure, as `4kstream`, stays.
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
 fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
     let mut said = Vec::new();
     let own: Vec<String> = station

@@ -6,7 +6,7 @@ use netburn_record::Summary;
 use netburn_record::summary::WifiSummary;
 
 /// `laptop's Wi-Fi: …`, for those whose driver told something.
-pub(super) fn lines(summary: &Summary) -> Vec<String> {
+pub(crate) fn lines(summary: &Summary) -> Vec<String> {
     let stations = summary.stations.iter();
     let lines = stations.filter_map(|station| Some(line(&sanitise(&station.name), station.wifi.as_ref()?)));
     lines.collect()

@@ -216,7 +216,8 @@ pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize
 }
 
 /// Text from elsewhere as markup has it.
-pub(crate) fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in sanitise(text).chars() {
         match c {

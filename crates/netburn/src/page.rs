@@ -1,0 +1,67 @@
+//! The page of a run, and its charts as files.
+
+use crate::exit::Stop;
+use crate::terminal::say;
+use netburn_report::html::MOST_PAGES;
+use netburn_report::plain::sanitise;
+use netburn_report::{View, html};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The page's name in a run's folder.
+pub(crate) const FILE: &str = "report.html";
+
+/// Writes the page of a run into its folder, and those of its rounds into theirs; where the run's is. A run without a page is a run
+/// all the same: what went wrong is said, and that is all.
+pub(crate) fn keep(folder: &Path, view: &View) -> Option<PathBuf> {
+    kept(folder, view)
+        .map_err(|why| say(&format!("there is no page: {}", sanitise(&why))))
+        .ok()
+}
+
+fn kept(folder: &Path, view: &View) -> Result<PathBuf, String> {
+    if view.folders.len() <= MOST_PAGES {
+        for round in view.folders.iter().map(|round| folder.join(round)) {
+            // What can't be read of a round is said by the page of all.
+            if let Ok(view) = View::open(&round) {
+                put(&view, &round.join(FILE))?;
+            }
+        }
+    }
+    let path = folder.join(FILE);
+    put(view, &path)?;
+    Ok(path)
+}
+
+fn put(view: &View, path: &Path) -> Result<(), String> {
+    write(view, path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Writes a view's page to a file, whole or not at all.
+pub(crate) fn write(view: &View, path: &Path) -> io::Result<()> {
+    whole(path, html::report(view).as_bytes())
+}
+
+/// Writes a view's charts into a folder, as SVG and PNG.
+pub(crate) fn charts(view: &View, folder: &Path) -> Result<(), Stop> {
+    let unwritten =
+        |path: &Path, error: &dyn std::fmt::Display| Stop::NotMeasured(format!("{}: {error}", path.display()));
+    std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    for chart in netburn_report::charts::charts(view) {
+        let svg = netburn_report::chart::svg(&chart, netburn_report::chart::Look::File);
+        let path = folder.join(format!("{}.svg", chart.id));
+        whole(&path, svg.as_bytes()).map_err(|error| unwritten(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// A file in place of the one before with one rename.
+fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    written.inspect_err(|_| {
+        // What is half written is of no use to anybody.
+        let _ = std::fs::remove_file(&temporary);
+    })
+}

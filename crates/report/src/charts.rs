@@ -1,0 +1,167 @@
+//! The charts of a run: which there are, and what each is made of.
+//!
+//! Every workload has one hue in all of them, counted through the stations in the plan's order.
+
+mod air;
+mod latency;
+mod over_time;
+mod shares;
+
+use crate::chart::{At, Axis, Chart, Scale, Unit};
+use crate::view::{MarkKind, StationView, View, WorkloadView};
+
+/// All charts of a run, in the order of the page; those with nothing to show are left out.
+#[must_use]
+pub fn charts(view: &View) -> Vec<Chart> {
+    let all = [
+        latency::percentiles(view),
+        latency::over_time(view),
+        over_time::throughput(view),
+        shares::idle_and_loaded(view),
+        over_time::buffer(view),
+        shares::air_and_bytes(view),
+        air::over_time(view),
+        shares::aggregates(view),
+        air::backlog(view),
+        over_time::signal(view),
+        over_time::link_rate(view),
+    ];
+    all.into_iter().filter(|chart| !chart.is_empty()).collect()
+}
+
+/// The most marks of one chart.
+const MOST_MARKS: usize = 120;
+
+/// A workload with its hue and its station.
+struct Use<'a> {
+    hue: usize,
+    station: &'a StationView,
+    workload: &'a WorkloadView,
+    /// As a legend calls it.
+    name: String,
+}
+
+/// All workloads.
+fn uses(view: &View) -> Vec<Use<'_>> {
+    let several = view.stations.iter().any(|station| station.workloads.len() > 1);
+    let all = view.stations.iter().flat_map(|station| {
+        let named = move |workload: &WorkloadView| match several || station.name != workload.name {
+            true => format!("{}, {}", station.name, workload.name),
+            false => station.name.clone(),
+        };
+        station
+            .workloads
+            .iter()
+            .map(move |workload| (station, workload, named(workload)))
+    });
+    let all = all.enumerate().map(|(hue, (station, workload, name))| Use {
+        hue,
+        station,
+        workload,
+        name,
+    });
+    all.collect()
+}
+
+/// The hue of each station: that of its first workload.
+fn station_hues(view: &View) -> Vec<usize> {
+    let mut next = 0;
+    let hues = view.stations.iter().map(|station| {
+        let hue = next;
+        next += station.workloads.len().max(1);
+        hue
+    });
+    hues.collect()
+}
+
+/// An empty chart over time.
+fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
+    let end = view.bins as f64 * view.bin_s;
+    Chart {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        says: String::new(),
+        note: String::new(),
+        x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(end)),
+        y,
+        series: Vec::new(),
+        levels: Vec::new(),
+        marks: marks(
+            view,
+            &[MarkKind::Change, MarkKind::Roam, MarkKind::Lost, MarkKind::Rate],
+        ),
+        aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not judged".to_owned())),
+    }
+}
+
+/// An empty chart of stations by name.
+fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
+    let names = view.stations.iter().map(|station| station.name.clone()).collect();
+    Chart {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        says: String::new(),
+        note: String::new(),
+        x: Axis::new("station", Unit::None, Scale::Names(names)),
+        y,
+        series: Vec::new(),
+        levels: Vec::new(),
+        marks: Vec::new(),
+        aside: None,
+    }
+}
+
+/// What happened of these kinds.
+fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
+    let hues = station_hues(view);
+    let wanted = view
+        .marks
+        .iter()
+        .filter(|mark| kinds.contains(&mark.kind) && mark.at_s >= 0.0);
+    let marks = wanted.take(MOST_MARKS).map(|mark| {
+        let station = mark.station.and_then(|place| view.stations.get(place));
+        let who = station.map_or_else(String::new, |station| format!("{}: ", station.name));
+        let round = mark.round.map_or_else(String::new, |round| format!(" (run {round})"));
+        let text = match mark.text.is_empty() {
+            true => String::new(),
+            false => format!(", {}", mark.text),
+        };
+        let span = match mark.length_s > 0.0 {
+            true => format!(" for {}", Unit::Ms.write(mark.length_s * 1000.0)),
+            false => String::new(),
+        };
+        At {
+            x: mark.at_s,
+            length: mark.length_s,
+            sign: sign(mark.kind).to_owned(),
+            label: format!(
+                "{who}{}{span} at {}{text}{round}",
+                mark.kind.name(),
+                Unit::Seconds.write(mark.at_s)
+            ),
+            hue: mark.station.and_then(|place| hues.get(place).copied()),
+        }
+    });
+    marks.collect()
+}
+
+/// The letter at a mark.
+pub(crate) const fn sign(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Change => "C",
+        MarkKind::Roam => "R",
+        MarkKind::Lost => "L",
+        MarkKind::Stall => "S",
+        MarkKind::Rate => "F",
+        MarkKind::Warning => "W",
+    }
+}
+
+/// How the bins of a chart over time came to be.
+fn bins_note(view: &View) -> String {
+    let rounds = match view.rounds {
+        0 | 1 => String::new(),
+        rounds => format!(" of all {rounds} runs"),
+    };
+    format!("Time is cut into {}{rounds}", Unit::Seconds.write(view.bin_s))
+}

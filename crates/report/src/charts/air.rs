@@ -1,0 +1,60 @@
+//! The air over time.
+
+use super::{bins_note, station_hues, timed};
+use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
+use crate::view::{AirBin, View};
+
+/// How much of the time each station's data held the air.
+pub(super) fn over_time(view: &View) -> Chart {
+    let y = Axis::new("share of the time", Unit::Share, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "airtime-over-time", "Airtime over time", y);
+    series(view, &mut chart, |bin| bin.airtime);
+    let each = view.stations.iter().filter_map(|station| {
+        let bins = &station.air.as_ref()?.bins;
+        let mean = bins.iter().map(|bin| bin.airtime).sum::<f64>() / bins.len().max(1) as f64;
+        Some(format!("{} {}", station.name, Unit::Share.write(mean)))
+    });
+    chart.says = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.note = format!(
+        "{}; how long data to and from a station held the air, preambles and failed transmissions included. What is left is \
+         contention, acknowledgements, others and silence. Stations on different channels don't share one sum.",
+        bins_note(view)
+    );
+    chart
+}
+
+/// What waited for each station and at it.
+pub(super) fn backlog(view: &View) -> Chart {
+    let y = Axis::new("packets", Unit::Count, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "backlog-over-time", "Packets waiting", y);
+    series(view, &mut chart, |bin| bin.backlog as f64);
+    chart
+        .series
+        .retain(|series| series.points.iter().any(|point| point.y > Some(0.0)));
+    let each = view.stations.iter().filter_map(|station| {
+        let most = station.air.as_ref()?.bins.iter().map(|bin| bin.backlog).max()?;
+        Some(format!("{} at most {most}", station.name))
+    });
+    chart.says = format!("{}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.note = format!(
+        "{}; the most that waited at the end of one of its tenths of a second.",
+        bins_note(view)
+    );
+    chart
+}
+
+fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
+    for (station, hue) in view.stations.iter().zip(station_hues(view)) {
+        let Some(air) = &station.air else { continue };
+        chart.series.push(Series {
+            name: station.name.clone(),
+            hue,
+            shape: Shape::Line,
+            points: view
+                .times()
+                .zip(&air.bins)
+                .map(|(x, bin)| Datum::new(x, Some(of(bin))))
+                .collect(),
+        });
+    }
+}

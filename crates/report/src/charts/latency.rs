@@ -1,0 +1,180 @@
+//! Latency by percentile, and over time.
+
+use super::{Use, bins_note, timed, uses};
+use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::view::{Curve, LatencyBin, View};
+
+/// Latency from the median to the slowest, each workload for itself, goals as lines.
+pub(super) fn percentiles(view: &View) -> Chart {
+    let uses = waited(view);
+    let most = uses
+        .iter()
+        .map(|of| of.workload.latency.count)
+        .max()
+        .unwrap_or(1)
+        .max(2);
+    let series: Vec<Series> = uses
+        .iter()
+        .map(|of| Series {
+            name: of.name.clone(),
+            hue: of.hue,
+            shape: Shape::Line,
+            points: curve(&of.workload.latency),
+        })
+        .collect();
+    Chart {
+        id: "latency-percentiles".to_owned(),
+        title: "Latency by percentile".to_owned(),
+        says: says(&uses),
+        note: "From the instant an operation was due to its end, of those that are judged. Each curve ends with its slowest \
+               operation; percentiles that there are too few operations for are left out. Operations that never finished \
+               rank above all others: a curve that stops short of the right has some. Between the summary's own \
+               percentiles values are true to 0.4 %."
+            .to_owned(),
+        x: Axis::new("share of operations that took no longer", Unit::Share, Scale::Percentile)
+            .within(Some(0.5), Some(end(most))),
+        y: Axis::new("latency", Unit::Ms, scale(&series)),
+        levels: goals(&uses),
+        series,
+        marks: Vec::new(),
+        aside: None,
+    }
+}
+
+/// Latency over time: the median where there are enough, and from the least to the largest.
+pub(super) fn over_time(view: &View) -> Chart {
+    let uses = waited(view);
+    let series: Vec<Series> = uses
+        .iter()
+        .map(|of| Series {
+            name: of.name.clone(),
+            hue: of.hue,
+            shape: Shape::Line,
+            points: binned(view, &of.workload.over_time),
+        })
+        .collect();
+    let y = Axis::new("latency", Unit::Ms, scale(&series));
+    let mut chart = timed(view, "latency-over-time", "Latency over time", y);
+    chart.levels = goals(&uses);
+    chart.note = format!(
+        "{}; the area reaches from the least to the largest of the operations that fell due, which are exact, and the line is \
+         their median, true to 1.6 % (where there are fewer than six, the largest). Operations that never finished are not drawn.",
+        bins_note(view)
+    );
+    let worst = uses.iter().filter_map(|of| {
+        let bins = of.workload.over_time.iter().enumerate();
+        let slowest = bins.filter_map(|(bin, of)| Some((bin, of.as_ref()?.max_ms?)));
+        let (bin, ms) = slowest.max_by(|one, other| one.1.total_cmp(&other.1))?;
+        let at = Unit::Seconds.write(bin as f64 * view.bin_s);
+        Some(format!("{}: slowest {} at {at}", of.name, Unit::Ms.write(ms)))
+    });
+    chart.says = sentence(worst);
+    chart.series = series;
+    chart
+}
+
+/// The workloads whose operations somebody waits for: a download's objects are only a measure.
+fn waited(view: &View) -> Vec<Use<'_>> {
+    let mut all = uses(view);
+    all.retain(|of| !matches!(of.workload.kind.as_str(), "download" | "upload") && of.workload.latency.count > 0);
+    all
+}
+
+/// Where the slowest of so many stands: in the middle of its share.
+fn end(count: u64) -> f64 {
+    1.0 - 0.5 / count.max(2) as f64
+}
+
+fn curve(of: &Curve) -> Vec<Datum> {
+    let upper = of.points.iter().filter(|point| point.level >= 0.5);
+    let mut points: Vec<Datum> = upper.map(|point| Datum::new(point.level, point.ms)).collect();
+    if of.count >= 2 {
+        let slowest = of.max_ms.filter(|_| of.unbounded == 0);
+        points.push(Datum::new(end(of.count), slowest));
+    }
+    points
+}
+
+fn binned(view: &View, bins: &[Option<LatencyBin>]) -> Vec<Datum> {
+    let times = view.times().zip(bins);
+    let points = times.map(|(x, bin)| Datum {
+        x,
+        y: bin.and_then(|bin| bin.p50_ms.or(bin.max_ms)),
+        low: bin.and_then(|bin| bin.min_ms),
+        high: bin.and_then(|bin| bin.max_ms),
+    });
+    points.collect()
+}
+
+/// Logarithmic where an even scale would hide what is small.
+fn scale(series: &[Series]) -> Scale {
+    let values = || {
+        series
+            .iter()
+            .flat_map(|series| series.points.iter().flat_map(Datum::values))
+    };
+    let (low, high) = (values().reduce(f64::min), values().reduce(f64::max));
+    match low.zip(high) {
+        Some((low, high)) if low > 0.0 && high > 20.0 * low => Scale::Log,
+        _ => Scale::Linear,
+    }
+}
+
+/// Each goal once; in its workload's hue where it is one workload's alone.
+fn goals(uses: &[Use<'_>]) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for of in uses {
+        let Some(goal) = of.workload.latency_goal_ms else {
+            continue;
+        };
+        match levels.iter_mut().find(|level| level.y == goal) {
+            Some(level) => {
+                level.hue = None;
+                level.label = format!("goal {}", Unit::Ms.write(goal));
+            }
+            None => levels.push(Level {
+                y: goal,
+                label: format!("goal of {}: {}", of.workload.name, Unit::Ms.write(goal)),
+                hue: Some(of.hue),
+            }),
+        }
+    }
+    levels
+}
+
+fn says(uses: &[Use<'_>]) -> String {
+    let each = uses.iter().map(|of| {
+        let curve = &of.workload.latency;
+        let mut said = Vec::new();
+        for (level, words) in [(0.5, "half"), (0.95, "95 %"), (0.99, "99 %")] {
+            match curve.at(level) {
+                Some(Some(ms)) => said.push(format!("{words} within {}", Unit::Ms.write(ms))),
+                Some(None) => said.push(format!("fewer than {words} finished")),
+                None => {}
+            }
+        }
+        match (curve.unbounded, curve.max_ms) {
+            (0, Some(ms)) => said.push(format!("slowest {}", Unit::Ms.write(ms))),
+            (0, None) => {}
+            (never, _) => said.push(format!("{never} never finished")),
+        }
+        if let Some(goal) = of.workload.latency_goal_ms {
+            said.push(format!("goal {}", Unit::Ms.write(goal)));
+        }
+        format!("{}: {}", of.name, said.join(", "))
+    });
+    sentence(each)
+}
+
+/// What several charts say, the first few.
+fn sentence(each: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = each.collect();
+    let more = match all.len() {
+        ..=8 => String::new(),
+        more => format!("; and {} more", more - 8),
+    };
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("{}{more}.", all[..all.len().min(8)].join("; ")),
+    }
+}

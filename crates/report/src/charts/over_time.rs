@@ -1,0 +1,154 @@
+//! Throughput, the players' buffers and links over time.
+
+use super::{bins_note, marks, station_hues, timed, uses};
+use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::view::{LinkBin, MarkKind, View};
+
+/// What each workload got.
+pub(super) fn throughput(view: &View) -> Chart {
+    let y = Axis::new("throughput, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "throughput-over-time", "Throughput over time", y);
+    let uses = uses(view);
+    for of in &uses {
+        let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
+        let rates = view
+            .times()
+            .zip(both)
+            .map(|(x, (down, up))| Datum::new(x, Some(down + up)));
+        let points: Vec<Datum> = rates.collect();
+        if points.iter().any(|point| point.y > Some(0.0)) {
+            chart.series.push(Series {
+                name: of.name.clone(),
+                hue: of.hue,
+                shape: Shape::Line,
+                points,
+            });
+        }
+    }
+    let goals: Vec<(f64, usize)> = uses
+        .iter()
+        .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.hue)))
+        .collect();
+    for (goal, hue) in &goals {
+        if chart.levels.iter().all(|level| level.y != *goal) {
+            let shared = goals.iter().filter(|(other, _)| other == goal).count() > 1;
+            chart.levels.push(Level {
+                y: *goal,
+                label: format!("goal {}", Unit::Mbps.write(*goal)),
+                hue: (!shared).then_some(*hue),
+            });
+        }
+    }
+    let each: Vec<String> = uses
+        .iter()
+        .zip(
+            view.stations
+                .iter()
+                .zip(&view.summary.stations)
+                .flat_map(|(_, judged)| &judged.workloads),
+        )
+        .take(8)
+        .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
+        .collect();
+    chart.says = format!("On average: {}.", each.join("; "));
+    chart.note = format!("{}; content only, both ways, without headers.", bins_note(view));
+    chart
+}
+
+/// What each player held.
+pub(super) fn buffer(view: &View) -> Chart {
+    let y = Axis::new("media in the player, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "buffer-over-time", "The player's buffer", y);
+    let mut said = Vec::new();
+    for of in uses(view) {
+        let Some(buffer) = &of.workload.buffer else { continue };
+        let points = view
+            .times()
+            .zip(buffer.least_s.iter().zip(&buffer.end_s))
+            .map(|(x, (least, end))| Datum {
+                x,
+                y: *end,
+                low: *least,
+                high: least.zip(*end).map(|(least, end)| least.max(end)),
+            });
+        chart.series.push(Series {
+            name: of.name.clone(),
+            hue: of.hue,
+            shape: Shape::Line,
+            points: points.collect(),
+        });
+        let judged = view.judged().find(|(station, _)| station.name == of.station.name);
+        let player = judged.and_then(|(_, judged)| {
+            let named = judged.workloads.iter().find(|judged| judged.name == of.workload.name);
+            named.and_then(|judged| judged.player)
+        });
+        if let Some(player) = player {
+            said.push(match player.stalls {
+                0 => format!("{} never stood still", of.name),
+                1 => format!("{} stood still once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
+                n => format!(
+                    "{} stood still {n} times, {} in all",
+                    of.name,
+                    Unit::Ms.write(player.stalled_ms)
+                ),
+            });
+        }
+    }
+    chart.marks.extend(marks(view, &[MarkKind::Stall]));
+    chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
+    if !said.is_empty() {
+        chart.says = format!("{}.", said.join("; "));
+    }
+    chart.note = format!(
+        "{}: what the player held at the end of each, and the least within. Computed from the bytes of each tenth of a second \
+         and the recorded stalls, so true to a tenth of a second.",
+        bins_note(view)
+    );
+    chart
+}
+
+/// The signal of each link, where it moved or is real.
+pub(super) fn signal(view: &View) -> Chart {
+    let y = Axis::new("signal, dBm", Unit::Dbm, Scale::Linear);
+    let mut chart = timed(view, "signal-over-time", "Signal over time", y);
+    links(view, &mut chart, |bin| bin.signal_dbm);
+    chart.note = format!("{}; the weakest of each.", bins_note(view));
+    chart
+}
+
+/// The rate to each station, where it moved or is real.
+pub(super) fn link_rate(view: &View) -> Chart {
+    let y = Axis::new("rate to the station, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "link-rate-over-time", "Link rate over time", y);
+    links(view, &mut chart, |bin| bin.rx_mbps);
+    chart.note = format!("{}; the slowest of each.", bins_note(view));
+    chart
+}
+
+fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
+    for ((station, judged), hue) in view.judged().zip(station_hues(view)) {
+        let values: Vec<Option<f64>> = station.link.iter().map(of).collect();
+        let mut known = values.iter().flatten();
+        let first = known.next();
+        let moves = first.is_some_and(|first| known.any(|value| (value - first).abs() > 1e-6));
+        if !(moves || judged.wifi.is_some() && first.is_some()) {
+            continue;
+        }
+        let points = view.times().zip(values).map(|(x, y)| Datum::new(x, y));
+        // Links are looked at once a second: between looks there is no gap.
+        let points = points.filter(|point| point.y.is_some() || view.bin_s >= 2.0);
+        chart.series.push(Series {
+            name: station.name.clone(),
+            hue,
+            shape: Shape::Steps,
+            points: points.collect(),
+        });
+    }
+    let each = chart.series.iter().take(8).map(|series| {
+        let values = || series.points.iter().flat_map(Datum::values);
+        let (low, high) = (values().reduce(f64::min), values().reduce(f64::max));
+        let write = |value: Option<f64>| chart.y.unit.write(value.unwrap_or_default());
+        format!("{}: {} to {}", series.name, write(low), write(high))
+    });
+    chart.says = format!("{}.", each.collect::<Vec<_>>().join("; "));
+}

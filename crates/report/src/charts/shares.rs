@@ -1,0 +1,129 @@
+//! Figures of whole stations side by side.
+
+use super::named;
+use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
+use crate::view::{Curve, StationView, View};
+
+/// Round trips before the load beside those under it.
+pub(super) fn idle_and_loaded(view: &View) -> Chart {
+    let y = Axis::new(
+        "round trip: median, and up to the 95th percentile",
+        Unit::Ms,
+        Scale::Linear,
+    )
+    .within(Some(0.0), None);
+    let mut chart = named(view, "idle-and-loaded", "Idle beside loaded", y);
+    let idle: Vec<Option<(f64, Option<f64>)>> = view.stations.iter().map(|station| middle(&station.idle)).collect();
+    let loaded: Vec<_> = view
+        .stations
+        .iter()
+        .map(|station| loaded(station).and_then(middle))
+        .collect();
+    if loaded.iter().all(Option::is_none) {
+        return chart;
+    }
+    let mut said = Vec::new();
+    for ((station, idle), loaded) in view.stations.iter().zip(&idle).zip(&loaded) {
+        if let (Some((idle, _)), Some((loaded, _))) = (idle, loaded) {
+            let (before, under) = (Unit::Ms.write(*idle), Unit::Ms.write(*loaded));
+            said.push(format!("{}: {before} idle, {under} under load", station.name));
+        }
+    }
+    said.truncate(8);
+    chart.says = format!("{}.", said.join("; "));
+    chart.series = vec![bars("idle", 2, &idle), bars("under load", 1, &loaded)];
+    chart.note =
+        "Idle: probes before the load. Under load: the probe's round trips where a station had one, else its TCP \
+                  connections' smoothed round-trip times, sampled over time. Connections that weren't busy say less."
+            .to_owned();
+    chart
+}
+
+/// Each station's part of the airtime beside its part of the bytes.
+pub(super) fn air_and_bytes(view: &View) -> Chart {
+    let y = Axis::new("share of all stations'", Unit::Share, Scale::Linear).within(Some(0.0), None);
+    let mut chart = named(view, "airtime-shares", "Airtime and what it brought", y);
+    let of = |pick: fn(&StationView) -> Option<f64>| -> Vec<_> {
+        view.stations
+            .iter()
+            .map(|station| pick(station).map(|share| (share, None)))
+            .collect()
+    };
+    let air = of(|station| station.air.as_ref()?.airtime_share);
+    if air.iter().all(Option::is_none) {
+        return chart;
+    }
+    let bytes = of(|station| station.air.as_ref()?.bytes_share);
+    let both = view
+        .stations
+        .iter()
+        .zip(air.iter().zip(&bytes))
+        .filter_map(|(station, (air, bytes))| {
+            let (air, bytes) = ((*air)?.0, (*bytes)?.0);
+            let (air, bytes) = (Unit::Share.write(air), Unit::Share.write(bytes));
+            Some(format!(
+                "{} held the air for {air} of the time used and moved {bytes} of the bytes",
+                station.name
+            ))
+        });
+    chart.says = format!("{}.", both.take(8).collect::<Vec<_>>().join("; "));
+    chart.series = vec![bars("airtime", 5, &air), bars("content moved", 4, &bytes)];
+    chart.note =
+        "In the judged time. A station whose part of the air is larger than its part of the bytes is slow on the air, \
+                  or sends in small pieces."
+            .to_owned();
+    chart
+}
+
+/// How many MPDUs went together.
+pub(super) fn aggregates(view: &View) -> Chart {
+    let y = Axis::new("MPDUs in a transmission, on average", Unit::Count, Scale::Linear).within(Some(0.0), None);
+    let mut chart = named(view, "aggregates", "Aggregate sizes", y);
+    let means = view
+        .stations
+        .iter()
+        .map(|station| Some((station.air.as_ref()?.mean_aggregate?, None)));
+    let means: Vec<_> = means.collect();
+    let each = view
+        .stations
+        .iter()
+        .zip(&means)
+        .filter_map(|(station, mean)| Some(format!("{} {}", station.name, Unit::Count.write((*mean)?.0))));
+    chart.says = format!("{}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.series = vec![bars("", 0, &means)];
+    chart.note =
+        "In the judged time, both ways together. Every transmission pays for contention and a preamble: small ones \
+                  waste the air."
+            .to_owned();
+    chart
+}
+
+fn bars(name: &str, hue: usize, values: &[Option<(f64, Option<f64>)>]) -> Series {
+    let points = values.iter().enumerate().map(|(place, value)| Datum {
+        x: place as f64,
+        y: value.map(|(value, _)| value),
+        low: value.and_then(|(value, high)| high.map(|_| value)),
+        high: value.and_then(|(_, high)| high),
+    });
+    Series {
+        name: name.to_owned(),
+        hue,
+        shape: Shape::Bars,
+        points: points.collect(),
+    }
+}
+
+/// What a station's round trips were under load.
+fn loaded(station: &StationView) -> Option<&Curve> {
+    let probe = station
+        .workloads
+        .iter()
+        .find(|workload| workload.kind == "probe" && workload.latency.count > 0);
+    probe.map(|workload| &workload.latency).or(station.loaded.as_ref())
+}
+
+/// The median and the 95th percentile.
+fn middle(of: &Curve) -> Option<(f64, Option<f64>)> {
+    let at = |level| of.at(level).flatten();
+    Some((at(0.5)?, at(0.95)))
+}

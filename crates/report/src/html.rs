@@ -1,0 +1,217 @@
+//! Pages of one file each: everything is inside, nothing is asked for from anywhere, and they open from disk and from an e-mail.
+//!
+//! - [`report()`]: the page of a run.
+//! - [`document()`], [`figure()`], [`escaped()`]: what every page is made of.
+//!
+//! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them anew for zooming and hovering. Text from elsewhere
+//! enters markup through [`escaped()`] alone, and scripts through a document of JSON whose every `<` is escaped.
+
+mod facts;
+mod head;
+mod rounds;
+mod scenario;
+mod told;
+
+pub use crate::chart::svg::escaped;
+pub use rounds::MOST_PAGES;
+
+use crate::chart::{Chart, Look, json, svg, table};
+use crate::charts::charts;
+use crate::view::View;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Nothing is fetched from anywhere and nothing sent.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+const STYLE: &str = include_str!("../../../web/shared/style.css");
+const CHART_STYLE: &str = include_str!("../../../web/vendor/uplot/uPlot.min.css");
+const UPLOT: &str = include_str!("../../../web/vendor/uplot/uPlot.iife.min.js");
+
+/// The modules, each after those that it imports.
+const MODULES: [&str; 4] = [
+    include_str!("../../../web/shared/theme.js"),
+    include_str!("../../../web/shared/format.js"),
+    include_str!("../../../web/shared/chart.js"),
+    include_str!("../../../web/shared/page.js"),
+];
+
+/// The page of a run.
+#[must_use]
+pub fn report(view: &View) -> String {
+    let charts = charts(view);
+    let of = |ids: &[&str]| -> String {
+        let wanted = charts.iter().filter(|chart| ids.contains(&chart.id.as_str()));
+        wanted.map(figure).collect()
+    };
+    let mut body = head::head(view);
+    let parts = [
+        section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
+        section("throughput", "Throughput", &of(&["throughput-over-time"])),
+        section("happened", "What happened", &told::happened(view)),
+        section("idle", "Idle beside loaded", &of(&["idle-and-loaded"])),
+        section("player", "Video", &of(&["buffer-over-time"])),
+        section(
+            "air",
+            "The air",
+            &of(&["airtime-shares", "airtime-over-time", "aggregates", "backlog-over-time"]),
+        ),
+        section(
+            "wifi",
+            "Wi-Fi",
+            &(facts::wifi(view) + &of(&["signal-over-time", "link-rate-over-time"])),
+        ),
+        section("figures", "All figures", &facts::figures(view)),
+        section("rounds", "The runs", &rounds::rounds(view)),
+        section("gate", "The measuring itself", &facts::gate(view)),
+        section("scenario", "The scenario", &scenario::scenario(view)),
+        section("environment", "Where it ran", &facts::environment(view)),
+    ];
+    body.extend(parts);
+    document(&head::title(view), &body, &charts)
+}
+
+/// A page: `body` is markup, `charts` those of its figures.
+#[must_use]
+pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
+    let data = Value::Array(charts.iter().map(json).collect());
+    let mut out = String::with_capacity(body.len() + (1 << 18));
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{}</title>\n<style>\n{CHART_STYLE}\n{STYLE}</style>\n</head>\n<body>\n{body}",
+        escaped(title)
+    );
+    let _ = write!(
+        out,
+        "<script type=\"application/json\" id=\"charts\">{}</script>\n<script>\n{UPLOT}</script>\n<script type=\"module\">\n",
+        for_script(&data)
+    );
+    for module in MODULES {
+        out.push_str(&inlined(module));
+    }
+    out.push_str("</script>\n</body>\n</html>\n");
+    out
+}
+
+/// A chart on a page: as SVG, with what it says, how it came to be, and its table.
+#[must_use]
+pub fn figure(chart: &Chart) -> String {
+    let table = table(chart);
+    let mut out = format!(
+        "<figure class=\"chart\" id=\"{id}\" data-chart=\"{id}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n\
+         <div class=\"static\">{}</div>\n",
+        escaped(&chart.title),
+        escaped(&chart.says),
+        svg(chart, Look::Page),
+        id = chart.id,
+    );
+    if !chart.note.is_empty() {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&chart.note));
+    }
+    if !chart.marks.is_empty() {
+        let words = [
+            ("C", "change"),
+            ("R", "roam"),
+            ("L", "lost"),
+            ("F", "rate fell"),
+            ("S", "stall"),
+        ];
+        let there = words
+            .iter()
+            .filter(|(sign, _)| chart.marks.iter().any(|mark| mark.sign == *sign));
+        let there: Vec<String> = there.map(|(sign, word)| format!("{sign} {word}")).collect();
+        let _ = writeln!(out, "<p class=\"note\">Marks: {}.</p>", there.join(", "));
+    }
+    let _ = writeln!(
+        out,
+        "<details><summary>Table: {}</summary>{}</details>\n</figure>",
+        escaped(&chart.title),
+        cells(&table.head, &table.rows)
+    );
+    out
+}
+
+/// A table; the first cell of each row is its heading.
+#[must_use]
+pub fn cells(head: &[String], rows: &[Vec<String>]) -> String {
+    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
+    for cell in head {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(cell));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for (place, cell) in row.iter().enumerate() {
+            let cell = escaped(cell);
+            let _ = match place {
+                0 => write!(out, "<th scope=\"row\">{cell}</th>"),
+                _ => write!(out, "<td>{cell}</td>"),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+/// A part of a page under its heading; nothing where it is empty.
+#[must_use]
+pub fn section(id: &str, heading: &str, content: &str) -> String {
+    match content.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<section id=\"part-{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{content}</section>\n",
+            escaped(heading)
+        ),
+    }
+}
+
+/// A document inside a script element: what could end the element is escaped.
+fn for_script(value: &Value) -> String {
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// A module as a part of one: without its imports, which stand before it, and with its names for all.
+fn inlined(module: &str) -> String {
+    let lines = module.lines().filter(|line| !line.starts_with("import "));
+    let mut out = String::new();
+    for line in lines {
+        out.push_str(line.strip_prefix("export ").unwrap_or(line));
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_a_script_cannot_end_it() {
+        let value = serde_json::json!({ "name": "</script><script>alert(1)</script>" });
+        let text = for_script(&value);
+        assert!(!text.contains('<'), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+
+    /// What is inlined has no `import` or `export` left, and nothing that could end its element.
+    #[test]
+    fn modules_become_one() {
+        for module in MODULES {
+            let text = inlined(module);
+            assert!(!text.contains("\nexport ") && !text.contains("\nimport "), "{text}");
+        }
+        for text in MODULES.iter().chain([&UPLOT, &STYLE, &CHART_STYLE]) {
+            let lower = text.to_lowercase();
+            assert!(!lower.contains("</script") && !lower.contains("</style") && !lower.contains("<!--"));
+        }
+    }
+}

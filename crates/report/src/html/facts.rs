@@ -1,0 +1,203 @@
+//! Figures and facts as tables: every workload's, the Wi-Fi's, the gate's, the machines'.
+
+use super::{cells, escaped};
+use crate::text::figure::{mbps, percent, short, span, span_us};
+use crate::text::wifi;
+use crate::view::View;
+use netburn_record::summary::verdict_name;
+use netburn_record::{Ending, Role};
+use std::fmt::Write as _;
+
+fn words(head: &[&str]) -> Vec<String> {
+    head.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Every workload's figures and goals.
+pub(super) fn figures(view: &View) -> String {
+    let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
+    let mut rows = Vec::new();
+    let mut goals = Vec::new();
+    for station in &view.summary.stations {
+        for workload in &station.workloads {
+            let latency = &workload.latency_ms;
+            rows.push(vec![
+                format!("{}, {}", station.name, workload.name),
+                mbps(workload.throughput_mbps),
+                workload.operations.to_string(),
+                workload.misses.to_string(),
+                workload.failures.to_string(),
+                workload.unfinished.to_string(),
+                maybe(latency.min),
+                maybe(latency.p50),
+                maybe(latency.p75),
+                maybe(latency.p90),
+                maybe(latency.p95),
+                maybe(latency.p99),
+                maybe(latency.max),
+            ]);
+            for goal in &workload.goals {
+                goals.push(vec![
+                    format!("{}, {}", station.name, workload.name),
+                    goal.goal.clone(),
+                    verdict_name(goal.verdict).to_owned(),
+                    goal.met.map_or_else(|| "–".to_owned(), percent),
+                    goal.samples.to_string(),
+                    goal.excess.map_or_else(|| "–".to_owned(), short),
+                ]);
+            }
+        }
+    }
+    let head = [
+        "who, what",
+        "Mbit/s",
+        "operations",
+        "missed their goal",
+        "failed",
+        "unfinished",
+        "least",
+        "50 %",
+        "75 %",
+        "90 %",
+        "95 %",
+        "99 %",
+        "most",
+    ];
+    let mut out = cells(&words(&head), &rows);
+    out.push_str("<p class=\"note\">A percentile is given where there are enough operations for it. Those that never finished rank above all others.</p>\n");
+    if !goals.is_empty() {
+        let head = ["who, what", "goal", "verdict", "met by", "samples", "worst ÷ goal"];
+        let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells(&words(&head), &goals));
+    }
+    out
+}
+
+/// A line for each station's Wi-Fi.
+pub(super) fn wifi(view: &View) -> String {
+    let lines = wifi::lines(&view.summary);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines
+        .iter()
+        .map(|line| format!("<li>{}</li>\n", escaped(line)))
+        .collect();
+    format!("<ul>\n{lines}</ul>\n")
+}
+
+/// Whether the figures can be believed.
+pub(super) fn gate(view: &View) -> String {
+    let gate = &view.summary.gate;
+    let mut out = String::new();
+    let late = gate.timer_lateness_us;
+    if !view.summary.ground.is_real() {
+        out.push_str("<p>In virtual time nothing can be late: there is nothing to doubt about the measuring. How close the model is to the world is another question.</p>\n");
+    } else if gate.ok {
+        let _ = writeln!(
+            out,
+            "<p>It is sound: what was due was done {} late at the 99th percentile, {} at worst.</p>",
+            span_us(late.p99),
+            span_us(late.max)
+        );
+    } else {
+        out.push_str("<p class=\"warning\">It is in doubt. What stands above may be the machine's doing, not the network's:</p>\n<ul>\n");
+        for reason in &gate.reasons {
+            let _ = writeln!(out, "<li>{}</li>", escaped(reason));
+        }
+        out.push_str("</ul>\n");
+    }
+    if !view.health.is_empty() {
+        let head = [
+            "participant",
+            "late, 99 %",
+            "late, worst",
+            "missed sends",
+            "busiest thread",
+            "machine busy",
+            "service time, 99 %",
+            "refused",
+        ];
+        let rows = view.health.iter().map(|health| {
+            let server = health.role == Role::Server;
+            vec![
+                health.name.clone(),
+                span_us(health.lateness_us_p99),
+                span_us(health.lateness_us_max),
+                health.missed_sends.to_string(),
+                percent(health.cpu),
+                percent(health.machine_busy),
+                if server {
+                    span_us(health.service_us_p99)
+                } else {
+                    String::new()
+                },
+                if server {
+                    health.refused.to_string()
+                } else {
+                    String::new()
+                },
+            ]
+        });
+        out.push_str(&cells(&words(&head), &rows.collect::<Vec<_>>()));
+        out.push('\n');
+    }
+    if !view.clocks.is_empty() {
+        let head = ["clock of", "ahead of the controller's by", "true to", "drift"];
+        let rows = view.clocks.iter().map(|clock| {
+            let drift = match (clock.jump_ns, clock.drift_ppm, clock.drift_error_ppm) {
+                (Some(jump), ..) => format!("it jumped by {}", span(jump as f64 / 1e6)),
+                (None, Some(ppm), _) => format!("{} ppm", short(ppm)),
+                (None, None, Some(error)) => format!("none above {} ppm", short(error)),
+                (None, None, None) => "not known".to_owned(),
+            };
+            vec![
+                clock.name.clone(),
+                format!("{} ms", short(clock.offset_ns as f64 / 1e6)),
+                span(clock.error_ns as f64 / 1e6),
+                drift,
+            ]
+        });
+        out.push_str(&cells(&words(&head), &rows.collect::<Vec<_>>()));
+        out.push('\n');
+    }
+    out
+}
+
+/// The machine, the version, how it ended.
+pub(super) fn environment(view: &View) -> String {
+    let host = &view.host;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut fact = |name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push(vec![name.to_owned(), value]);
+        }
+    };
+    fact("netburn", view.version.clone());
+    fact("began", view.started.clone().unwrap_or_default());
+    fact(
+        "ended",
+        match &view.ending {
+            Ending::Complete => "as planned".to_owned(),
+            Ending::Interrupted => "somebody stopped it".to_owned(),
+            Ending::Failed(why) => why.clone(),
+        },
+    );
+    fact("machine", host.name.clone());
+    fact("system", host.os.clone());
+    fact("kernel", host.kernel.clone());
+    fact("processor", host.cpu.clone());
+    if host.cores > 0 {
+        fact("processors", host.cores.to_string());
+    }
+    if host.memory_bytes > 0 {
+        fact("memory", format!("{} GB", short(host.memory_bytes as f64 / 1e9)));
+    }
+    fact("seed", view.summary.seed.to_string());
+    let mut out = cells(&words(&["what", "value"]), &rows);
+    if !view.summary.ground.is_real() {
+        out.push_str(
+            "<p class=\"note\">Neither machine nor time has anything to do with what comes out of a simulation.</p>",
+        );
+    }
+    out.push('\n');
+    out
+}

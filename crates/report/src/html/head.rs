@@ -1,0 +1,211 @@
+//! The top of a page: the question, the ground, the verdict, and why, station by station.
+
+use super::escaped;
+use crate::ground;
+use crate::text::figure;
+use crate::text::why;
+use crate::view::View;
+use netburn_record::Summary;
+use netburn_record::summary::{StationSummary, verdict_name};
+use netburn_workload::Verdict;
+use std::fmt::Write as _;
+
+/// What the page is called.
+pub(super) fn title(view: &View) -> String {
+    let summary = &view.summary;
+    let name = summary.title.as_deref().unwrap_or(&summary.scenario);
+    format!("{name}: {}", word(summary.verdict))
+}
+
+pub(super) fn head(view: &View) -> String {
+    let summary = &view.summary;
+    let mut out = String::from("<header>\n<p class=\"brand\">netburn</p>\n");
+    out.push_str("<button id=\"theme\" type=\"button\" hidden>Dark</button>\n");
+    let name = summary.title.as_deref().unwrap_or(&summary.scenario);
+    let _ = writeln!(out, "<h1>{}</h1>", escaped(name));
+    if let Some(question) = &summary.question {
+        let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
+    }
+    let _ = writeln!(
+        out,
+        "<p class=\"ground\">{}</p>",
+        ticked(ground::sentence(summary.ground))
+    );
+    let _ = writeln!(
+        out,
+        "<p class=\"verdict\">{} <span class=\"why\">{}</span></p>",
+        badge(summary.verdict, summary.provisional),
+        escaped(&in_short(summary))
+    );
+    let _ = writeln!(out, "<p class=\"facts\">{}</p>", escaped(&facts(view)));
+    for missing in &view.missing {
+        let _ = writeln!(
+            out,
+            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. What is shown is without it.</p>",
+            escaped(missing)
+        );
+    }
+    out.push_str("</header>\n<main>\n<section id=\"stations\" aria-labelledby=\"h-stations\">\n");
+    out.push_str("<h2 id=\"h-stations\">Who got what they need</h2>\n<ul class=\"cards\">\n");
+    for station in &summary.stations {
+        out.push_str(&card(station, summary));
+    }
+    out.push_str("</ul>\n");
+    if summary.provisional || summary.stations.iter().any(|station| station.provisional) {
+        out.push_str(
+            "<p class=\"note\">* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). \
+             A longer run or more of them bring more.</p>\n",
+        );
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+/// A verdict with a sign, so that it isn't by colour alone.
+pub(super) fn badge(verdict: Verdict, provisional: bool) -> String {
+    let (sign, class) = match verdict {
+        Verdict::Pass => ("✓", "pass"),
+        Verdict::Marginal => ("~", "marginal"),
+        Verdict::Fail => ("✗", "fail"),
+        Verdict::Inconclusive => ("?", "inconclusive"),
+        Verdict::None => ("–", "none"),
+    };
+    let mark = if provisional { "*" } else { "" };
+    format!(
+        "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}{mark}</strong>",
+        word(verdict)
+    )
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::None => "no goals",
+        other => verdict_name(other),
+    }
+}
+
+/// Why the verdict is what it is: one sentence.
+fn in_short(summary: &Summary) -> String {
+    if !summary.reasons.is_empty() {
+        return format!("The run could not be measured: {}.", summary.reasons.join("; "));
+    }
+    let of = |verdict: Verdict| -> Vec<&str> {
+        let those = summary.stations.iter().filter(|station| station.verdict == verdict);
+        those.map(|station| station.name.as_str()).collect()
+    };
+    let judged = summary
+        .stations
+        .iter()
+        .filter(|station| station.verdict != Verdict::None)
+        .count();
+    let parts: Vec<String> = [
+        (Verdict::Fail, "not get what they need", "not get what it needs"),
+        (Verdict::Inconclusive, "could not be measured", "could not be measured"),
+        (Verdict::Marginal, "only just", "only just"),
+    ]
+    .into_iter()
+    .filter_map(|(verdict, many, one)| {
+        let names = of(verdict);
+        let who = list(&names);
+        Some(match (verdict, names.len()) {
+            (_, 0) => return None,
+            (Verdict::Fail, 1) => format!("{who} does {one}"),
+            (Verdict::Fail, _) => format!("{who} do {many}"),
+            (Verdict::Inconclusive, _) => format!("{who} {many}"),
+            (_, 1) => format!("{who} {many} gets what it needs"),
+            _ => format!("{who} {many} get what they need"),
+        })
+    })
+    .collect();
+    match (parts.is_empty(), judged) {
+        (true, 0) => "Nobody had a goal to hold anything against.".to_owned(),
+        (true, 1) => format!("{} gets what it needs.", list(&of(Verdict::Pass))),
+        (true, n) => format!("All {n} stations with goals get what they need."),
+        (false, _) => {
+            let passed = of(Verdict::Pass);
+            let rest = match passed.len() {
+                0 => String::new(),
+                1 => format!("; {} does", list(&passed)),
+                _ => format!("; {} do", list(&passed)),
+            };
+            match of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
+                true => format!("{}.", parts.join("; ")),
+                false => format!("{}{rest}.", parts.join("; ")),
+            }
+        }
+    }
+}
+
+/// Names in a sentence: not more than six.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] if names.len() <= 6 => format!("{} and {last}", rest.join(", ")),
+        _ => format!("{} and {} more", names[..5].join(", "), names.len() - 5),
+    }
+}
+
+fn facts(view: &View) -> String {
+    let summary = &view.summary;
+    let stations = match summary.stations.len() {
+        1 => "1 station".to_owned(),
+        n => format!("{n} stations"),
+    };
+    let runs = match summary.repeats.len() {
+        0 | 1 => String::new(),
+        n => format!("{n} runs of "),
+    };
+    let mut facts = vec![
+        format!("{runs}{} s", figure::short(summary.duration_s)),
+        stations,
+        format!("{} Mbit/s in all", figure::mbps(summary.totals.throughput_mbps)),
+    ];
+    if let Some(index) = summary.totals.airtime_jain {
+        facts.push(format!("airtime shared with a Jain index of {index:.2}"));
+    }
+    facts.push(format!("seed {}", summary.seed));
+    facts.extend(view.started.clone());
+    facts.push(format!("netburn {}", view.version));
+    facts.join(" · ")
+}
+
+fn card(station: &StationSummary, summary: &Summary) -> String {
+    let mut out = format!(
+        "<li class=\"card\"><h3>{}</h3>{}",
+        escaped(&station.name),
+        badge(station.verdict, station.provisional)
+    );
+    let sentences = why::plain(station, &summary.gate.reasons);
+    for sentence in &sentences {
+        let _ = write!(out, "<p>{}</p>", escaped(sentence));
+    }
+    let mut facts = vec![format!("{} Mbit/s", figure::mbps(station.throughput_mbps))];
+    if let Some(share) = station.airtime_share {
+        facts.push(format!("{} of the airtime", figure::percent(share)));
+    }
+    if let Some(idle) = station.idle_latency_ms {
+        facts.push(format!("{} idle round trip", figure::span(idle)));
+    }
+    let uses: Vec<&str> = station
+        .workloads
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
+    let _ = writeln!(
+        out,
+        "<p class=\"quiet\">{}</p></li>",
+        escaped(&format!("{}: {}", uses.join(", "), facts.join(", ")))
+    );
+    out
+}
+
+/// A sentence of ours, what stands between backquotes as code.
+fn ticked(text: &str) -> String {
+    let parts = escaped(text);
+    let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {
+        1 => format!("<code>{part}</code>"),
+        _ => part.to_owned(),
+    });
+    parts.collect()
+}

@@ -1,0 +1,67 @@
+//! The runs that were pooled, each with its page.
+
+use super::{cells, escaped, head};
+use crate::text::figure::{mbps, short};
+use crate::view::View;
+use std::fmt::Write as _;
+
+/// The most runs that have a page each.
+pub const MOST_PAGES: usize = 100;
+
+/// The most intervals that are listed.
+const INTERVALS: usize = 200;
+
+/// A table of the runs with links to their pages, and the intervals of the figures over them.
+pub(super) fn rounds(view: &View) -> String {
+    let repeats = &view.summary.repeats;
+    if repeats.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<p>The operations of all runs are judged together above; these are the runs, each with its own page.</p>\n\
+         <div class=\"wide\"><table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
+         <th scope=\"col\">Mbit/s</th><th scope=\"col\">seed</th></tr></thead><tbody>\n",
+    );
+    for (place, run) in repeats.iter().enumerate() {
+        let number = place + 1;
+        let paged = |folder: &&String| plain(folder) && repeats.len() <= MOST_PAGES;
+        let name = match view.folders.get(place).filter(paged) {
+            Some(folder) => format!("<a href=\"{}/report.html\">run {number}</a>", escaped(folder)),
+            None => format!("run {number}"),
+        };
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            head::badge(run.verdict, run.provisional),
+            mbps(run.totals.throughput_mbps),
+            run.seed
+        );
+    }
+    out.push_str("</tbody></table></div>\n");
+    let intervals = &view.summary.intervals;
+    if !intervals.is_empty() {
+        let rows = intervals
+            .iter()
+            .take(INTERVALS)
+            .map(|(path, [low, high])| vec![path.clone(), short(*low), short(*high)]);
+        let rows: Vec<Vec<String>> = rows.collect();
+        let more = match intervals.len() - rows.len() {
+            0 => String::new(),
+            more => format!("<p class=\"note\">And {more} more in run.json.</p>"),
+        };
+        let table = cells(&["figure".to_owned(), "low".to_owned(), "high".to_owned()], &rows);
+        let _ = writeln!(
+            out,
+            "<details><summary>95 % intervals of each figure's mean over the runs</summary>{table}{more}</details>"
+        );
+    }
+    out
+}
+
+/// Whether a folder's name may stand in a link as it is.
+fn plain(folder: &str) -> bool {
+    !folder.is_empty()
+        && folder
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}

@@ -1,0 +1,27 @@
+//! The scenario as it was resolved.
+
+use super::escaped;
+use crate::view::View;
+use std::fmt::Write as _;
+
+/// What the scenario takes for granted, and the resolved file.
+pub(super) fn scenario(view: &View) -> String {
+    let mut out = String::new();
+    if !view.assumptions.is_empty() {
+        out.push_str("<p>It takes for granted:</p>\n<ul>\n");
+        for assumption in &view.assumptions {
+            let _ = writeln!(out, "<li>{}</li>", escaped(assumption));
+        }
+        out.push_str("</ul>\n");
+    }
+    let text = serde_json::to_string_pretty(&view.scenario).unwrap_or_default();
+    let text: Vec<String> = text.lines().map(escaped).collect();
+    let _ = writeln!(
+        out,
+        "<p>Every default is filled in.</p>\n\
+         <details><summary>The whole scenario, {}</summary><pre tabindex=\"0\">{}</pre></details>",
+        escaped(&view.summary.scenario),
+        text.join("\n")
+    );
+    out
+}
