@@ -5,11 +5,24 @@
 //!
 //! - [`serve`]: the page on a port of its own, for `netburn ui`. As an [`Annex`](netburn_fleet::hub::Annex) the same
 //!   [`Dashboard`] hangs at a fleet's controller.
-//! - [`house`]: who asks for what, and who is let in.
+//! - [`house`]: who asks for what. [`door`]: who is let in.
 //! - [`query`]: which runs are wanted. [`index`]: which there are, kept beside them. [`name`]: which folder is meant.
-//! - [`live`]: what a run under way does now, as a pure model; [`follow`]: its spool, read as it grows.
+//! - [`live`]: what a run under way does now, as a pure model; [`follow`]: its spool, read as it grows; `watchers`: one
+//!   reader of it for all who look.
 //! - [`files`]: the page itself.
 
+mod body;
+pub mod door;
+pub mod files;
+pub mod follow;
+pub mod house;
 pub mod index;
+pub mod live;
 pub mod name;
 pub mod query;
+pub mod serve;
+mod watchers;
+
+pub use door::Hosts;
+pub use house::Dashboard;
+pub use serve::{Config, PORT, Server, url};

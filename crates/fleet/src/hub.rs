@@ -16,7 +16,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use annex::{ANNEX, Annex};
+pub use annex::{ANNEX, Annex, AnnexBody, Answer, Answering};
 pub(crate) use http::{JOIN, OWNER, RUN};
 pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
 pub use serve::{Config, Controller, News, ServeError};

@@ -61,6 +61,14 @@ pub struct Host {
 }
 
 impl Header {
+    /// The header of a spool: see [`SpoolReader::header`](crate::spool::SpoolReader::header).
+    ///
+    /// # Errors
+    /// When it is none, with the reason.
+    pub fn of_spool(text: &str) -> Result<Self, String> {
+        crate::document::header_from_json(text)
+    }
+
     /// The header of a simulated run by this version: neither machine nor time has anything to do with what comes out of it.
     #[must_use]
     pub fn simulated(plan: Plan) -> Self {

@@ -41,7 +41,8 @@ impl Recorder {
         let spool_path = path.join(SPOOL);
         let spool = (|| {
             let file = File::create_new(&spool_path)?;
-            file.try_lock()?;
+            // Nobody else records here; but somebody who looks whether it is live may hold it for a moment.
+            file.lock()?;
             SpoolWriter::create(file, &header_to_json(&header))
         })();
         match spool {

@@ -50,7 +50,8 @@ impl Repeats {
         let path = make_folder(path)?;
         let mark = path.join(MARK);
         let lock = File::create_new(&mark).and_then(|file| {
-            file.try_lock()?;
+            // Somebody who looks whether it is live may hold it for a moment.
+            file.lock()?;
             Ok(file)
         });
         Ok(Repeats {

@@ -26,8 +26,8 @@ pub struct Answer {
 
 /// Answers what is asked below [`ANNEX`]. Whom it lets in is its own affair: anybody may ask.
 pub trait Annex: Debug + Send + Sync + 'static {
-    /// Answers a request. `private`: nobody else reads along, for it came over TLS or from this machine.
-    fn answer(&self, request: Request<Incoming>, private: bool) -> Answering;
+    /// Answers a request; `tls`: it came over TLS.
+    fn answer(&self, request: Request<Incoming>, tls: bool) -> Answering;
 }
 
 /// Whether a path is the annex's.

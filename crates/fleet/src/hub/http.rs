@@ -62,7 +62,7 @@ pub(super) async fn answer(visit: Visit, house: Arc<impl House>, stays: &AtomicB
         let annex = house.annex().filter(|_| annex::owns(request.uri().path()));
         let answer = match (annex, redirect(&request, from, &house)) {
             (_, Some(away)) => Err(away),
-            (Some(annex), None) => Ok(annex.answer(request, from.tls || from.is_near())),
+            (Some(annex), None) => Ok(annex.answer(request, from.tls)),
             (None, None) => Err(answered(request, from, &house)),
         };
         async move {
