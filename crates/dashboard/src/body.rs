@@ -29,7 +29,9 @@ impl Body for Answered {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Answered::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Answered::Events(events) => events.poll_recv(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
+            Answered::Events(events) => events
+                .poll_recv(cx)
+                .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
 

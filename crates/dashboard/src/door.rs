@@ -33,7 +33,10 @@ impl Hosts {
         Hosts {
             everywhere: listens.iter().any(|at| at.ip().is_unspecified()),
             addresses: listens.iter().map(|at| at.ip().to_canonical()).collect(),
-            names: names.iter().map(|name| name.trim_end_matches('.').to_ascii_lowercase()).collect(),
+            names: names
+                .iter()
+                .map(|name| name.trim_end_matches('.').to_ascii_lowercase())
+                .collect(),
         }
     }
 
@@ -88,7 +91,9 @@ impl Lock {
     /// Whether a request may see what is behind the lock: by a cookie, or by the key itself (`Authorization: Bearer`, RFC 6750).
     pub(crate) fn admits(&self, fields: &HeaderMap) -> bool {
         let cookies = fields.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut cookies = cookies
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
         let bearer = || {
             let value = fields.get(AUTHORIZATION)?.to_str().ok()?;
             value.strip_prefix("Bearer ").map(|key| self.key.admits(key.trim()))
@@ -127,12 +132,30 @@ mod tests {
     #[test]
     fn loopback_has_its_names_and_no_other() {
         let hosts = Hosts::new(&[at("127.0.0.1:4486")], &[]);
-        for host in ["127.0.0.1:4486", "localhost", "LocalHost:80", "[::1]:4486", "[::1]", "127.9.9.9", "localhost."] {
+        for host in [
+            "127.0.0.1:4486",
+            "localhost",
+            "LocalHost:80",
+            "[::1]:4486",
+            "[::1]",
+            "127.9.9.9",
+            "localhost.",
+        ] {
             assert!(hosts.are_meant(host), "{host}");
         }
         for host in [
-            "evil.example", "localhost.evil.example", "192.0.2.1:4486", "", "127.0.0.1.evil.example", "localhost:x", "[::1",
-            "::1", "127.0.0.1:4486:1", "[127.0.0.1]x", "localhost@evil.example", "0x7f.1",
+            "evil.example",
+            "localhost.evil.example",
+            "192.0.2.1:4486",
+            "",
+            "127.0.0.1.evil.example",
+            "localhost:x",
+            "[::1",
+            "::1",
+            "127.0.0.1:4486:1",
+            "[127.0.0.1]x",
+            "localhost@evil.example",
+            "0x7f.1",
         ] {
             assert!(!hosts.are_meant(host), "{host}");
         }

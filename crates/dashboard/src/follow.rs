@@ -115,7 +115,10 @@ impl Follower {
 
 /// The number of the last run that has begun in a folder of several; 0 when it is none.
 fn current(folder: &Path) -> u32 {
-    (1..).take_while(|number| folder.join(number.to_string()).is_dir()).last().unwrap_or(0)
+    (1..)
+        .take_while(|number| folder.join(number.to_string()).is_dir())
+        .last()
+        .unwrap_or(0)
 }
 
 fn open(folder: &Path) -> Option<Part> {
@@ -135,4 +138,3 @@ fn open(folder: &Path) -> Option<Part> {
         spool,
     })
 }
-

@@ -110,7 +110,11 @@ impl Dashboard {
         let posts = head.method == Method::POST;
         let api = path.strip_prefix("/runs/api/");
         let wants_post = matches!(api, Some("enter" | "finish"));
-        let fits = if wants_post { posts } else { matches!(head.method, Method::GET | Method::HEAD) };
+        let fits = if wants_post {
+            posts
+        } else {
+            matches!(head.method, Method::GET | Method::HEAD)
+        };
         if !fits {
             let mut answer = fault(StatusCode::METHOD_NOT_ALLOWED, "this is asked for otherwise");
             let allowed = if wants_post { "POST" } else { "GET, HEAD" };
@@ -125,12 +129,21 @@ impl Dashboard {
             return (shown(file), false);
         }
         if is_foreign(&head.headers) {
-            return (fault(StatusCode::FORBIDDEN, "pages of other sites are told nothing"), false);
+            return (
+                fault(StatusCode::FORBIDDEN, "pages of other sites are told nothing"),
+                false,
+            );
         }
         // Another site's page can't send this type without asking first, which nobody here answers.
-        let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+        let is_json = head
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind == "application/json");
         if posts && !is_json {
-            return (fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a body here is application/json"), false);
+            return (
+                fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a body here is application/json"),
+                false,
+            );
         }
         if api == Some("enter") {
             return self.enter(body, tls).await;
@@ -184,7 +197,10 @@ impl Dashboard {
         match written {
             Some(Ok(Ok(bytes))) => data(StatusCode::OK, bytes),
             Some(Ok(Err(error))) => fault(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
-            Some(Err(error)) => fault(StatusCode::INTERNAL_SERVER_ERROR, &format!("the runs can't be read: {error}")),
+            Some(Err(error)) => fault(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &format!("the runs can't be read: {error}"),
+            ),
             None => busy(),
         }
     }
@@ -335,7 +351,10 @@ fn data(status: StatusCode, bytes: Vec<u8>) -> Reply {
 }
 
 fn json(status: StatusCode, value: &impl Serialize) -> Reply {
-    data(status, serde_json::to_vec(value).expect("our documents have string keys only"))
+    data(
+        status,
+        serde_json::to_vec(value).expect("our documents have string keys only"),
+    )
 }
 
 /// What went wrong, in words.
@@ -348,7 +367,10 @@ fn unknown() -> Reply {
 }
 
 fn busy() -> Reply {
-    fault(StatusCode::SERVICE_UNAVAILABLE, "too much is asked for at once; try again")
+    fault(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too much is asked for at once; try again",
+    )
 }
 
 fn away(to: &'static str) -> Reply {
@@ -361,6 +383,8 @@ fn shown(file: &'static files::File) -> Reply {
     let mut answer = Response::new(Answered::from(Bytes::from_static(file.bytes)));
     dress(&mut answer, file.kind);
     // A new version of the command brings a new page under the same paths.
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer
 }

@@ -328,18 +328,25 @@ impl Live {
             return;
         }
         if let Some(station) = self.stations.get_mut(usize::from(row.station)) {
-            station.signal_dbm = row.signal.map(|signal| f64::from(signal) / 100.0).or(station.signal_dbm);
+            station.signal_dbm = row
+                .signal
+                .map(|signal| f64::from(signal) / 100.0)
+                .or(station.signal_dbm);
             station.ssid = row.ssid.clone().or_else(|| station.ssid.take());
         }
     }
 
     fn event(&mut self, row: &EventRow) {
         let Some(at) = self.time(row.at) else { return };
-        let station = row.station.and_then(|number| self.stations.get_mut(usize::from(number)));
+        let station = row
+            .station
+            .and_then(|number| self.stations.get_mut(usize::from(number)));
         let mut whose = None;
         if let Some(station) = station {
             station.lost |= row.kind == EventKind::Lost;
-            let one = row.workload.and_then(|number| station.uses.get_mut(usize::from(number)));
+            let one = row
+                .workload
+                .and_then(|number| station.uses.get_mut(usize::from(number)));
             if let Some(one) = one.filter(|_| row.kind == EventKind::Stall) {
                 one.stalls += 1;
             }
@@ -387,7 +394,12 @@ impl Use {
         let last = newest.div_euclid(SECOND);
         // Before the load there is nothing to draw.
         let seconds = (last - DRAWN + 1).max(0)..last + 1;
-        let course = || seconds.clone().filter(|_| drawn).map(|number| self.seconds.get(&number));
+        let course = || {
+            seconds
+                .clone()
+                .filter(|_| drawn)
+                .map(|number| self.seconds.get(&number))
+        };
         UsePicture {
             name: &self.name,
             kind: self.kind,
@@ -397,7 +409,9 @@ impl Use {
             operations: self.operations,
             misses: self.misses,
             stalls: self.stalls,
-            course_mbps: course().map(|second| second.map_or(0.0, |second| mbps(second.bytes))).collect(),
+            course_mbps: course()
+                .map(|second| second.map_or(0.0, |second| mbps(second.bytes)))
+                .collect(),
             course_ms: course()
                 .map(|second| second.and_then(|second| second.worst).map(Duration::as_millis_f64))
                 .collect(),
@@ -409,4 +423,3 @@ impl Use {
 fn mbps(bytes: u64) -> f64 {
     (bytes as f64 * 8.0 / 1e3).round() / 1e3
 }
-

@@ -118,7 +118,9 @@ async fn follow(folder: PathBuf, tell: watch::Sender<Bytes>) {
             let document = follower.document(stand);
             (follower, stand, document)
         });
-        let Ok((again, stand, document)) = read.await else { return };
+        let Ok((again, stand, document)) = read.await else {
+            return;
+        };
         follower = again;
         tell.send_replace(event("run", &document));
         match stand {

@@ -10,6 +10,7 @@ mod lab;
 mod run;
 mod serve;
 mod sweep;
+mod ui;
 mod validate;
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
@@ -25,6 +26,7 @@ pub(crate) use lab::{DoctorArgs, LabArgs};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
+pub(crate) use ui::UiArgs;
 pub(crate) use validate::{ValidateArgs, ValidateFormat};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Compare(Box<CompareArgs>),
     Runs(RunsArgs),
+    Ui(UiArgs),
     Export(ExportArgs),
     Decode(DecodeArgs),
     Validate(ValidateArgs),

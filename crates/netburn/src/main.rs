@@ -21,6 +21,7 @@ mod serve;
 mod signals;
 mod sweep;
 mod terminal;
+mod ui;
 mod validate;
 
 use args::{Cli, Command};
@@ -60,6 +61,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Report(args) => record::report(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Runs(args) => record::runs(&args),
+        Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),
         Command::Decode(args) => decode::decode(&args),
         Command::Validate(args) => validate::validate(&args),

@@ -56,6 +56,9 @@ pub(crate) struct FleetServeArgs {
     /// The certificate's private key (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
+    /// Where the runs are that are shown at /runs to whoever has their key
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
     /// Don't announce the fleet on the local network (mDNS)
     #[arg(long)]
     pub(crate) quiet: bool,

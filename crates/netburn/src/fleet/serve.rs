@@ -6,11 +6,13 @@ use crate::args::FleetServeArgs;
 use crate::exit::{Ended, Stop};
 use crate::signals::Signals;
 use crate::terminal::{data, say};
+use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::hub::owner::Present;
 use netburn_fleet::hub::{Config, Controller, News, ServeError, State, StateError};
-use netburn_fleet::join_url::{JoinUrl, PORT};
+use netburn_fleet::join_url::{JoinUrl, PORT, Place};
 use netburn_traffic::tls::Identity;
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 /// `netburn fleet serve`.
 pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
@@ -21,13 +23,16 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
         let name = config.fleet.clone();
-        let controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
+        let names = config.host.clone();
+        let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
+        let runs = show_runs(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
         let urls = controller.urls();
         match data(&lines(&urls)) {
             Ok(()) | Err(Stop::Unread) => {}
             Err(stop) => return Err(stop),
         }
         greet(&name, &urls, &controller.near_url());
+        say(&format!("runs, for you alone: {runs}"));
         let _announced = match args.quiet {
             true => None,
             false => announced(&name, &controller),
@@ -61,6 +66,22 @@ fn config(args: &FleetServeArgs, state: State) -> Result<Config, Stop> {
         config.certificate = Some(identity);
     }
     Ok(config)
+}
+
+/// Hangs the page of the runs beside the station page, and gives its address.
+fn show_runs(controller: &mut Controller, args: &FleetServeArgs, host: Option<&str>) -> Result<String, StateError> {
+    let key = controller.runs_token()?;
+    let names: Vec<&str> = host.into_iter().collect();
+    let hosts = Hosts::new(controller.addresses(), &names);
+    let port = controller.addresses().first().map_or(PORT, |at| at.port());
+    let address = controller.urls().into_iter().find_map(|url| match url.place {
+        Place::Network { host, port, tls } => Some((if tls { "https" } else { "http" }, host, port)),
+        Place::Unix(_) => None,
+    });
+    let (scheme, host, shown) = address.unwrap_or(("http", "localhost".to_owned(), port));
+    let url = netburn_dashboard::url(scheme, &host, shown, Some(&key));
+    controller.set_annex(Arc::new(Dashboard::new(&args.runs, hosts, Some((key, port)))));
+    Ok(url)
 }
 
 fn lines(urls: &[JoinUrl]) -> String {

@@ -1,0 +1,49 @@
+//! `netburn ui`.
+
+use crate::args::UiArgs;
+use crate::exit::{Ended, Stop};
+use crate::signals::Signals;
+use crate::terminal::{data, say};
+use netburn_dashboard::{Config, PORT, Server};
+use std::path::Path;
+
+/// Where runs are kept when nothing else is said; they may still be to come.
+const RUNS: &str = "runs";
+
+/// `netburn ui`.
+pub(crate) fn ui(args: &UiArgs) -> Result<Ended, Stop> {
+    if args.dir != Path::new(RUNS) {
+        std::fs::read_dir(&args.dir).map_err(|e| Stop::Wrong(format!("{}: {e}", args.dir.display())))?;
+    }
+    let mut config = Config::new(args.dir.clone());
+    if let Some(listen) = args.listen {
+        config.listen = listen.at(PORT);
+    }
+    config.names = args.host.clone();
+    let wanted = config.listen;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let server = Server::bind(config)
+            .await
+            .map_err(|e| Stop::Wrong(format!("can't listen at {wanted}: {e}")))?;
+        let url = match args.host.first() {
+            Some(host) => server.url(host),
+            None => server.near_url(),
+        };
+        match data(&format!("{url}\n")) {
+            Ok(()) | Err(Stop::Unread) => {}
+            Err(stop) => return Err(stop),
+        }
+        say(&format!("showing the runs in {}; Ctrl-C ends it", args.dir.display()));
+        server.run(async move { signals.next().await }).await;
+        Ok(Ended::Ran)
+    });
+    // Somebody may still read a long run; nobody waits for it any more.
+    runtime.shutdown_background();
+    ended
+}
