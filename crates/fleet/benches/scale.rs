@@ -282,6 +282,7 @@ fn witness() {
             .await
             .expect("the controller");
         let manner = Manner {
+            leave: Default::default(),
             run: String::new(),
             spool: None,
             patience: None,

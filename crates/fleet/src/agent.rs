@@ -2,9 +2,10 @@
 
 use crate::join::Join;
 use crate::local::FleetError;
+pub use crate::participant::Leave;
 use crate::participant::dial::Dial;
 use crate::participant::outbox::Outbox;
-use crate::participant::{Beginning, Conversation, why};
+use crate::participant::{Beginning, Conversation, LEFT, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Assign, Ready, ToController, ToParticipant};
 use crate::spool::{About, SpoolFolder, Spooled, Writer};
@@ -38,6 +39,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         spool,
         patience,
         mut terms,
+        mut leave,
     } = manner;
     if let (Some(folder), Some(patience)) = (&spool, patience)
         && let Ok((writer, spooled)) = Writer::resume(folder, &run)
@@ -48,7 +50,14 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
     let (mut part, mut adapter) = (None, None);
     // Whoever comes back before the start is given its part again.
     let (start, part) = loop {
-        match conversation.hear().await? {
+        let heard = tokio::select! {
+            heard = conversation.hear() => heard?,
+            () = leave.wanted() => {
+                let left = Some(LEFT.to_owned());
+                return conversation.part(ended(&run, left)).await.map(|()| Ended::Delivered);
+            }
+        };
+        match heard {
             ToParticipant::Assign(assign) => match prepare(&assign, &mut terms, patience.is_some()).await {
                 Ok((agreed, found, ready)) => {
                     part = Some(agreed);
@@ -64,7 +73,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
             },
             ToParticipant::Start(start) if part.is_some() => break (start, part.expect("it is")),
             ToParticipant::Stop(_) => return conversation.part(ended(&run, None)).await.map(|()| Ended::Delivered),
-            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
             _ => {}
         }
     };
@@ -126,7 +135,12 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         stopped.get_or_insert_with(|| reason.clone());
         Some(reason)
     };
-    let attended = conversation.attend(&mut rows, clock, || stopper.stop(), heed).await;
+    let attended = conversation
+        .attend(&mut rows, clock, || stopper.stop(), heed, &mut leave)
+        .await;
+    if leave.is_wanted() {
+        stopped.get_or_insert_with(|| LEFT.to_owned());
+    }
     if attended.is_err() {
         stopper.stop();
         if !conversation.outbox.is_kept() {
@@ -156,7 +170,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
     match attended {
         Ok(()) => finish(conversation, end).await,
         Err(error) => {
-            tracing::warn!(%error, "the results wait on this disk");
+            tracing::info!(%error, "the results wait on this disk");
             Ok(Ended::Kept)
         }
     }
@@ -174,6 +188,8 @@ pub struct Manner<T = AsTold> {
     pub patience: Option<Duration>,
     /// What it makes of its part.
     pub terms: T,
+    /// Whether its owner wants it to end now: what it has goes home first.
+    pub leave: Leave,
 }
 
 impl Default for Manner {
@@ -184,6 +200,7 @@ impl Default for Manner {
             spool: None,
             patience: None,
             terms: AsTold,
+            leave: Leave::default(),
         }
     }
 }
@@ -226,8 +243,10 @@ async fn finish<D: Dial>(conversation: Conversation<D>, end: LateEnd) -> Result<
     let kept = conversation.outbox.is_kept();
     match conversation.part(end).await {
         Ok(()) => Ok(Ended::Delivered),
-        Err(FleetError::Gone(reason)) if kept => {
-            tracing::warn!(reason, "the results wait on this disk");
+        Err(error @ (FleetError::Gone(_) | FleetError::Over(_) | FleetError::Unheld | FleetError::Refused(_)))
+            if kept =>
+        {
+            tracing::info!(%error, "the results wait on this disk");
             Ok(Ended::Kept)
         }
         Err(error) => Err(error),
@@ -250,7 +269,7 @@ async fn bring_home<D: Dial>(
     let conversation = Conversation::back(dial, join, patience, Outbox::spooled(writer));
     match finish(conversation, end).await {
         // What it has to say of itself is said; that it was cut short is no failure of bringing it home.
-        Err(FleetError::Assignment(_)) => Ok(Ended::Delivered),
+        Err(FleetError::Declined(_) | FleetError::Partly(_)) => Ok(Ended::Delivered),
         ended => ended,
     }
 }

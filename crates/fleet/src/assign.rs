@@ -37,10 +37,13 @@ impl std::fmt::Display for Missing {
 /// 4. and else any that is free, stations in the order of the plan, members in the order of their names. A station that
 ///    sends datagrams has no browser then.
 ///
-/// As many stations with labels have members as can, whichever labels they share.
+/// As many stations with labels have members as can, whichever labels they share. Of several that will do, those come
+/// first that are in no other run.
 #[must_use]
 pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
-    let agents: Vec<&Present> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
+    let mut agents: Vec<&Present> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
+    // Who is in another run comes last: it is chosen where nobody else will do.
+    agents.sort_by_key(|member| member.run.is_some());
     let named = |name: &str| agents.iter().position(|member| member.name == name);
     let mut chosen: Vec<Option<usize>> = vec![None; plan.stations.len()];
     let mut taken = BTreeSet::new();
@@ -205,6 +208,7 @@ mod tests {
             version: String::new(),
             address: None,
             run: None,
+            until: None,
             waiting: Vec::new(),
         }
     }
@@ -265,6 +269,24 @@ mod tests {
             assign(&plan, &[]).missing(&plan)[0].waits_for,
             "any agent that isn't a browser"
         );
+    }
+
+    #[test]
+    fn who_is_in_another_run_is_the_last_resort() {
+        let plan = plan(&[station("x", ""), station("y", "label = \"phone\""), station("c", "")].concat());
+        let labels = [("kind", "phone")];
+        let mut all = [
+            member("a", &labels),
+            member("b", &labels),
+            member("c", &[]),
+            member("d", &[]),
+        ];
+        all[0].run = Some("other".to_owned());
+        assert_eq!(chosen(&plan, &all), ["d", "b", "c"]);
+        assert_eq!(chosen(&plan, &all[..3]), ["a", "b", "c"]);
+        // Nobody takes the place of one that is meant by its name.
+        all[2].run = Some("other".to_owned());
+        assert_eq!(chosen(&plan, &all)[2], "c");
     }
 
     proptest::proptest! {

@@ -1,20 +1,24 @@
 //! One round of a plan on this user's fleet: chooses the members, has them summoned, and holds the run.
 
+mod gather;
 mod keeper;
 
-use crate::assign::{Assignment, assign, needs_datagrams};
+pub use gather::{GatherError, Waiting, gather};
+
+use crate::assign::{Assignment, needs_datagrams};
 use crate::controller::round::Patience;
-use crate::controller::{Around, Controller, Expected, Setup, Token};
+use crate::controller::{Around, Controller, Device, Expected, Setup, Token};
 use crate::hub::State;
-use crate::hub::owner::{Hold, Present, SummonMember};
+use crate::hub::owner::{Hold, SummonMember};
 use crate::join::Join;
 use crate::late::Part;
 use crate::launch::Launcher;
 use crate::local::{FleetError, LEAVE, Outcome, UNCAPPED, Watch, let_go};
-use crate::owner::{Owner, OwnerError};
 use crate::protocol::MAX_TO_PARTICIPANT;
+use crate::protocol::standing::About;
 use keeper::Keeper;
 use netburn_record::{Role, Sink};
+use netburn_scenario::plan::Station;
 use netburn_scenario::{Ground, Plan};
 use netburn_traffic::server::PORT;
 use netburn_units::Duration;
@@ -22,16 +26,19 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 /// How long those summoned have to come.
 const JOIN: Duration = Duration::from_secs(15);
+/// What a run takes beside its plan, about: joining, comparing clocks, bringing home.
+const AROUND: Duration = Duration::from_secs(5);
 
 /// Who takes part.
 #[derive(Debug, Clone)]
 pub struct Cast {
     /// The members of the stations.
     pub assignment: Assignment,
+    /// What they are, in the same order.
+    pub abouts: Vec<Option<About>>,
     /// The member that serves; `None`: this machine.
     pub server: Option<String>,
     /// The fleet's token.
@@ -58,82 +65,6 @@ pub struct Options<'a> {
     pub watch: &'a mut dyn Watch,
     /// Becomes true to end the round early with what there is.
     pub stop: watch::Receiver<bool>,
-}
-
-/// Chooses a member for each station, and waits up to `wait` for those that are missing. Whoever is missing then is
-/// missing in the run. `say` is told of what is waited for.
-///
-/// # Errors
-/// When there is no controller, nobody is here at all, or the server that was asked for is missing.
-pub async fn gather(
-    state: &State,
-    plan: &Plan,
-    server: Option<&str>,
-    wait: Duration,
-    mut say: impl FnMut(&str),
-) -> Result<Cast, GatherError> {
-    let mut owner = Owner::find(state).await?;
-    let (token, near_only) = (owner.welcome().token.clone(), owner.welcome().near_only);
-    let until = Instant::now() + crate::own_clock::std(wait);
-    let mut said = String::new();
-    let mut members: Vec<Present> = owner.members().await?;
-    loop {
-        let here: Vec<Present> = members
-            .iter()
-            .filter(|member| Some(member.name.as_str()) != server)
-            .cloned()
-            .collect();
-        let assignment = assign(plan, &here);
-        let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
-        let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
-        if let Some(name) = server.filter(|name| !serves(name)) {
-            missing.insert(
-                0,
-                format!("the run waits for the server {name} (`netburn fleet join … --serve`)"),
-            );
-        }
-        let over = Instant::now() >= until;
-        if missing.is_empty() || over {
-            if let Some(name) = server.filter(|name| !serves(name)) {
-                return Err(GatherError::NoServer(name.to_owned()));
-            }
-            if assignment.parts().is_empty() {
-                return Err(GatherError::Nobody(missing.join("; ")));
-            }
-            if !missing.is_empty() {
-                say(&format!("going on without: {}", missing.join("; ")));
-            }
-            return Ok(Cast {
-                assignment,
-                server: server.map(str::to_owned),
-                token,
-                near_only,
-            });
-        }
-        let line = missing.join("; ");
-        if line != said {
-            say(&format!("waiting up to {wait}: {line}"));
-            said = line;
-        }
-        tokio::select! {
-            news = owner.news() => members = news?,
-            () = tokio::time::sleep_until(until) => {}
-        }
-    }
-}
-
-/// Why nobody takes part.
-#[derive(Debug, thiserror::Error)]
-pub enum GatherError {
-    /// There is no controller, or it doesn't answer.
-    #[error(transparent)]
-    Owner(#[from] OwnerError),
-    /// No station has a member.
-    #[error("nobody is here to measure with: {0}")]
-    Nobody(String),
-    /// The server that was asked for isn't here.
-    #[error("the server {0} is not here")]
-    NoServer(String),
 }
 
 /// Runs one round of `plan` with those who were chosen. It ends in its time whoever is lost.
@@ -173,6 +104,22 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         token: token.clone(),
         patience: Patience::fleet(JOIN),
     };
+    let lasts = plan.baseline + plan.duration + plan.drain + AROUND;
+    let hold = Hold {
+        run: run.clone(),
+        port: address.port(),
+        folder,
+        parts: casting.parts,
+        members: casting.summons.iter().map(|(member, _)| member.clone()).collect(),
+        until: gather::unix_seconds() + lasts.as_nanos().div_ceil(1_000_000_000),
+    };
+    let summons = casting.summons.into_iter().map(|(member, name)| SummonMember {
+        run: run.clone(),
+        member,
+        name,
+        token: token.reveal().to_owned(),
+    });
+    let keeper = Keeper::begin(state, hold, summons.collect()).await?;
     let mut children = Vec::new();
     children.resize_with(setup.expected.len(), || None);
     if cast.server.is_none() {
@@ -194,19 +141,6 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         })?;
         children[0] = Some(child);
     }
-    let summons = casting.summons.into_iter().map(|(member, name)| SummonMember {
-        run: run.clone(),
-        member,
-        name,
-        token: token.reveal().to_owned(),
-    });
-    let hold = Hold {
-        run: run.clone(),
-        port: address.port(),
-        folder,
-        parts: casting.parts,
-    };
-    let keeper = Keeper::begin(state, hold, summons.collect());
     let around = Around {
         sinks: &mut sinks,
         watch,
@@ -243,6 +177,7 @@ impl Casting {
                 role: Role::Server,
                 stations: Vec::new(),
                 datagrams: false,
+                device: cast.server.clone().map_or(Device::Same, Device::Member),
             }],
             summons: Vec::new(),
             parts: Vec::new(),
@@ -267,30 +202,29 @@ impl Casting {
                 member,
                 stations: stations.clone(),
             });
-            casting.expect(plan, name, stations);
+            let device = Device::Member(casting.parts[casting.parts.len() - 1].member.clone());
+            casting.expect(plan, name, stations, device);
         }
         for (_, station) in absent {
-            let name = name_of(&[station]);
-            // It may still come.
-            if let Some(agent) = &plan.stations[usize::from(station)].agent {
-                casting.summons.push((agent.clone(), name.clone()));
-                casting.parts.push(Part {
-                    name: name.clone(),
-                    member: agent.clone(),
-                    stations: vec![station],
-                });
-            }
-            casting.expect(plan, name, vec![station]);
+            let Station { agent, label, .. } = &plan.stations[usize::from(station)];
+            // Missing members were waited for before.
+            let why = match (agent, label) {
+                (Some(agent), _) => format!("the agent {agent} is not in the fleet"),
+                (None, Some(label)) => format!("nobody labelled {label} is free in the fleet"),
+                (None, None) => "nobody is free for it in the fleet".to_owned(),
+            };
+            casting.expect(plan, name_of(&[station]), vec![station], Device::Nobody(why));
         }
         casting
     }
 
-    fn expect(&mut self, plan: &Plan, name: String, stations: Vec<u16>) {
+    fn expect(&mut self, plan: &Plan, name: String, stations: Vec<u16>, device: Device) {
         let needs = |station: &u16| needs_datagrams(&plan.stations[usize::from(*station)]);
         self.expected.push(Expected {
             name,
             role: Role::Agent,
             datagrams: stations.iter().any(needs),
+            device,
             stations,
         });
     }

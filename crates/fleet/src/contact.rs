@@ -1,5 +1,6 @@
 //! How members and owners reach a fleet's controller.
 
+use crate::hub::RUN;
 use crate::join_url::{JoinUrl, Place};
 use crate::own_clock::std;
 use crate::transport::{Channel, ChannelError};
@@ -48,6 +49,23 @@ pub enum ContactError {
          all that `netburn fleet serve` prints"
     )]
     NoFingerprint,
+    /// Something else listens there.
+    #[error(
+        "what answers at {place} is no fleet's controller, but something else, such as a web server; `netburn fleet serve` \
+         prints the address to join"
+    )]
+    NoController {
+        /// Where.
+        place: String,
+    },
+    /// It is there, but knows nothing of what was asked for.
+    #[error("{place} knows no {path}")]
+    Unknown {
+        /// Where it is.
+        place: String,
+        /// What was asked for.
+        path: String,
+    },
     /// It is there, but not for this.
     #[error("{place} is no fleet's controller, or knows no {path}: {source}")]
     Closed {
@@ -95,10 +113,17 @@ impl Contact {
     async fn reach(&self, path: &str, limit: usize) -> Result<(Channel, Ends), ContactError> {
         let place = || self.place.to_string();
         let dial = |source| ContactError::Dial { place: place(), source };
-        let closed = |source| ContactError::Closed {
-            place: place(),
-            path: path.to_owned(),
-            source,
+        let closed = |source| match source {
+            ChannelError::Answered(404) if path.starts_with(RUN) => ContactError::Unknown {
+                place: place(),
+                path: path.to_owned(),
+            },
+            ChannelError::Answered(_) => ContactError::NoController { place: place() },
+            source => ContactError::Closed {
+                place: place(),
+                path: path.to_owned(),
+                source,
+            },
         };
         let (host, port) = match &self.place {
             #[cfg(unix)]
@@ -131,8 +156,19 @@ impl Contact {
         };
         let config = tls::config(trust, Http::H1).map_err(dial)?;
         let name = tls::server_name(host).map_err(dial)?;
-        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(dial)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await;
+        let stream = stream.map_err(|source| match is_tls(&source) {
+            true => dial(source),
+            false => ContactError::NoController { place: place() },
+        })?;
         let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
         Ok((channel, ends))
     }
+}
+
+/// Whether what went wrong went wrong within TLS: otherwise what answers doesn't speak it.
+fn is_tls(error: &io::Error) -> bool {
+    use tokio_rustls::rustls::{Error, InvalidMessage};
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    !matches!(inner, Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }

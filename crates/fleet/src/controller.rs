@@ -10,7 +10,7 @@ pub mod round;
 pub mod session;
 mod shell;
 
-pub use roster::{Expected, Token};
+pub use roster::{Device, Expected, Token};
 pub use round::{Output, Patience, Round, Setup, Wake};
 pub use session::ConnectionId;
 pub(crate) use shell::{Around, Controller};

@@ -2,6 +2,7 @@
 
 use crate::agent::Manner;
 use crate::local::FleetError;
+use crate::participant::Leave;
 use crate::participant::dial::Once;
 use crate::{agent, participant, server};
 use netburn_record::Role;
@@ -53,7 +54,7 @@ pub fn agent_main(join: &Join) -> Result<(), FleetError> {
 pub fn server_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
         let channel = participant::connect(join).await?;
-        server::run(Once::new(channel), join, None).await
+        server::run(Once::new(channel), join, None, Leave::default()).await
     })
 }
 

@@ -25,6 +25,7 @@ mod document;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hub;
+pub mod interface;
 pub mod join;
 pub mod join_url;
 pub mod late;

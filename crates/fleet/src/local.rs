@@ -109,6 +109,21 @@ pub enum FleetError {
     /// A participant's side: the controller is gone.
     #[error("the controller is gone: {0}")]
     Gone(String),
+    /// A participant's side: the run ended, or never began, and this is why.
+    #[error("{0}")]
+    Over(String),
+    /// A participant's side: nobody holds the run any more.
+    #[error("nobody holds this run any more: the `netburn run` that did has ended")]
+    Unheld,
+    /// A participant's side: it takes no part.
+    #[error("no part taken: {0}")]
+    Declined(String),
+    /// A participant's side: its part ended before its time. What it had measured is delivered.
+    #[error("its part ended early: {0}; what it had measured is delivered")]
+    Partly(String),
+    /// A member is in another run.
+    #[error("{0}; two runs at once would measure each other")]
+    Busy(String),
     /// What the participant was given makes no sense.
     #[error("the assignment can't be carried out: {0}")]
     Assignment(String),
@@ -198,6 +213,7 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
         role: Role::Server,
         stations: Vec::new(),
         datagrams: false,
+        device: Default::default(),
     };
     let agents = plan.stations.iter().zip(0..).map(|(station, number)| Expected {
         name: station.name.clone(),
@@ -207,6 +223,7 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
             .workloads
             .iter()
             .any(|workload| workload.config.kind == Kind::Probe),
+        device: Default::default(),
     });
     Ok(Setup {
         stations: plan.stations.iter().map(|station| station.name.clone()).collect(),

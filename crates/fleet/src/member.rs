@@ -10,7 +10,7 @@ mod terms;
 pub use limits::{Hours, Limits};
 pub use terms::ServerName;
 
-use crate::agent::{self, Ended, Manner};
+use crate::agent::{self, Ended, Leave, Manner};
 use crate::contact::{Contact, ContactError, Ends};
 use crate::hub::{JOIN, RUN};
 use crate::join::Join;
@@ -23,6 +23,7 @@ use crate::protocol::{self, MAX_TO_PARTICIPANT};
 use crate::spool::{self, SpoolFolder};
 use crate::transport::{Channel, Receiver, Sender};
 use crate::{join_url, server};
+use futures_util::FutureExt;
 use late::Deliveries;
 use netburn_record::Role;
 use netburn_traffic::consent::fleet::FleetKey;
@@ -31,7 +32,7 @@ use netburn_units::{Duration, Seed};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 use terms::MemberTerms;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -44,6 +45,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15);
 const WELCOME: Duration = Duration::from_secs(10);
 /// How long one message may take to be sent.
 const SEND: Duration = Duration::from_secs(10);
+/// How long a controller is tried that was never reached.
+const FIRST: Duration = Duration::from_secs(10);
+/// How long a part that its owner ended may take to bring home what it has.
+const LEAVE: Duration = Duration::from_secs(5);
 /// How long the holder of a run is looked for when this member's part is over.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -75,6 +80,8 @@ pub enum News<'a> {
     Begins(&'a str),
     /// Its part in a run is over, and how.
     Ends(&'a str, &'a str),
+    /// Its owner ended it in the middle of a run, which is told.
+    Leaves(&'a str),
     /// Results of a run came home late.
     Delivered(&'a str),
 }
@@ -90,6 +97,14 @@ pub enum MemberError {
     /// It can't be known whether it is the right controller.
     #[error(transparent)]
     Contact(ContactError),
+    /// There is no controller to be reached.
+    #[error("{why}; tried {tries} times in {FIRST}")]
+    Unreached {
+        /// Why not, the last time.
+        why: String,
+        /// How many times it was tried.
+        tries: u32,
+    },
     /// The controller doesn't want it.
     #[error("the controller refuses: {0}")]
     Refused(String),
@@ -101,6 +116,8 @@ enum Lost {
     Away(String),
     /// For good.
     Never(MemberError),
+    /// Its owner ended it.
+    Left,
 }
 
 /// A member.
@@ -122,6 +139,7 @@ struct Current {
     run: String,
     name: String,
     task: JoinHandle<Result<Ended, FleetError>>,
+    leave: watch::Sender<bool>,
 }
 
 impl<N: FnMut(News<'_>)> Member<N> {
@@ -148,42 +166,73 @@ impl<N: FnMut(News<'_>)> Member<N> {
     /// # Errors
     /// When it is not wanted.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), MemberError> {
-        let mut stop = std::pin::pin!(stop);
+        let stop = stop.shared();
+        let (begun, mut tries) = (Instant::now(), 0);
         let mut chance = Seed(seed()).stream("fleet-member", 0);
         let mut wait = FIRST_WAIT;
         loop {
             let mut joined = false;
-            let lost = tokio::select! {
-                lost = self.stay(&mut joined) => lost,
-                () = &mut stop => break,
-            };
+            tries += 1;
+            let lost = self.stay(&mut joined, stop.clone()).await;
             if joined {
                 wait = FIRST_WAIT;
             }
             match lost {
                 Lost::Never(error) => return Err(error),
+                Lost::Left => return Ok(()),
+                Lost::Away(why) if !self.known && begun.elapsed() >= std(FIRST) => {
+                    return Err(MemberError::Unreached { why, tries });
+                }
                 Lost::Away(reason) => (self.news)(News::Away(&reason)),
             }
             // Half of it to all of it, so that a house that had no power doesn't come back in step.
             let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
             wait = (wait * 2).min(LONGEST_WAIT);
-            let until = Instant::now() + std(jittered);
+            let mut until = Instant::now() + std(jittered);
+            if !self.known {
+                until = until.min(begun + std(FIRST));
+            }
             while Instant::now() < until {
                 tokio::select! {
                     () = tokio::time::sleep_until(until.into()) => {}
                     ended = over(&mut self.current) => self.ended(ended),
-                    () = &mut stop => return Ok(()),
+                    () = stop.clone() => {
+                        self.leave();
+                        let _ = timeout(std(LEAVE), async {
+                            if self.current.is_some() {
+                                let ended = over(&mut self.current).await;
+                                self.ended(ended);
+                            }
+                        })
+                        .await;
+                        return Ok(());
+                    }
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Its owner wants it to end: so does its part in a run.
+    fn leave(&mut self) {
+        self.next = None;
+        if let Some(current) = &self.current {
+            (self.news)(News::Leaves(&current.run));
+            current.leave.send_replace(true);
+        }
     }
 
     /// One connection: from joining to its end.
-    async fn stay(&mut self, joined: &mut bool) -> Lost {
-        let (channel, ends) = match self.contact.open(JOIN, MAX_TO_MEMBER).await {
+    async fn stay(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Lost {
+        let opened = tokio::select! {
+            opened = self.contact.open(JOIN, MAX_TO_MEMBER) => opened,
+            () = stop.clone() => return Lost::Left,
+        };
+        let (channel, ends) = match opened {
             Ok(opened) => opened,
             Err(error @ ContactError::NoFingerprint) => return Lost::Never(MemberError::Contact(error)),
+            Err(error @ ContactError::NoController { .. }) if !self.known => {
+                return Lost::Never(MemberError::Contact(error));
+            }
             Err(ContactError::Dial { place, source })
                 if source.kind() == std::io::ErrorKind::InvalidData && !self.known =>
             {
@@ -222,7 +271,15 @@ impl<N: FnMut(News<'_>)> Member<N> {
         }
         self.deliveries.begin();
         let mut alive = Instant::now();
+        let mut leaving: Option<Instant> = None;
+        let mut stop = std::pin::pin!(stop);
         loop {
+            if let Some(since) = leaving
+                && (self.current.is_none() || since.elapsed() >= std(LEAVE))
+            {
+                let _ = say(&mut sender, &FromMember::Bye).await;
+                return Lost::Left;
+            }
             if alive.elapsed() >= std(ALIVE) {
                 alive = Instant::now();
                 if let Err(reason) = say(&mut sender, &FromMember::Alive).await {
@@ -235,7 +292,7 @@ impl<N: FnMut(News<'_>)> Member<N> {
                     return Lost::Away(reason);
                 }
             }
-            let due = alive + std(ALIVE);
+            let due = leaving.map_or(alive + std(ALIVE), |since| since + std(LEAVE));
             tokio::select! {
                 message = incoming.recv() => match message {
                     Some(Ok(message)) => if let Some(lost) = self.hear(message, ends) { return lost },
@@ -243,9 +300,14 @@ impl<N: FnMut(News<'_>)> Member<N> {
                     None => return Lost::Away("the connection was closed".to_owned()),
                 },
                 ended = over(&mut self.current) => self.ended(ended),
+                () = &mut stop, if leaving.is_none() => {
+                    self.leave();
+                    leaving = Some(Instant::now());
+                }
                 () = tokio::time::sleep_until(due.into()) => {}
             }
             if self.current.is_none()
+                && leaving.is_none()
                 && let Some(summon) = self.next.take()
             {
                 self.begin(summon, ends);
@@ -320,30 +382,33 @@ impl<N: FnMut(News<'_>)> Member<N> {
             hour: netburn_linux::clock::local_hour(),
             moved: Default::default(),
         };
+        let (leave, told) = watch::channel(false);
+        let told = Leave::once(told);
         let manner = Manner {
             run: run.clone(),
             spool: Some(spool.clone()),
             patience: Some(PATIENCE),
             terms,
+            leave: told.clone(),
         };
         let role = about.role;
         let task = tokio::spawn(async move {
             match role {
                 Role::Agent => agent::run(dial, &join, manner).await,
-                Role::Server => server::run(dial, &join, Some(PATIENCE))
+                Role::Server => server::run(dial, &join, Some(PATIENCE), told)
                     .await
                     .map(|()| Ended::Delivered),
             }
         });
-        self.current = Some(Current { run, name, task });
+        self.current = Some(Current { run, name, task, leave });
     }
 
     /// Its part in a run is over.
     fn ended(&mut self, (run, ended): (String, Result<Ended, FleetError>)) {
         self.current = None;
         let how = match &ended {
-            Ok(Ended::Delivered) => "its results are delivered".to_owned(),
-            Ok(Ended::Kept) => "its results wait here until they are wanted".to_owned(),
+            Ok(Ended::Delivered) => "over, its results are delivered".to_owned(),
+            Ok(Ended::Kept) => "over, its results wait here until they are wanted".to_owned(),
             Err(error) => error.to_string(),
         };
         (self.news)(News::Ends(&run, &how));
@@ -426,7 +491,10 @@ struct ToRun {
 impl Dial for ToRun {
     async fn dial(&mut self) -> Result<Channel, FleetError> {
         let opened = self.contact.open(&self.path, MAX_TO_PARTICIPANT).await;
-        let (channel, _) = opened.map_err(|error| FleetError::Join(error.to_string()))?;
+        let (channel, _) = opened.map_err(|error| match error {
+            ContactError::Unknown { .. } => FleetError::Unheld,
+            error => FleetError::Join(error.to_string()),
+        })?;
         Ok(channel)
     }
 }

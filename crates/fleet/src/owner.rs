@@ -1,7 +1,7 @@
 //! The owner's end: what this user's commands ask of this user's controller.
 
 use crate::contact::{Contact, ContactError};
-use crate::hub::owner::{FromOwner, MAX_OWNER, Members, Open, OwnerWelcome, Present, ToOwner};
+use crate::hub::owner::{FromOwner, Hold, MAX_OWNER, Members, Open, OwnerWelcome, Present, ToOwner};
 use crate::hub::{OWNER, State, StateError, Whereabouts};
 use crate::join_url::{JoinUrl, Place};
 use crate::own_clock::std;
@@ -112,6 +112,21 @@ impl Owner {
         loop {
             match self.answer().await? {
                 ToOwner::Revoked(welcome) => return Ok(welcome),
+                ToOwner::Refused(refused) => return Err(OwnerError::Refused(refused.reason)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Holds a run.
+    ///
+    /// # Errors
+    /// When it is refused: a member is in another run.
+    pub(crate) async fn hold(&mut self, hold: &Hold) -> Result<(), OwnerError> {
+        self.say(&FromOwner::Hold(hold.clone())).await?;
+        loop {
+            match self.answer().await? {
+                ToOwner::Held(_) => return Ok(()),
                 ToOwner::Refused(refused) => return Err(OwnerError::Refused(refused.reason)),
                 _ => {}
             }

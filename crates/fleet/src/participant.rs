@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use dial::connect;
 pub(crate) use line::why;
 
+use crate::controller::session::JOINED_ALREADY;
 use crate::join::Join;
 use crate::local::FleetError;
 use crate::own_clock::{OwnClock, std};
@@ -25,7 +26,7 @@ use netburn_units::Duration;
 use outbox::{MEMORY, Outbox};
 use std::pin::Pin;
 use std::time::Instant;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
@@ -37,10 +38,45 @@ const FLUSH: Duration = Duration::from_millis(100);
 const SYNC: Duration = Duration::from_secs(1);
 /// From one attempt to reach the controller again to the next: the first, and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+/// How long a controller is tried the first time.
+const REACH: Duration = Duration::from_secs(10);
+/// How long a run may be unknown where it is looked for: whoever holds it tells a controller that was started again within
+/// a second.
+const UNHELD: Duration = Duration::from_secs(3);
 /// How long a controller that has rows to acknowledge may be silent; it acknowledges once a second.
 const DEAF: Duration = Duration::from_secs(15);
 /// How long it may be silent when all is said: others' results take their time.
 const DEAF_AFTER: Duration = Duration::from_secs(60);
+
+/// Why a part ended that its owner ended.
+pub(crate) const LEFT: &str = "its owner ended it";
+
+/// Whether an agent's owner wants it to end now.
+#[derive(Debug, Clone, Default)]
+pub struct Leave(Option<watch::Receiver<bool>>);
+
+impl Leave {
+    /// Once this is true, or never.
+    #[must_use]
+    pub fn once(told: watch::Receiver<bool>) -> Leave {
+        Leave(Some(told))
+    }
+
+    /// Whether it is wanted now.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.0.as_ref().is_some_and(|told| *told.borrow())
+    }
+
+    /// Until it is wanted.
+    pub(crate) async fn wanted(&mut self) {
+        if let Some(told) = &mut self.0
+            && told.wait_for(|told| *told).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
 
 /// A conversation with a controller that has welcomed us. Pings are answered and lost connections replaced; everything
 /// else is handed over.
@@ -54,6 +90,8 @@ pub(crate) struct Conversation<D> {
     /// The stations it speaks for, which what it has to say of itself is about.
     stations: Vec<u16>,
     running: bool,
+    /// Since when the run is unknown where it is looked for.
+    unheld: Option<Instant>,
     flushed: Instant,
     progressed: Instant,
     synced: Instant,
@@ -98,7 +136,18 @@ impl<D: Dial> Conversation<D> {
     /// Says who we are and waits to be welcomed.
     pub(crate) async fn begin(mut dial: D, join: &Join, patience: Option<Duration>) -> Result<Self, FleetError> {
         let clock = OwnClock::new();
-        let (line, _) = Line::open(&mut dial, join, false, clock).await?;
+        let (begun, mut delay) = (Instant::now(), RETRY.0);
+        let line = loop {
+            match Line::open(&mut dial, join, false, clock).await {
+                Ok((line, _)) => break line,
+                // A device's network may have its weak moments.
+                Err(FleetError::Join(_)) if patience.is_some() && begun.elapsed() < std(REACH) => {
+                    tokio::time::sleep(std(delay)).await;
+                    delay = (delay * 2).min(RETRY.1);
+                }
+                Err(error) => return Err(error),
+            }
+        };
         let outbox = match patience {
             None => Outbox::once(),
             Some(_) => Outbox::remembered(),
@@ -134,6 +183,7 @@ impl<D: Dial> Conversation<D> {
             outbox,
             stations: Vec::new(),
             running: false,
+            unheld: None,
             flushed: Instant::now(),
             progressed: Instant::now(),
             synced: Instant::now(),
@@ -180,14 +230,17 @@ impl<D: Dial> Conversation<D> {
         clock: RunClock,
         mut stop: impl FnMut(),
         mut heed: impl FnMut(&[Row]) -> Option<String>,
+        leave: &mut Leave,
     ) -> Result<(), FleetError> {
         /// What was waited for. Only what can be cancelled waits.
         enum Next {
             News(Result<News, FleetError>),
             Rows(Option<Vec<Row>>),
             Room,
+            Leave,
             Due,
         }
+        let mut left = false;
         let mut over: Option<Instant> = None;
         self.running = true;
         loop {
@@ -215,6 +268,7 @@ impl<D: Dial> Conversation<D> {
                 biased;
                 news = self.news() => Next::News(news),
                 () = has_room(room) => Next::Room,
+                () = leave.wanted(), if !left => Next::Leave,
                 rows = rows.recv(), if over.is_none() => Next::Rows(rows),
                 () = sleep_until(due.into()) => Next::Due,
             };
@@ -226,7 +280,7 @@ impl<D: Dial> Conversation<D> {
                         stop();
                     }
                     News::Said(ToParticipant::Refused(refused)) => tracing::warn!(refused.reason, "refused"),
-                    News::Said(ToParticipant::Bye(bye)) => return Err(FleetError::Gone(why(bye))),
+                    News::Said(ToParticipant::Bye(bye)) => return Err(FleetError::Over(why(bye))),
                     News::Said(_) | News::Back | News::Nothing => {}
                 },
                 Next::Rows(Some(rows)) => {
@@ -241,6 +295,11 @@ impl<D: Dial> Conversation<D> {
                     }
                 }
                 Next::Rows(None) => over = Some(Instant::now()),
+                Next::Leave => {
+                    left = true;
+                    self.tell(clock, EventKind::Warning, LEFT);
+                    stop();
+                }
                 Next::Room | Next::Due => {}
             }
         }
@@ -273,19 +332,24 @@ impl<D: Dial> Conversation<D> {
                 Ok(News::Said(_) | News::Nothing) => {}
                 // All was said, and there is one connection only.
                 Err(FleetError::Gone(_)) if self.patience.is_none() => break,
+                Err(FleetError::Unheld) if self.outbox.waiting() == 0 && said => break,
                 Err(error) => return Err(error),
             }
         }
         if let Link::Up(line, _) = std::mem::replace(&mut self.link, Link::Gone) {
             line.close().await;
         }
-        let Conversation { outbox, .. } = self;
+        let (outbox, self_ran) = (self.outbox, self.running);
         if outbox.waiting() == 0 {
             outbox.forget();
         } else if outbox.is_kept() {
-            return Err(FleetError::Gone("it did not wait for all results".to_owned()));
+            return Err(FleetError::Gone("the run did not wait for all results".to_owned()));
         }
-        end.error.map_or(Ok(()), |error| Err(FleetError::Assignment(error)))
+        match (end.error, self_ran) {
+            (None, _) => Ok(()),
+            (Some(error), true) => Err(FleetError::Partly(error)),
+            (Some(error), false) => Err(FleetError::Declined(error)),
+        }
     }
 
     /// Takes what is still measured, for whom nobody is there any more.
@@ -315,7 +379,7 @@ impl<D: Dial> Conversation<D> {
             }
             Link::Down { search, .. } => {
                 let (dial, found) = search.await;
-                Ok(self.found(dial, found))
+                self.found(dial, found)
             }
             Link::Gone => Err(FleetError::Gone("nothing is listened to any more".to_owned())),
         }
@@ -347,7 +411,7 @@ impl<D: Dial> Conversation<D> {
         if self.patience.is_none() {
             return Err(FleetError::Gone(why));
         }
-        tracing::warn!(why, "the controller is gone; it is looked for");
+        tracing::info!(why, "the controller is gone; it is looked for");
         self.link = Link::Down {
             since: Instant::now(),
             search: self.search(dial, self.jittered(RETRY.0)),
@@ -358,15 +422,30 @@ impl<D: Dial> Conversation<D> {
     }
 
     /// An attempt has ended.
-    fn found(&mut self, dial: D, found: Result<(Line, Welcome), FleetError>) -> News {
+    fn found(&mut self, dial: D, found: Result<(Line, Welcome), FleetError>) -> Result<News, FleetError> {
         match found {
             Ok((line, welcome)) => {
                 tracing::info!(welcome.taken, "the controller is back");
                 self.link = Link::Up(Box::new(line), dial);
+                self.unheld = None;
                 self.outbox.rewind(welcome.taken);
-                News::Back
+                Ok(News::Back)
+            }
+            // To ask again would get the same answer, unless it is our own connection before that isn't known to be gone.
+            Err(FleetError::Refused(reason)) if !reason.contains(JOINED_ALREADY) => {
+                self.link = Link::Gone;
+                Err(FleetError::Refused(reason))
             }
             Err(error) => {
+                let unheld = matches!(error, FleetError::Unheld);
+                let since = *self.unheld.get_or_insert_with(Instant::now);
+                if !unheld {
+                    self.unheld = None;
+                } else if since.elapsed() > std(UNHELD) {
+                    self.link = Link::Gone;
+                    return Err(FleetError::Unheld);
+                }
+
                 let (now, next) = match &self.link {
                     Link::Down { since, delay, .. } => (*since, *delay),
                     Link::Up(..) | Link::Gone => (Instant::now(), RETRY.0),
@@ -374,10 +453,10 @@ impl<D: Dial> Conversation<D> {
                 self.link = Link::Down {
                     since: now,
                     search: self.search(dial, self.jittered(next)),
-                    delay: (next * 2).min(RETRY.1),
+                    delay: (next * 2).min(if unheld { UNHELD / 3 } else { RETRY.1 }),
                     why: error.to_string(),
                 };
-                News::Nothing
+                Ok(News::Nothing)
             }
         }
     }

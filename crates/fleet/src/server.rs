@@ -4,7 +4,7 @@ use crate::join::Join;
 use crate::local::FleetError;
 use crate::own_clock::std;
 use crate::participant::dial::Dial;
-use crate::participant::{Beginning, Conversation, why};
+use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
 use netburn_record::{ConnectionRow, Row, Side};
@@ -25,7 +25,12 @@ const EVERY: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// When it is refused, can't serve, or loses the controller.
-pub async fn run<D: Dial>(dial: D, join: &Join, patience: Option<Duration>) -> Result<(), FleetError> {
+pub async fn run<D: Dial>(
+    dial: D,
+    join: &Join,
+    patience: Option<Duration>,
+    mut leave: Leave,
+) -> Result<(), FleetError> {
     let mut conversation = Conversation::begin(dial, join, patience).await?;
     let mut serving: Option<Serving> = None;
     let ended = |error| LateEnd {
@@ -35,7 +40,11 @@ pub async fn run<D: Dial>(dial: D, join: &Join, patience: Option<Duration>) -> R
     };
     // Whoever comes back before the start is given its part again.
     let (start, serving) = loop {
-        match conversation.hear().await? {
+        let heard = tokio::select! {
+            heard = conversation.hear() => heard?,
+            () = leave.wanted() => return conversation.part(ended(Some(LEFT.to_owned()))).await,
+        };
+        match heard {
             ToParticipant::Serve(serve) => {
                 if serving.is_none() {
                     match Serving::begin(&serve, join).await {
@@ -52,7 +61,7 @@ pub async fn run<D: Dial>(dial: D, join: &Join, patience: Option<Duration>) -> R
             }
             ToParticipant::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
             ToParticipant::Stop(_) => return conversation.part(ended(None)).await,
-            ToParticipant::Bye(bye) => return Err(FleetError::Gone(why(bye))),
+            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
             _ => {}
         }
     };
@@ -65,10 +74,12 @@ pub async fn run<D: Dial>(dial: D, join: &Join, patience: Option<Duration>) -> R
     let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
     // Aborted, it drops its end of the rows, and what is left of them goes out.
     let stop = || looking.0.abort();
-    conversation.attend(&mut rows, clock, stop, |_| None).await?;
+    conversation
+        .attend(&mut rows, clock, stop, |_| None, &mut leave)
+        .await?;
     let end = LateEnd {
         health: Some(serving.handle.health()),
-        ..ended(None)
+        ..ended(leave.is_wanted().then(|| LEFT.to_owned()))
     };
     conversation.part(end).await
 }

@@ -48,6 +48,9 @@ pub enum ChannelError {
         /// The limit.
         limit: usize,
     },
+    /// A WebSocket was asked for, and the answer was of this HTTP status.
+    #[error("no WebSocket is opened there, the answer is HTTP status {0}")]
+    Answered(u16),
     /// What came is not of this transport.
     #[error("not the transport that was agreed: {0}")]
     Framing(String),
@@ -251,6 +254,7 @@ fn of_socket(error: tungstenite::Error, limit: usize) -> ChannelError {
         }
         tungstenite::Error::Io(error) => closed(error),
         tungstenite::Error::Capacity(_) => ChannelError::TooLong { limit },
+        tungstenite::Error::Http(answer) => ChannelError::Answered(answer.status().as_u16()),
         other => ChannelError::Framing(other.to_string()),
     }
 }

@@ -10,6 +10,7 @@ use crate::columns::names::Names;
 use crate::document::{Document, FILE, TABLES, sync_folder};
 use crate::error::Error;
 use crate::finish::{SPOOL, Tables, table_path};
+use crate::header::Ending;
 use crate::health::{Health, Role};
 use crate::repeat::pool;
 use crate::row::{EventKind, EventRow, Row};
@@ -19,6 +20,7 @@ use crate::summary::judged::{checked, reasons, summarise};
 use crate::utc::UnixTime;
 use known::Known;
 use netburn_units::Instant;
+use netburn_workload::Outcome;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,8 +59,15 @@ pub fn lost(name: &str, reason: &str) -> String {
     format!("agent {name} was lost: {reason}")
 }
 
+/// Whether `text` is the sentence of that name; the device may stand behind it in brackets.
+fn is_lost(text: &str, name: &str) -> bool {
+    let rest = text.strip_prefix("agent ").and_then(|rest| rest.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with(" was lost: ") || rest.starts_with(" (") && rest.contains(") was lost: "))
+}
+
 /// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
-/// finished first, and a folder of several runs around it is pooled anew.
+/// finished first, and of it nothing counts that ended after the last of the rows it had. A folder of several runs around
+/// it is pooled anew.
 ///
 /// # Errors
 /// When it is no run folder, is still being recorded or amended, `rows` fails, a row isn't about the agent's stations, or
@@ -116,7 +125,9 @@ fn write(
     let mut counter = Counter::new(&header.plan, header.ground);
     let mut known = Known::of(late.stations);
     let whole = late.error.is_none();
-    let sentence = lost(late.name, "");
+    // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
+    let mut alive: Option<Instant> = None;
+    let cut = *ending != Ending::Complete;
     let mut failed = None;
     let mut put = |row: &Row| {
         counter.row(row);
@@ -127,11 +138,12 @@ fn write(
             && whole
             && event.kind == EventKind::Lost
             && event.station.is_some_and(|station| late.stations.contains(&station))
-            && event.text.starts_with(&sentence)
+            && is_lost(&event.text, late.name)
         {
             event.kind = EventKind::Warning;
         }
         known.note(&row);
+        alive = alive.max(seen(&row));
         if failed.is_none() {
             failed = put(&row).err();
         }
@@ -139,11 +151,15 @@ fn write(
     if let Some(error) = failed {
         return Err(error);
     }
-    let mut added = 0;
+    let (mut added, mut left_out) = (0, 0_u64);
     let (mut from, mut to) = (None, None);
     while let Some(row) = rows().map_err(Error::io(beside))? {
         if !late.stations.contains(&station_of(&row).unwrap_or(u16::MAX)) {
             return Err(Error::damaged(beside, "a row that isn't the sender's"));
+        }
+        if cut && ended(&row).is_none_or(|ended| Some(ended) > alive) {
+            left_out += 1;
+            continue;
         }
         if known.note(&row) {
             added += 1;
@@ -153,7 +169,7 @@ fn write(
             put(&row)?;
         }
     }
-    for event in said(run, late, added, from.zip(to)) {
+    for event in said(run, late, added, from.zip(to), left_out) {
         put(&Row::Event(event))?;
     }
     let facts = tables.finish()?;
@@ -174,7 +190,7 @@ fn write(
 }
 
 /// What is to be said about it in the record.
-fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>) -> Vec<EventRow> {
+fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>, left_out: u64) -> Vec<EventRow> {
     let plan = &run.header().plan;
     let (name, came) = (late.name, late.came.rfc3339());
     let what = match (added, span) {
@@ -185,6 +201,9 @@ fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>
     let mut text = format!("results of agent {name} came home later, at {came}: {what}");
     if let Some(error) = late.error {
         text = format!("{text}; they are not all: {error}");
+    }
+    if left_out > 0 {
+        text = format!("{text}; {left_out} of after the end of the run are left out");
     }
     let event = |station: Option<u16>, kind: EventKind, text: String| EventRow {
         station,
@@ -268,6 +287,27 @@ fn station_of(row: &Row) -> Option<u16> {
         Row::Link(row) => Some(row.station),
         Row::Event(row) => row.station,
         Row::Air(_) => None,
+    }
+}
+
+/// When a row shows that the run was still there: it was put down no earlier. Events are about all kinds of times.
+fn seen(row: &Row) -> Option<Instant> {
+    match row {
+        Row::Operation(row) => Some(row.operation.finished.unwrap_or(row.operation.due)),
+        Row::Event(_) => None,
+        row => Some(at(row)),
+    }
+}
+
+/// When what a row tells was over; `None` where that isn't told.
+fn ended(row: &Row) -> Option<Instant> {
+    match row {
+        Row::Operation(row) => match (row.operation.finished, row.operation.outcome) {
+            (Some(at), _) => Some(at),
+            (None, Outcome::Missed) => Some(row.operation.due),
+            (None, _) => None,
+        },
+        row => Some(at(row)),
     }
 }
 

@@ -122,6 +122,9 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
             doubt(&clock.stations, reason);
         }
     }
+    if !evidence.complete && evidence.health.is_empty() {
+        doubt(&all, "nobody lived to say how well it measured".to_owned());
+    }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
         let silent: Vec<String> = all.iter().filter(|name| !reported(name)).cloned().collect();

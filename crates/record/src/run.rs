@@ -279,6 +279,6 @@ fn killed(dropped: u64) -> Ending {
         more => format!(", and the last {more} bytes of its spool are torn"),
     };
     Ending::Failed(format!(
-        "the controller was killed before it could finish the record{torn}"
+        "`netburn run` was killed before it could finish the record{torn}"
     ))
 }

@@ -219,9 +219,10 @@ fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
     let live = amended(&path, &whole(None), laptop());
     assert!(matches!(live, Err(Error::Live(_))), "{live:?}");
     drop(recorder);
-    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2661);
+    // The last sign of it is the interval of 59.9 s: the six calls that were answered later don't count.
+    assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2655);
     let run = Run::open(&path).unwrap();
-    assert_eq!(run.summary().stations[0].workloads[1].operations, 3000);
+    assert_eq!(run.summary().stations[0].workloads[1].operations, 2994);
     assert!(matches!(run.ending(), Ending::Failed(_)));
 }
 
@@ -363,4 +364,62 @@ proptest! {
         prop_assert!(run.summary().stations[0].reasons.is_empty());
         let _ = Instant::ZERO;
     }
+}
+
+/// Killed after 20 s: nobody knows of a server after that, and what a laptop measured on is no verdict on the network.
+#[test]
+fn what_was_measured_after_the_run_was_killed_does_not_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    for tenth in 0..=200 {
+        recorder.put(&interval(1, 0, tenth * 100, 300_000)).unwrap();
+    }
+    recorder.sync().unwrap();
+    drop(recorder);
+    let before = Run::open(&path).unwrap();
+    assert!(!before.summary().gate.ok, "nobody said how well it measured");
+    assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
+    // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
+    let failed = |number: u64| {
+        let due = ms(number as i64 * 20);
+        operation(
+            0,
+            1,
+            number,
+            due,
+            Outcome::Failed(netburn_workload::Failure::Connection),
+            Duration::from_millis(1),
+        )
+    };
+    let rows: Vec<Row> = (0..1000).map(call).chain((1000..3000).map(failed)).collect();
+    let report = report();
+    assert_eq!(amended(&path, &whole(Some(&report)), rows).unwrap(), 999);
+    let run = Run::open(&path).unwrap();
+    let calls = &run.summary().stations[0].workloads[1];
+    assert_eq!((calls.operations, calls.failures, calls.misses), (999, 0, 0));
+    let said = events(&run, EventKind::Warning);
+    assert!(
+        said.iter()
+            .any(|event| event.text.contains("2001 of after the end of the run are left out")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_loss_is_known_by_its_station_whoever_the_device_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    let Row::Event(mut event) = lost(1234) else {
+        unreachable!()
+    };
+    event.text = "agent laptop (anna-x1) was lost: it went home".to_owned();
+    for row in [Row::Event(event)].into_iter().chain(others()) {
+        recorder.put(&row).unwrap();
+    }
+    recorder.finish(&Ending::Complete).unwrap();
+    let report = report();
+    amended(&path, &whole(Some(&report)), laptop()).unwrap();
+    assert!(Run::open(&path).unwrap().summary().stations[0].reasons.is_empty());
 }

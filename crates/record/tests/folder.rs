@@ -91,7 +91,7 @@ fn a_killed_controllers_folder_is_finished_by_opening_it() {
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert_eq!(
         summary.reasons,
-        ["the controller was killed before it could finish the record (after 1 min of 1 min)"]
+        ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
     // The figures are there all the same.

@@ -2,6 +2,7 @@
 
 use crate::hub::State;
 use crate::hub::owner::{FromOwner, Hold, Release, SummonMember, ToOwner};
+use crate::local::FleetError;
 use crate::own_clock::std;
 use crate::owner::{Owner, OwnerError};
 use netburn_units::Duration;
@@ -23,11 +24,18 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Registers the run and has its members summoned, now and whenever the controller comes back.
-    pub(super) fn begin(state: State, hold: Hold, summons: Vec<SummonMember>) -> Keeper {
+    ///
+    /// # Errors
+    /// When the controller refuses: a member has come to be in another run.
+    pub(super) async fn begin(state: State, hold: Hold, summons: Vec<SummonMember>) -> Result<Keeper, FleetError> {
         let (over, told) = oneshot::channel();
         let run = hold.run.clone();
-        let task = tokio::spawn(keep(state, hold, summons, told));
-        Keeper { over, task, run }
+        let owner = match at(&state, &hold, &summons).await {
+            Err(OwnerError::Refused(reason)) => return Err(FleetError::Busy(reason)),
+            first => first,
+        };
+        let task = tokio::spawn(keep(state, hold, summons, told, owner));
+        Ok(Keeper { over, task, run })
     }
 
     /// The run is over; the results of these parts are missing.
@@ -40,17 +48,15 @@ impl Keeper {
     }
 }
 
-async fn keep(state: State, hold: Hold, summons: Vec<SummonMember>, mut told: oneshot::Receiver<Release>) {
+async fn keep(
+    state: State,
+    hold: Hold,
+    summons: Vec<SummonMember>,
+    mut told: oneshot::Receiver<Release>,
+    mut held: Result<Owner, OwnerError>,
+) {
     let mut complained = false;
     loop {
-        let held = tokio::select! {
-            lost = at(&state, &hold, &summons) => lost,
-            release = &mut told => {
-                // It isn't known there, so it need not be told that it is over.
-                drop(release);
-                return;
-            }
-        };
         let lost = match held {
             Ok(mut owner) => {
                 complained = false;
@@ -75,13 +81,18 @@ async fn keep(state: State, hold: Hold, summons: Vec<SummonMember>, mut told: on
             () = tokio::time::sleep(std(AGAIN)) => {}
             _ = &mut told => return,
         }
+        held = tokio::select! {
+            held = at(&state, &hold, &summons) => held,
+            // It isn't known there, so it need not be told that it is over.
+            _ = &mut told => return,
+        };
     }
 }
 
 /// Finds the controller and tells it all there is to know.
 async fn at(state: &State, hold: &Hold, summons: &[SummonMember]) -> Result<Owner, OwnerError> {
     let mut owner = Owner::find(state).await?;
-    owner.say(&FromOwner::Hold(hold.clone())).await?;
+    owner.hold(hold).await?;
     for summon in summons {
         owner.say(&FromOwner::Summon(summon.clone())).await?;
     }

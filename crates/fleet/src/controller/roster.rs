@@ -68,6 +68,20 @@ pub struct Expected {
     pub stations: Vec<u16>,
     /// Whether what its stations do needs datagrams: then it is left behind where they don't reach the server.
     pub datagrams: bool,
+    /// Which device that is.
+    pub device: Device,
+}
+
+/// The device that takes part under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Device {
+    /// One of the same name, or that has none.
+    #[default]
+    Same,
+    /// The member of this name.
+    Member(String),
+    /// None: it is known that nobody comes, and why.
+    Nobody(String),
 }
 
 /// One who takes part.
@@ -119,6 +133,14 @@ impl Participant {
         matches!(self.state, State::Here(_) | State::Away(..)).then(|| self.session.stage())
     }
 
+    /// Its name, and in brackets that of the device where it is another.
+    pub(super) fn called(&self) -> String {
+        match &self.expected.device {
+            Device::Member(member) if *member != self.expected.name => format!("{} ({member})", self.expected.name),
+            _ => self.expected.name.clone(),
+        }
+    }
+
     pub(super) fn is_agent(&self) -> bool {
         self.expected.role == Role::Agent
     }
@@ -147,8 +169,11 @@ impl Roster {
             names.entry(expected.name.clone()).or_default().push(index);
         }
         let participants = expected.into_iter().map(|expected| Participant {
+            state: match &expected.device {
+                Device::Nobody(why) => State::Lost(why.clone()),
+                Device::Same | Device::Member(_) => State::Awaited,
+            },
             expected,
-            state: State::Awaited,
             session: Session::default(),
             notes: Vec::new(),
             health: None,
@@ -210,6 +235,15 @@ impl Roster {
             }
         };
         Ok((index, admission))
+    }
+
+    /// Who says hello as if for the first time, though it had begun: its process was started anew, with nothing of what it
+    /// had measured.
+    pub(super) fn anew(&self, hello: &Hello) -> Option<usize> {
+        let mut named = self.names.get(&hello.name).into_iter().flatten();
+        let index = *named.find(|index| self.participants[**index].expected.role == hello.role)?;
+        let away = matches!(self.participants[index].state, State::Away(..));
+        (away && !hello.again && self.token.admits(&hello.token)).then_some(index)
     }
 
     /// How many may still come, or come back.

@@ -11,6 +11,9 @@ pub struct ConnectionId(pub u64);
 /// How many refused messages a participant may send before its connection ends.
 pub const MAX_REFUSALS: u32 = 16;
 
+/// What is said to one whose place is taken, perhaps by a connection of its own that is gone and not yet known to be.
+pub(crate) const JOINED_ALREADY: &str = "has joined already";
+
 /// One participant's conversation, over one connection or several after each other.
 ///
 /// **Call order:** [`handle_message`](Self::handle_message) for what comes, [`refuse`](Self::refuse) when that is refused;
@@ -100,7 +103,7 @@ pub enum Refusal {
     #[error("nobody called `{0}` is expected in this role")]
     Unexpected(String),
     /// Somebody of that name is here.
-    #[error("`{0}` has joined already")]
+    #[error("`{0}` {JOINED_ALREADY}")]
     Duplicate(String),
     /// It comes too late.
     #[error("the run has begun; `{0}` can't join it any more")]

@@ -100,7 +100,9 @@ pub fn check(bytes: &[u8]) {
                         run,
                         port: u16::from(b),
                         folder: "/x".into(),
+                        members: vec![part.member.clone()],
                         parts: vec![part],
+                        until: 0,
                     }),
                     4 => FromOwner::Summon(SummonMember {
                         run,

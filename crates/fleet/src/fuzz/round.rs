@@ -76,6 +76,7 @@ impl World {
             role,
             stations,
             datagrams: false,
+            device: Default::default(),
         };
         let setup = Setup {
             stations: vec!["a".to_owned(), "b".to_owned()],

@@ -151,6 +151,14 @@ pub enum Denial {
     /// There is no such run, or it is another's.
     #[error("the run `{0}` is not held here")]
     Run(String),
+    /// A member is in another run.
+    #[error("{member} is in the run `{run}`")]
+    Busy {
+        /// The member.
+        member: String,
+        /// The run that it is in.
+        run: String,
+    },
     /// There is no such member.
     #[error("`{0}` is not here")]
     Absent(String),
@@ -202,7 +210,6 @@ struct Member {
     version: String,
     waiting: Vec<Waiting>,
     heard: Stamp,
-    run: Option<String>,
 }
 
 /// A run that somebody holds.
@@ -212,6 +219,10 @@ struct Held {
     port: u16,
     /// Its parts: name there, and member.
     parts: Vec<(String, String)>,
+    /// All who are in it.
+    members: BTreeSet<String>,
+    /// When it is expected to be over, in seconds of Unix time.
+    until: u64,
     /// The summons by member.
     summons: BTreeMap<String, Summon>,
 }
@@ -259,12 +270,14 @@ impl Hub {
             let Who::Member(member) = &connection.who else {
                 return None;
             };
+            let held = self.run_of(&member.name);
             Some(Present {
                 name: member.name.clone(),
                 about: member.about.clone(),
                 version: member.version.clone(),
                 address: connection.way.address,
-                run: member.run.clone().filter(|run| self.runs.contains_key(run)),
+                run: held.map(|(run, _)| run.to_owned()),
+                until: held.map(|(_, held)| held.until),
                 waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
             })
         });
@@ -460,13 +473,9 @@ impl Hub {
             fleet: self.setup.fleet.clone(),
         };
         self.outputs.push_back(Output::Send(id, ToMember::Welcome(welcome)));
-        let mut run = None;
-        for (held, Held { summons, .. }) in &self.runs {
-            if let Some(summon) = summons.get(&name) {
-                self.outputs
-                    .push_back(Output::Send(id, ToMember::Summon(summon.clone())));
-                run = Some(held.clone());
-            }
+        for summon in self.runs.values().filter_map(|held| held.summons.get(&name)) {
+            self.outputs
+                .push_back(Output::Send(id, ToMember::Summon(summon.clone())));
         }
         for waiting in &waiting {
             if !self.runs.contains_key(&waiting.run) {
@@ -481,7 +490,6 @@ impl Hub {
             version,
             waiting,
             heard: now,
-            run,
         }));
         self.set_deadline(id, Some(now.after(SILENCE)));
         self.changed(now);
@@ -550,7 +558,7 @@ impl Hub {
             }
             Who::Owner => {
                 let held: Vec<String> = self.held_by(id).collect();
-                held.iter().for_each(|run| self.release(run, None));
+                held.iter().for_each(|run| self.release(now, run, None));
             }
         }
     }

@@ -76,6 +76,12 @@ pub struct Hold {
     pub folder: PathBuf,
     /// Who takes part.
     pub parts: Vec<Part>,
+    /// All members that are in it, in whatever role: none of them may be in another run that is held.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// When it is expected to be over, in seconds of Unix time. Both ends are on one machine.
+    #[serde(default)]
+    pub until: u64,
 }
 
 /// See [`FromOwner::Summon`].
@@ -142,8 +148,11 @@ pub struct Present {
     pub version: String,
     /// The address that it comes from; `None`: this machine, over a Unix socket.
     pub address: Option<std::net::IpAddr>,
-    /// The run that it was last summoned to and that is still held.
+    /// The run that it is in: one that is held.
     pub run: Option<String>,
+    /// When that is expected to be over, in seconds of Unix time.
+    #[serde(default)]
+    pub until: Option<u64>,
     /// Runs whose results it still has.
     pub waiting: Vec<String>,
 }

@@ -92,6 +92,8 @@ impl House {
             port: 4000,
             folder: "/tmp/run".into(),
             parts: vec![part],
+            members: vec!["box".to_owned()],
+            until: 1_800_000_000,
         };
         self.hub.handle_owner(self.now, owner, Ok(FromOwner::Hold(hold)));
         self.outputs()
@@ -310,6 +312,39 @@ fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
         denial(&house.summon(owner, "r2", "box")),
         Some(&Denial::Run("r2".to_owned()))
     );
+}
+
+#[test]
+fn a_member_is_in_one_run_at_a_time() {
+    let mut house = House::new();
+    let (_, first, second) = (house.member("box"), house.owner(), house.owner());
+    house.hold(first, "r1");
+    let present = &house.hub.members()[0];
+    assert_eq!(
+        (present.run.as_deref(), present.until),
+        (Some("r1"), Some(1_800_000_000))
+    );
+    // Even before it is summoned.
+    let busy = Denial::Busy {
+        member: "box".to_owned(),
+        run: "r1".to_owned(),
+    };
+    assert_eq!(denial(&house.hold(second, "r2")), Some(&busy));
+    assert!(house.outputs().is_empty() && house.hub.runs().count() == 1);
+    house.pass(NEWS);
+    house.hub.handle_closed(house.now, first);
+    house.outputs();
+    let told = house.pass(NEWS);
+    let free =
+        |o: &Output| matches!(o, Output::Tell(to, ToOwner::Members(m)) if *to == second && m.members[0].run.is_none());
+    assert!(
+        told.iter().any(free),
+        "who waits for it hears that it is free: {told:?}"
+    );
+    assert_eq!(denial(&house.hold(second, "r2")), None);
+    // Whoever holds a run may hold it again, over another connection.
+    let again = house.owner();
+    assert_eq!(denial(&house.hold(again, "r2")), None);
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Line {
         match timeout(std(ANSWER), line.incoming.recv()).await {
             Ok(Some((_, Ok(ToParticipant::Welcome(welcome))))) => Ok((line, welcome)),
             Ok(Some((_, Ok(ToParticipant::Refused(refused))))) => Err(FleetError::Refused(refused.reason)),
-            Ok(Some((_, Ok(ToParticipant::Bye(bye))))) => Err(FleetError::Refused(why(bye))),
+            Ok(Some((_, Ok(ToParticipant::Bye(bye))))) => Err(FleetError::Join(why(bye))),
             Ok(Some((_, Ok(_)))) => Err(FleetError::Join("the controller does not say welcome".to_owned())),
             Ok(Some((_, Err(reason)))) => Err(FleetError::Join(reason)),
             Ok(None) => Err(gone()),

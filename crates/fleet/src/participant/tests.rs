@@ -150,6 +150,7 @@ fn agent(url: String, name: &'static str, folder: &SpoolFolder, life: Option<std
     std::thread::spawn(move || {
         let join = join(&url, Role::Agent, name);
         let manner = Manner {
+            leave: Default::default(),
             run: "r".to_owned(),
             spool: Some(folder),
             patience: Some(Duration::from_secs(1)),
@@ -178,13 +179,14 @@ async fn hold(
     let url = format!("ws://{}/", controller.address().unwrap());
     let serving = std::thread::spawn(move || {
         let join = join(&url, Role::Server, "server");
-        block_on(server::run(Named::new(&join), &join, None))
+        block_on(server::run(Named::new(&join), &join, None, Leave::default()))
     });
     let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
         name: name.to_owned(),
         role,
         stations,
         datagrams: false,
+        device: Default::default(),
     };
     let mut all = vec![expected("server", Role::Server, vec![])];
     all.extend(
@@ -482,6 +484,7 @@ fn nobody_is_looked_for_for_ever() {
     };
     drop(Writer::create(&folder, &about, crate::protocol::Start { at: 0 }).unwrap());
     let manner = || Manner {
+        leave: Default::default(),
         run: "r".to_owned(),
         spool: Some(folder.clone()),
         patience: Some(Duration::from_millis(300)),

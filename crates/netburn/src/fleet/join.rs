@@ -44,13 +44,16 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
             }
             News::Away(_) => {}
             News::Begins(run) => say(&format!("taking part in {run}")),
-            News::Ends(run, how) => say(&format!("{run} is over: {}", sanitise(how))),
+            News::Ends(run, how) => say(&format!("{run}: {}", sanitise(how))),
+            News::Leaves(run) => say(&format!("ending its part in {run}, and bringing home what it has")),
             News::Delivered(run) => say(&format!("the results of {run} came home")),
         };
         let member = Member::new(settings, news).map_err(|error| Stop::Wrong(error.to_string()))?;
         match member.run(async { signals.next().await }).await {
             Ok(()) => Ok(Ended::Ran),
-            Err(error @ MemberError::Refused(_)) => Err(Stop::NotMeasured(sanitise(&error.to_string()))),
+            Err(error @ (MemberError::Refused(_) | MemberError::Unreached { .. })) => {
+                Err(Stop::NotMeasured(sanitise(&error.to_string())))
+            }
             Err(error) => Err(Stop::Wrong(error.to_string())),
         }
     })
@@ -63,6 +66,15 @@ fn settings(args: &JoinArgs) -> Result<Settings, Stop> {
     let labels: BTreeMap<_, _> = args.labels.iter().map(|l| (l.key.clone(), l.value.clone())).collect();
     if labels.len() > MAX_LABELS {
         return Err(Stop::Wrong(format!("at most {MAX_LABELS} labels")));
+    }
+    if let Some(name) = &args.interface
+        && let Some(others) = netburn_fleet::interface::others_than(name)
+    {
+        return Err(Stop::Wrong(format!(
+            "--interface: there is no interface `{}` on this machine; there are {}",
+            sanitise(name),
+            others.join(", ")
+        )));
     }
     let role = if args.serve { Role::Server } else { Role::Agent };
     let server = args.server.as_deref().map(str::parse).transpose();

@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::exit::Stop;
 use crate::fleet::{state, unfound};
 use crate::terminal::say;
-use netburn_fleet::conduct::{self, Cast, GatherError, gather, run_fleet};
+use netburn_fleet::conduct::{self, Cast, GatherError, Waiting, gather, run_fleet};
 use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
 use netburn_fleet::{FleetError, Options, Outcome};
@@ -36,8 +36,14 @@ impl On {
     }
 
     /// Chooses those who take part, and says who they are.
-    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, Stop> {
-        let gathered = gather(&self.state, plan, self.server.as_deref(), self.wait, |text| {
+    ///
+    /// `again`: for a further round of a run that has begun, which waits for its turn.
+    pub(super) async fn gather(&self, plan: &Plan, again: bool) -> Result<Cast, Stop> {
+        let wait = Waiting {
+            missing: self.wait,
+            queue: again,
+        };
+        let gathered = gather(&self.state, plan, self.server.as_deref(), wait, |text| {
             say(&sanitise(text))
         })
         .await;

@@ -21,14 +21,14 @@ workload = ["voip", "probe"]
 "#;
 
 /// A fleet on loopback, with a state of its own.
-struct Fleet {
-    bench: Bench,
-    serve: Option<Running>,
+pub(crate) struct Fleet {
+    pub(crate) bench: Bench,
+    pub(crate) serve: Option<Running>,
     urls: Vec<String>,
 }
 
 impl Fleet {
-    fn new() -> Fleet {
+    pub(crate) fn new() -> Fleet {
         let bench = Bench::new();
         bench.write("two.toml", TWO);
         let mut fleet = Fleet {
@@ -40,7 +40,7 @@ impl Fleet {
         fleet
     }
 
-    fn serve(&mut self, listen: &str) {
+    pub(crate) fn serve(&mut self, listen: &str) {
         let mut serve = start(self.command(&["fleet", "serve", "--quiet", "--name", "home", "--listen", listen]));
         serve.wait_for("the address", |serve| {
             serve.printed().contains('\n') && serve.said().contains("fleet join")
@@ -50,18 +50,18 @@ impl Fleet {
     }
 
     /// `netburn` with the state of the controller's user.
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.with_state("owner", args)
     }
 
     /// `netburn` with a state of its own, as on another device.
-    fn with_state(&self, state: &str, args: &[&str]) -> Command {
+    pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
         let mut command = self.bench.netburn(args);
         command.env("NETBURN_STATE", self.bench.path(state));
         command
     }
 
-    fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.urls[0]
     }
 
@@ -71,7 +71,7 @@ impl Fleet {
     }
 
     /// An agent that has joined.
-    fn agent(&self, name: &str, more: &[&str]) -> Running {
+    pub(crate) fn agent(&self, name: &str, more: &[&str]) -> Running {
         let mut agent = start(self.joining(name, self.url(), more));
         agent.wait_for("the agent to join", |agent| {
             agent.said().contains("is in the fleet `home`")
@@ -79,12 +79,12 @@ impl Fleet {
         agent
     }
 
-    fn joining(&self, name: &str, url: &str, more: &[&str]) -> Command {
+    pub(crate) fn joining(&self, name: &str, url: &str, more: &[&str]) -> Command {
         let args = [&["fleet", "join", url, "--name", name][..], more].concat();
         self.with_state(name, &args)
     }
 
-    fn run(&self, more: &[&str]) -> Command {
+    pub(crate) fn run(&self, more: &[&str]) -> Command {
         self.command(&[&["run", "two.toml", "--on", "fleet", "--format", "json"][..], more].concat())
     }
 
@@ -97,17 +97,17 @@ impl Fleet {
 
 /// The summary, whatever the machine was fit for.
 #[track_caller]
-fn summary(ended: &Ended) -> Value {
+pub(crate) fn summary(ended: &Ended) -> Value {
     assert!([0, 3].contains(&ended.code()), "{}", ended.stderr);
     ended.json()
 }
 
-fn operations(summary: &Value, name: &str) -> u64 {
+pub(crate) fn operations(summary: &Value, name: &str) -> u64 {
     station(summary, name)["workloads"][0]["operations"].as_u64().unwrap()
 }
 
 /// Ends an agent or a controller as Ctrl-C does.
-fn end(running: Running) -> Ended {
+pub(crate) fn end(running: Running) -> Ended {
     running.signal("INT");
     running.finish().expect(0)
 }
@@ -162,7 +162,7 @@ fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
     assert!((29..=31).contains(&operations(&found, "reader")), "{found:#}");
 }
 
-fn token(url: &str) -> &str {
+pub(crate) fn token(url: &str) -> &str {
     url.split_once('#').unwrap().1.split('.').next().unwrap()
 }
 

@@ -12,6 +12,7 @@ mod decode;
 mod exporting;
 mod fetching;
 mod fleet;
+mod fleet_bad_days;
 mod grounds;
 mod help;
 mod input;

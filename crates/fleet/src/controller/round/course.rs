@@ -143,7 +143,7 @@ impl Round {
     fn can_go_on(&mut self, now: Stamp) -> bool {
         let reasons = |agents: bool| {
             let lost = self.roster.participants.iter().filter_map(|p| match &p.state {
-                State::Lost(reason) if p.is_agent() == agents => Some(format!("{}: {reason}", p.expected.name)),
+                State::Lost(reason) if p.is_agent() == agents => Some(format!("{}: {reason}", p.called())),
                 _ => None,
             });
             lost.collect::<Vec<_>>().join("; ")

@@ -2,7 +2,7 @@
 
 use super::{Connection, Course, Output, Round, Setup};
 use crate::clock::Stamp;
-use crate::controller::roster::{Admission, Participant, State};
+use crate::controller::roster::{Admission, State};
 use crate::controller::session::{ConnectionId, Refusal, Stage, Step};
 use crate::protocol::{self, Bye, Reach, Ready, Refused, ToParticipant, Welcome};
 use netburn_record::{EventKind, EventRow, Health, Role, Row, Side};
@@ -19,7 +19,13 @@ impl Round {
         };
         let joining = matches!(self.course, Course::Joining(_));
         let returns = self.setup.patience.returns;
-        let (index, admission) = self.roster.admit(at, &hello, joining, returns)?;
+        let admitted = self.roster.admit(at, &hello, joining, returns);
+        if let Err(Refusal::Late(_)) = &admitted
+            && let Some(index) = self.roster.anew(&hello)
+        {
+            self.lose(at, index, "it was started anew, without what it had measured");
+        }
+        let (index, admission) = admitted?;
         self.moved = true;
         if let Some(Connection::Stranger(_, until)) = self.connections.insert(id, Connection::Of(index)) {
             self.strangers.remove(&(until, id));
@@ -274,8 +280,9 @@ impl Round {
     }
 
     pub(super) fn tell_lost(&mut self, now: Stamp, index: usize, reason: &str) {
-        let Participant { expected, .. } = &self.roster.participants[index];
-        let (name, stations) = (expected.name.clone(), expected.stations.clone());
+        let participant = &self.roster.participants[index];
+        let (name, expected) = (participant.called(), &participant.expected);
+        let stations = expected.stations.clone();
         let text = match expected.role {
             Role::Agent => netburn_record::amend::lost(&name, reason),
             Role::Server => format!("server {name} was lost: {reason}"),

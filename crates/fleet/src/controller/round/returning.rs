@@ -17,7 +17,7 @@ impl Round {
         let connection = participant.connection();
         participant.session.interrupt();
         participant.state = State::Away(now, reason.to_owned());
-        let name = participant.expected.name.clone();
+        let name = participant.called();
         if let Some(id) = connection {
             self.drop_connection(id);
         }
@@ -29,7 +29,7 @@ impl Round {
     pub(super) fn receive(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &str) {
         let participant = &self.roster.participants[index];
         let (agent, stage) = (participant.is_agent(), participant.session.stage());
-        let name = participant.expected.name.clone();
+        let name = participant.called();
         let length = now.checked_since(since).unwrap_or_default();
         self.outputs
             .push_back(Output::Warn(format!("{name} is back after {}", short(length))));

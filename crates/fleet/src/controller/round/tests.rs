@@ -97,6 +97,7 @@ impl Rig {
             role,
             stations,
             datagrams: false,
+            device: Default::default(),
         };
         Setup {
             stations: vec!["laptop".to_owned(), "tv".to_owned()],

@@ -11,11 +11,11 @@ impl Hub {
         };
         let done = match (&connection.who, message) {
             (Who::Stranger(Line::Owner), Ok(FromOwner::Open(open))) => self.open(id, &open),
-            (Who::Owner, Ok(FromOwner::Hold(hold))) => self.hold(id, hold),
+            (Who::Owner, Ok(FromOwner::Hold(hold))) => self.hold(now, id, hold),
             (Who::Owner, Ok(FromOwner::Summon(summon))) => self.summon(id, summon),
             (Who::Owner, Ok(FromOwner::Release(Release { run, missing }))) => match self.is_held_by(&run, id) {
                 true => {
-                    self.release(&run, Some(&missing));
+                    self.release(now, &run, Some(&missing));
                     Ok(())
                 }
                 false => Err(Denial::Run(run)),
@@ -51,12 +51,14 @@ impl Hub {
         Ok(())
     }
 
-    fn hold(&mut self, id: ConnectionId, hold: Hold) -> Result<(), Denial> {
+    fn hold(&mut self, now: Stamp, id: ConnectionId, hold: Hold) -> Result<(), Denial> {
         let Hold {
             run,
             port,
             folder,
             parts,
+            members,
+            until,
         } = hold;
         if !spool::is_run(&run) || port == 0 {
             return Err(Denial::Run(run));
@@ -64,14 +66,31 @@ impl Hub {
         if self.runs.len() >= MAX_RUNS && !self.runs.contains_key(&run) {
             return Err(Denial::TooMany);
         }
+        let taken = self
+            .runs
+            .iter()
+            .filter(|(other, _)| **other != run)
+            .find_map(|(other, held)| {
+                let member = members.iter().find(|member| held.members.contains(*member))?;
+                Some(Denial::Busy {
+                    member: member.clone(),
+                    run: other.clone(),
+                })
+            });
+        if let Some(taken) = taken {
+            return Err(taken);
+        }
         // Whoever holds it now may not have noticed yet that its connection is gone: the newer one has it.
         let held = self.runs.entry(run.clone()).or_insert(Held {
             owner: id,
             port,
             parts: Vec::new(),
+            members: BTreeSet::new(),
+            until,
             summons: BTreeMap::new(),
         });
-        (held.owner, held.port) = (id, port);
+        (held.owner, held.port, held.until) = (id, port, until);
+        held.members = members.into_iter().take(MAX_MEMBERS).collect();
         held.parts = parts
             .iter()
             .map(|part| (part.name.clone(), part.member.clone()))
@@ -85,6 +104,7 @@ impl Hub {
         }));
         self.outputs
             .push_back(Output::Tell(id, ToOwner::Held(owner::Held { run })));
+        self.changed(now);
         Ok(())
     }
 
@@ -110,10 +130,14 @@ impl Hub {
             return Err(Denial::Absent(member));
         };
         self.outputs.push_back(Output::Send(at, ToMember::Summon(summon)));
-        if let Who::Member(member) = &mut self.connections.get_mut(&at).expect("a member is here").who {
-            member.run = Some(run);
-        }
         Ok(())
+    }
+
+    /// The run that a member is in.
+    pub(super) fn run_of(&self, member: &str) -> Option<(&str, &Held)> {
+        let mut runs = self.runs.iter();
+        let (run, held) = runs.find(|(_, held)| held.members.contains(member))?;
+        Some((run, held))
     }
 
     pub(super) fn is_held_by(&self, run: &str, id: ConnectionId) -> bool {
@@ -126,12 +150,13 @@ impl Hub {
     }
 
     /// Nobody holds the run any more. `missing`: the parts whose results are; `None`: it isn't known.
-    pub(super) fn release(&mut self, run: &str, missing: Option<&[String]>) {
+    pub(super) fn release(&mut self, now: Stamp, run: &str, missing: Option<&[String]>) {
         let Some(held) = self.runs.remove(run) else { return };
         let parts = held.parts.into_iter();
         let missing = parts.filter(|(name, _)| missing.is_none_or(|missing| missing.contains(name)));
         let missing = missing.map(|(name, member)| (member, name)).collect();
         self.outputs.push_back(Output::RunOver(run.to_owned(), missing));
+        self.changed(now);
     }
 
     pub(super) fn owners(&self) -> Vec<ConnectionId> {

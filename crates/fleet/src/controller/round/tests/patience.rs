@@ -378,6 +378,7 @@ fn clocks_are_compared_a_few_at_a_time() {
         role: Role::Agent,
         stations: vec![number],
         datagrams: false,
+        device: Default::default(),
     }));
     let mut round = Round::new(Stamp(0), setup);
     let mut now = Stamp(0);

@@ -1,0 +1,212 @@
+//! A fleet on its bad days: two runs at once, runs that are killed, agents that refuse, leave and come back.
+
+use crate::common::{finish, start, station};
+use crate::fleet::{Fleet, end, operations, summary, token};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+#[test]
+fn two_runs_do_not_have_the_same_members() {
+    let fleet = Fleet::new();
+    let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut first = start(fleet.run(&["--out", "first", "--set", "duration=\"10 s\""]));
+    first.wait_for_load();
+    let refused = finish(fleet.run(&["--out", "second", "--wait", "1s"])).expect(3);
+    for text in [
+        "alpha is in the run",
+        "beta is in the run",
+        "_first, for some ",
+        " s more",
+        "--wait",
+    ] {
+        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
+    }
+    assert!(!fleet.bench.path("second").exists(), "nothing was measured");
+    // With more patience it waits for its turn.
+    let second = finish(fleet.run(&["--out", "second"]));
+    assert!(
+        second.stderr.contains("waiting up to 1 min: alpha is in the run"),
+        "{}",
+        second.stderr
+    );
+    let (first, second) = (summary(&first.finish()), summary(&second));
+    // Voice frames every 131 ms for 10 s and for 4 s: neither lost any to the other.
+    for name in ["caller", "reader"] {
+        assert!((75..=77).contains(&operations(&first, name)), "{first:#}");
+        assert!((29..=31).contains(&operations(&second, name)), "{second:#}");
+    }
+}
+
+#[test]
+fn what_is_measured_after_the_run_was_killed_does_not_count() {
+    let fleet = Fleet::new();
+    let (mut alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
+    run.wait_for_load();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    run.signal("KILL");
+    run.finish().expect(128 + 9);
+    let report = || {
+        let ended = finish(fleet.command(&["report", "kept", "--format", "json"]));
+        // The controller may be adding to it at this moment.
+        (ended.code() == 0).then(|| ended.json())
+    };
+    if let Some(early) = report().filter(|early| early["reasons"].to_string().contains("before it could finish")) {
+        assert!(
+            early["reasons"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("`netburn run` was killed"),
+            "{early:#}"
+        );
+    }
+    alpha.wait_for("the end of its part", |agent| {
+        agent.said().contains("its results wait here until they are wanted")
+    });
+    alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    let mut found = None;
+    alpha.wait_for("the report", |_| {
+        found = report();
+        found.is_some()
+    });
+    let found = found.unwrap();
+    assert_eq!(found["verdict"], "inconclusive", "{found:#}");
+    let calls = &station(&found, "caller")["workloads"][0];
+    // Three seconds at least; and nothing of the time in which there was no server.
+    assert!(operations(&found, "caller") >= 15, "{found:#}");
+    assert_eq!(
+        (&calls["failures"], &calls["misses"]),
+        (&0.into(), &0.into()),
+        "{found:#}"
+    );
+    // Who was in it is free for another.
+    let next = summary(&finish(fleet.run(&["--wait", "30s"])));
+    assert!(operations(&next, "caller") >= 29, "{next:#}");
+}
+
+#[test]
+fn whoever_refuses_says_so_once_on_both_sides() {
+    let fleet = Fleet::new();
+    fleet.bench.write(
+        "one.toml",
+        "duration = \"4 s\"\nbaseline = \"500 ms\"\n[station.reader]\nagent = \"beta\"\nworkload = \"voip\"\n",
+    );
+    let beta = fleet.agent("beta", &["--max-duration", "1s"]);
+    let run = finish(fleet.command(&["run", "one.toml", "--on", "fleet", "--format", "json"])).expect(3);
+    let why = "this device takes part in 1 s at most";
+    assert!(
+        run.json()["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains(&format!("reader (beta): the run takes"))
+    );
+    assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
+    let said = end(beta).stderr;
+    assert_eq!(said.matches("no part taken: the run takes").count(), 1, "{said}");
+    assert!(said.contains(why) && !said.contains("is gone"), "{said}");
+}
+
+#[test]
+fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
+    let fleet = Fleet::new();
+    let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"8 s\""]));
+    run.wait_for_load();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let beta = end(beta).stderr;
+    assert!(
+        beta.contains("ending its part in") && beta.contains("what it had measured is delivered"),
+        "{beta}"
+    );
+    assert!(!run.said().contains("letting the last"), "long before the end");
+    run.wait_for("the news", |run| {
+        run.said().contains("agent reader (beta) was lost: its owner ended it")
+    });
+    let found = summary(&run.finish());
+    assert_eq!(station(&found, "reader")["verdict"], "inconclusive", "{found:#}");
+    // Two seconds of eight, of a voice frame every 131 ms.
+    assert!((12..45).contains(&operations(&found, "reader")), "{found:#}");
+    assert!((59..=62).contains(&operations(&found, "caller")), "{found:#}");
+}
+
+#[test]
+fn an_agent_that_is_killed_comes_back_with_what_it_had_or_without() {
+    let fleet = Fleet::new();
+    let (alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"10 s\""]));
+    run.wait_for_load();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    for agent in [alpha, beta] {
+        agent.signal("KILL");
+        agent.finish().expect(128 + 9);
+    }
+    // One has its spool, the other comes from a disk that was wiped.
+    let _alpha = fleet.agent("alpha", &[]);
+    std::fs::remove_dir_all(fleet.bench.path("beta")).unwrap();
+    let _beta = fleet.agent("beta", &[]);
+    run.wait_for("the news of both", |run| {
+        let said = run.said();
+        said.contains("agent caller (alpha) was lost: it ended before its part was done, and was started again")
+            && said.contains("agent reader (beta) was lost: it was started anew, without what it had measured")
+    });
+    let found = summary(&run.finish());
+    assert_eq!(found["verdict"], "inconclusive");
+    assert!(operations(&found, "caller") >= 10, "{found:#}");
+}
+
+#[test]
+fn whoever_is_missing_is_named_with_its_agent_and_not_waited_for_twice() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &[]);
+    let mut run = start(fleet.run(&["--wait", "100ms"]));
+    run.wait_for_load();
+    assert!(!run.said().contains("did not join in time"), "{}", run.said());
+    let found = summary(&run.finish());
+    let reasons = station(&found, "reader")["reasons"].to_string();
+    assert!(
+        reasons.contains("agent reader was lost: the agent beta is not in the fleet"),
+        "{reasons}"
+    );
+}
+
+#[test]
+fn joining_what_is_not_there_says_what_was_tried() {
+    let fleet = Fleet::new();
+    let joining = |url: &str, more: &[&str]| finish(fleet.joining("x", url, more));
+    let said = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
+    assert!(
+        said.contains("no interface `nosuch0`") && said.contains("there are lo"),
+        "{said}"
+    );
+    // A port that nobody listens at, and a socket that isn't there: a few tries, and then it is given up.
+    let secrets = fleet.url().split_once('#').unwrap().1;
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let said = joining(&format!("http://{free}/#{secrets}"), &[]).expect(3).stderr;
+    assert!(
+        said.contains(&format!("can't reach http://{free}/")) && said.contains(" times in 10 s"),
+        "{said}"
+    );
+    let said = joining(&format!("unix:/nowhere/controller.sock#{}", token(fleet.url())), &[])
+        .expect(3)
+        .stderr;
+    assert!(said.contains("unix:/nowhere/controller.sock"), "{said}");
+    // A web server that knows nothing of fleets, and no TLS.
+    let web = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = web.local_addr().unwrap();
+    std::thread::spawn(move || {
+        while let Ok((mut stream, _)) = web.accept() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    for url in [
+        format!("http://{at}/#{secrets}"),
+        format!("http://{at}/#{}", token(fleet.url())),
+    ] {
+        let said = joining(&url, &[]).expect(2).stderr;
+        assert!(
+            said.contains("no fleet's controller") && !said.contains("InvalidContentType"),
+            "{said}"
+        );
+    }
+}
