@@ -23,6 +23,8 @@ impl Round {
         if let Err(Refusal::Late(_)) = &admitted
             && let Some(index) = self.roster.anew(&hello)
         {
+            // It did come back.
+            self.roster.participants[index].state = State::Awaited;
             self.lose(at, index, "it was started anew, without what it had measured");
         }
         let (index, admission) = admitted?;
