@@ -179,7 +179,7 @@ async fn hold(
     let url = format!("ws://{}/", controller.address().unwrap());
     let serving = std::thread::spawn(move || {
         let join = join(&url, Role::Server, "server");
-        block_on(server::run(Named::new(&join), &join, None, Leave::default()))
+        block_on(server::run(Named::new(&join), &join, None, super::Leave::default()))
     });
     let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
         name: name.to_owned(),
