@@ -11,6 +11,7 @@ use netburn_fleet::{FleetError, Options, Outcome};
 use netburn_report::plain::sanitise;
 use netburn_scenario::{Ground, Plan, decimal};
 use netburn_units::{BitRate, ByteSize, Duration, Seed};
+use std::cell::Cell;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
@@ -24,6 +25,8 @@ pub(super) struct On {
     state: State,
     server: Option<String>,
     wait: Duration,
+    /// Whether somebody took part already: a further round waits for its turn.
+    begun: Cell<bool>,
 }
 
 impl On {
@@ -32,16 +35,15 @@ impl On {
             state: state()?,
             server: args.server.clone(),
             wait: args.wait,
+            begun: Cell::new(false),
         })
     }
 
     /// Chooses those who take part, and says who they are.
-    ///
-    /// `again`: for a further round of a run that has begun, which waits for its turn.
-    pub(super) async fn gather(&self, plan: &Plan, again: bool) -> Result<Cast, Stop> {
+    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, Stop> {
         let wait = Waiting {
             missing: self.wait,
-            queue: again,
+            queue: self.begun.get(),
         };
         let gathered = gather(&self.state, plan, self.server.as_deref(), wait, |text| {
             say(&sanitise(text))
@@ -51,6 +53,7 @@ impl On {
             GatherError::Owner(error) => unfound(error),
             error => Stop::NotMeasured(error.to_string()),
         })?;
+        self.begun.set(true);
         let stations = plan.stations.iter().zip(&cast.assignment.members);
         let each = stations.filter_map(|(station, member)| {
             let member = member.as_ref()?;

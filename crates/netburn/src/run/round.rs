@@ -114,7 +114,7 @@ async fn rounds(
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
-        let (run, ending) = one(plan, ground, open, fleet, folder, &program, &mut signals, false).await?;
+        let (run, ending) = one(plan, ground, open, fleet, folder, &program, &mut signals).await?;
         return Ok(Done::of(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
@@ -133,7 +133,6 @@ async fn rounds(
             &repeats.next_path(),
             &program,
             &mut signals,
-            round > 0,
         )
         .await?;
         repeats.add(run);
@@ -147,8 +146,7 @@ async fn rounds(
     Ok(Done::of(&pooled, &last))
 }
 
-/// One round into `folder`, the first or one `again`.
-#[expect(clippy::too_many_arguments, reason = "what it runs on is one of three grounds")]
+/// One round into `folder`.
 async fn one(
     plan: &Plan,
     ground: Ground,
@@ -157,12 +155,11 @@ async fn one(
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
-    again: bool,
 ) -> Result<(Run, Ending), Stop> {
     // Before there is a folder: without anybody to measure with there is nothing to keep.
     let cast = match fleet {
         Some(on) => tokio::select! {
-            cast = on.gather(plan, again) => Some(cast?),
+            cast = on.gather(plan) => Some(cast?),
             () = signals.next() => return Err(Stop::NotMeasured("interrupted".to_owned())),
         },
         None => None,
