@@ -16,7 +16,7 @@ mod validate;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
-pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use export::{ExportArgs, ExportFormat, FlentTest, ImportArgs};
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     Ui(UiArgs),
     Export(ExportArgs),
+    Import(ImportArgs),
     Decode(DecodeArgs),
     Validate(ValidateArgs),
     Sweep(SweepArgs),

@@ -1,10 +1,11 @@
 //! `netburn export`: a run as others' tools read it.
 
-use crate::args::{ExportArgs, ExportFormat};
+use crate::args::{ExportArgs, ExportFormat, FlentTest};
 use crate::exit::{Ended, Stop};
 use crate::record::unopened;
 use crate::terminal::{say, unwritten};
 use netburn_record::Run;
+use netburn_record::export::flent::Test;
 use netburn_record::export::{self, Error};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,6 +13,9 @@ use std::path::Path;
 
 /// `netburn export RUN --to FORMAT`.
 pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
+    if args.test.is_some() && args.to != ExportFormat::Flent {
+        return Err(Stop::Wrong("--test goes with --to flent".to_owned()));
+    }
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
     let out = args.out.as_deref();
     match args.to {
@@ -19,6 +23,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
         ExportFormat::Json => to_file(out, |to| export::json::write(&run, to)),
         ExportFormat::Junit => to_file(out, |to| export::junit::write(&run, to)),
         ExportFormat::Openmetrics => to_file(out, |to| export::openmetrics::write(&run, to)),
+        ExportFormat::Flent => flent(&run, args.test, out),
     }?;
     Ok(Ended::Ran)
 }
@@ -27,14 +32,17 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
 fn to_file(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Stop> {
     let Some(path) = out.filter(|path| *path != Path::new("-")) else {
         let mut to = BufWriter::new(io::stdout().lock());
-        return match write(&mut to) {
+        return match write(&mut to).and_then(|()| Ok(to.flush()?)) {
             Ok(()) => Ok(()),
             Err(Error::Write(error)) => Err(unwritten(error)),
             Err(Error::Run(error)) => Err(Stop::Wrong(error.to_string())),
         };
     };
     let file = File::create(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
-    write(&mut BufWriter::new(file)).map_err(|error| halted(path, &error))?;
+    let mut to = BufWriter::new(file);
+    write(&mut to)
+        .and_then(|()| Ok(to.flush()?))
+        .map_err(|error| halted(path, &error))?;
     say(&format!("written to {}", path.display()));
     Ok(())
 }
@@ -45,4 +53,28 @@ fn halted(path: &Path, error: &Error) -> Stop {
         Error::Run(error) => Stop::Wrong(error.to_string()),
         Error::Write(error) => Stop::NotMeasured(format!("{}: {error}", path.display())),
     }
+}
+
+/// A data file for each run. `out` is a directory, or the file itself where it ends as flent's do.
+fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), Stop> {
+    let test = test.map(|test| match test {
+        FlentTest::RttFairVarDown => Test::FairDown,
+        FlentTest::RttFairVar => Test::Fair,
+        FlentTest::TcpNdown => Test::Downloads,
+    });
+    let out = out.unwrap_or(Path::new("."));
+    let files = export::flent::files(run, test).map_err(|error| halted(out, &error))?;
+    let named = out.to_string_lossy().ends_with(".gz") || out == Path::new("-");
+    if named && files.len() > 1 {
+        let several = format!("there are {} runs, and so as many files: give a directory", files.len());
+        return Err(Stop::Wrong(several));
+    }
+    if !named {
+        std::fs::create_dir_all(out).map_err(|error| Stop::Wrong(format!("{}: {error}", out.display())))?;
+    }
+    for file in files {
+        let path = if named { out.to_owned() } else { out.join(&file.name) };
+        to_file(Some(&path), |to| Ok(to.write_all(&file.bytes)?))?;
+    }
+    Ok(())
 }

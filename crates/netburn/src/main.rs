@@ -11,6 +11,7 @@ mod exit;
 mod export;
 mod fetch;
 mod fleet;
+mod import;
 mod join;
 mod lab;
 mod page;
@@ -63,6 +64,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),
+        Command::Import(args) => import::import(&args),
         Command::Decode(args) => decode::decode(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Sweep(args) => sweep::sweep(&args),

@@ -203,3 +203,22 @@ impl Disk for Memory {
         Ok(())
     }
 }
+
+/// Reads bytes as another program's file; what can be read makes a run that can be kept, read and judged.
+///
+/// # Panics
+/// When something panics, or what was read makes no run.
+pub fn check_import(bytes: &[u8]) {
+    let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
+        return;
+    };
+    let plan = Plan::from_json(&imported.header.plan.to_json()).expect("what is kept can be read again");
+    assert_eq!(plan, imported.header.plan);
+    let mut summary = crate::summary::Summariser::new(imported.header.clone());
+    for row in &imported.rows {
+        summary.put(row).expect("it takes everything");
+    }
+    let summary = summary.finish("fuzz", &Ending::Complete);
+    assert_eq!(summary.stations.len(), plan.stations.len());
+    assert!(summary.totals.throughput_mbps.is_finite());
+}

@@ -9,6 +9,7 @@
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
 //! - [`export`]: a run as others' tools read it: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
+//! - [`import`]: other programs' files as runs.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
 pub mod amend;
@@ -23,6 +24,7 @@ pub mod fuzz;
 pub mod gate;
 pub mod header;
 pub mod health;
+pub mod import;
 pub mod recorder;
 pub mod repeat;
 pub mod row;

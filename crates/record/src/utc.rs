@@ -27,6 +27,13 @@ impl UnixTime {
         self.written('-')
     }
 
+    /// The same with microseconds: `2026-11-21T18:30:00.000000Z`.
+    #[must_use]
+    pub fn rfc3339_micros(self) -> String {
+        let micros = self.0.rem_euclid(1_000_000_000) / 1000;
+        format!("{}.{micros:06}Z", self.rfc3339().trim_end_matches('Z'))
+    }
+
     fn written(self, between: char) -> String {
         let seconds = self.0.div_euclid(1_000_000_000);
         let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

@@ -13,8 +13,37 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportFormat,
-    /// Where to write it; `-` is standard output [default: standard output]
+    /// Where to write it; `-` is standard output [default: standard output; for flent a file, named as flent does, in this directory]
     #[arg(long, short, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// With flent: the test to tell it as [default: rtt_fair_var_down, or rtt_fair_var where a station uploads]
+    #[arg(long, value_enum, value_name = "TEST")]
+    pub(crate) test: Option<FlentTest>,
+}
+
+/// flent's tests that a run can be told as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum FlentTest {
+    /// What every station was sent, and its ping
+    RttFairVarDown,
+    /// The same, and what it sent
+    RttFairVar,
+    /// What every station was sent as one of N streams, all pings as one, page loads as HTTP latency
+    TcpNdown,
+}
+
+/// Make runs of other programs' files.
+///
+/// Reads flent's data files (.flent.gz or unpacked). Each becomes a run folder, on the ground `imported`, that report, compare and export
+/// read like any other.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The files
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The run's folder, for one file [default: runs/TIME-TITLE]
+    #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -29,4 +58,6 @@ pub(crate) enum ExportFormat {
     Junit,
     /// Figures for Prometheus and Grafana
     Openmetrics,
+    /// Series over time as flent's data files, which its plots are drawn from
+    Flent,
 }

@@ -321,3 +321,126 @@ fn what_cannot_be_exported_is_told() {
         assert!(stopped.stderr.contains("is damaged"), "{}", stopped.stderr);
     }
 }
+
+/// What flent says and draws: it exits with 0 whatever goes wrong, so that the files are looked at.
+fn flent(bench: &Bench, args: &[&str]) -> String {
+    let mut command = Command::new(tool("flent"));
+    // Its settings and matplotlib's cache stay with the test.
+    command
+        .args(args)
+        .env("MPLBACKEND", "Agg")
+        .env("HOME", bench.path("home"));
+    let ended = finish(bench.prepared(command)).expect(0);
+    ended.out() + &ended.stderr
+}
+
+#[test]
+fn flent_draws_a_run_and_it_can_be_read_back() {
+    let bench = Bench::new();
+    let scenario = house("20 s", "2 s").replace("[\"voip\", \"probe\"]", "[\"voip\", \"probe\", \"download\"]");
+    let summary = simulated(&bench, &scenario, &[]);
+    std::fs::create_dir(bench.path("home")).unwrap();
+    let mut files = Vec::new();
+    for (test, plots) in [
+        ("rtt_fair_var_down", &["totals", "ping_cdf", "box_combine"][..]),
+        ("tcp_ndown", &["totals", "ping_cdf", "box_totals"]),
+    ] {
+        export(&bench, "flent", &["--test", test, "--out", test]);
+        let mut made = std::fs::read_dir(bench.path(test))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let file = made.next().unwrap();
+        assert!(made.next().is_none());
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(name, format!("{test}-2000-01-01T000000.000000Z.scenario.flent.gz"));
+        let file = file.to_string_lossy().into_owned();
+        for plot in plots {
+            let drawn = format!("{test}-{plot}.png");
+            let said = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
+            let size = std::fs::metadata(bench.path(&drawn)).map_or(0, |facts| facts.len());
+            // An empty frame with its heading and axes is some 15 kB.
+            assert!(size > 20_000, "{drawn} has {size} bytes: {said}");
+        }
+        let said = flent(&bench, &["-i", &file]);
+        for wanted in ["Ping (ms) ICMP", "TCP download", "Mbits/s"] {
+            assert!(said.contains(wanted), "{said}");
+        }
+        files.push(file);
+    }
+    // Back again: rates, round trips and losses are what they were.
+    let folder = finish(bench.netburn(["import", &files[0], "--out", "again"]))
+        .expect(0)
+        .out();
+    assert_eq!(folder.trim_end(), "again");
+    let again = finish(bench.netburn(["report", "again", "--format", "json"]))
+        .expect(0)
+        .json();
+    assert_eq!(
+        (&again["ground"], &again["duration_s"]),
+        (&"imported".into(), &20.0.into())
+    );
+    let (was, is) = (station(&summary, "caller"), station(&again, "caller"));
+    let near = |one: &Value, other: &Value, what: &str| {
+        let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+        assert!(
+            (one - other).abs() <= 1e-3 * one.abs() + 1e-3,
+            "{what}: {one} and {other}"
+        );
+    };
+    let of = |station: &Value, kind: &str| {
+        let all = station["workloads"].as_array().unwrap();
+        all.iter().find(|workload| workload["kind"] == kind).unwrap().clone()
+    };
+    near(&was["throughput_mbps"], &is["throughput_mbps"], "throughput");
+    near(&was["idle_latency_ms"], &is["idle_latency_ms"], "idle");
+    let (was, is) = (of(was, "probe"), of(is, "probe"));
+    for figure in ["p50", "p90", "p99", "max", "count"] {
+        near(&was["latency_ms"][figure], &is["latency_ms"][figure], figure);
+    }
+    // People and scripts see what it was made of.
+    let report = finish(bench.netburn(["report", "again"])).expect(0).out();
+    assert!(
+        report.starts_with("imported: another program measured this"),
+        "{report}"
+    );
+}
+
+#[test]
+fn several_runs_are_several_files_of_flent() {
+    let bench = Bench::new();
+    simulated(&bench, SMALL, &["--repeat", "2"]);
+    let wrong = ["export", "run", "--to", "flent", "--out", "one.flent.gz"];
+    let stopped = finish(bench.netburn(wrong)).expect(2);
+    assert!(stopped.stderr.contains("there are 2 runs"), "{}", stopped.stderr);
+    export(&bench, "flent", &["--out", "files"]);
+    let names: Vec<_> = std::fs::read_dir(bench.path("files")).unwrap().collect();
+    assert_eq!(names.len(), 2);
+}
+
+#[test]
+fn a_file_that_is_no_import_is_told() {
+    let bench = Bench::new();
+    let good = r#"{"version": 4, "metadata": {"NAME": "ping", "LENGTH": 2, "LOCAL_HOST": "box"}, "x_values": [0.0, 1.0],
+                   "results": {"Ping (ms) ICMP": [10.0, 12.0]}, "raw_values": {}}"#;
+    bench.write("good.flent", good);
+    bench.write("cut.flent", &good[..100]);
+    bench.write("other.flent", good.replace("Ping (ms)", "Qdisc"));
+    let stopped =
+        finish(bench.netburn(["import", "cut.flent", "other.flent", "good.flent", "nowhere.flent.gz"])).expect(2);
+    for wanted in [
+        "cut.flent: it is no JSON",
+        "other.flent: flent's test `ping` holds nothing",
+        "nowhere.flent.gz: ",
+    ] {
+        assert!(stopped.stderr.contains(wanted), "{}", stopped.stderr);
+    }
+    // The others don't suffer for it.
+    let folder = stopped.out();
+    assert!(
+        folder.starts_with("runs/") && folder.trim_end().ends_with("-ping"),
+        "{folder}"
+    );
+    finish(bench.netburn(["report", folder.trim_end()])).expect(0);
+    let both = finish(bench.netburn(["import", "good.flent", "cut.flent", "--out", "one"])).expect(2);
+    assert!(both.stderr.contains("--out is for one file"), "{}", both.stderr);
+}

@@ -57,6 +57,11 @@ fn help_of_export() {
 }
 
 #[test]
+fn help_of_import() {
+    insta::assert_snapshot!(page(&["import", "--help"]));
+}
+
+#[test]
 fn help_of_decode() {
     insta::assert_snapshot!(page(&["decode", "--help"]));
 }

@@ -2,11 +2,13 @@
 //!
 //! - [`lines`](mod@lines): what every workload came to, one line each: what CSV and the Parquet summary hold.
 //! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
+//! - [`flent`](mod@flent): series over time, as flent's own data files, which its plots are drawn from.
 //! - [`openmetrics`]: figures for Prometheus and Grafana.
 //!
 //! A folder of several runs (`--repeat`) is one export: lines and rows say which run they are of.
 
 pub mod csv;
+pub mod flent;
 pub mod json;
 pub mod junit;
 pub mod lines;

@@ -1,0 +1,58 @@
+//! `netburn import`: other programs' files as runs.
+
+use crate::args::ImportArgs;
+use crate::exit::{Ended, Stop};
+use crate::terminal::{data, say};
+use netburn_record::import::{Imported, flent, record};
+use netburn_record::{Source, UnixTime};
+use netburn_report::plain::sanitise;
+use std::path::{Path, PathBuf};
+
+/// `netburn import FILE…`. Standard output has the folders, one a line. A file that can't be read keeps none of the others from being.
+pub(crate) fn import(args: &ImportArgs) -> Result<Ended, Stop> {
+    if args.out.is_some() && args.files.len() > 1 {
+        return Err(Stop::Wrong(
+            "--out is for one file: several have a folder each".to_owned(),
+        ));
+    }
+    let mut wrong = Vec::new();
+    for file in &args.files {
+        match read(file) {
+            Ok(imported) => {
+                let folder = args.out.clone().unwrap_or_else(|| default_folder(&imported));
+                let run = record(&folder, &imported).map_err(|error| Stop::NotMeasured(error.to_string()))?;
+                for line in said(imported.header.source.as_ref()) {
+                    say(&sanitise(&format!("{}: {line}", file.display())));
+                }
+                data(&format!("{}\n", run.path().display()))?;
+            }
+            Err(why) => wrong.push(sanitise(&format!("{}: {why}", file.display()))),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(Ended::Ran),
+        false => Err(Stop::Wrong(wrong.join("\n"))),
+    }
+}
+
+fn read(file: &Path) -> Result<Imported, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    flent::read(&bytes, &name).map_err(|why| why.to_string())
+}
+
+/// What was read, and what was not.
+fn said(source: Option<&Source>) -> Vec<String> {
+    let Some(source) = source else { return Vec::new() };
+    let mut said = vec![match source.version.as_str() {
+        "" => format!("{}, test {}", source.program, source.test),
+        version => format!("{} {version}, test {}", source.program, source.test),
+    }];
+    said.extend(source.left_out.iter().map(|what| format!("not in the run: {what}")));
+    said
+}
+
+fn default_folder(imported: &Imported) -> PathBuf {
+    let started = imported.header.started.map_or_else(UnixTime::now, |at| at);
+    PathBuf::from("runs").join(format!("{}-{}", started.for_file_name(), imported.header.plan.name))
+}

@@ -1,0 +1,387 @@
+//! Series as stations, workloads and rows.
+
+use super::NotFlent;
+use super::document::{Data, Point};
+use super::names::{Holds, holds, host, is_computed, station};
+use crate::header::{Ground, Header, Host, Source};
+use crate::import::Imported;
+use crate::row::{BASELINE, IntervalRow, OperationRow, Row};
+use crate::utc::UnixTime;
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant};
+use netburn_workload::config::BIN;
+use netburn_workload::{Config, Kind, Operation, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most stations of one file, and the most losses that gaps of one series' numbers may stand for.
+const STATIONS: usize = 1000;
+const LOSSES: u64 = 100_000;
+/// The longest round trip and the longest stretch that one value may tell of, in seconds.
+const LONGEST_PING: f64 = 600.0;
+const LONGEST_STRETCH: f64 = 60.0;
+
+/// One series on its way.
+struct Series<'a> {
+    name: &'a str,
+    holds: Holds,
+    station: u16,
+    workload: u16,
+}
+
+pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
+    let mut plan = plan(data);
+    let mut stations: Vec<&str> = Vec::new();
+    let mut series = Vec::new();
+    let mut left_out = Vec::new();
+    let every: BTreeSet<&str> = data.raw.keys().chain(data.results.keys()).map(String::as_str).collect();
+    for name in every.iter().copied() {
+        let Some(holds) = holds(name) else {
+            if !is_computed(name) && !name.contains("::") {
+                left_out.push(format!("the series `{}`", shown(name)));
+            }
+            continue;
+        };
+        let of = host(name, &data.hosts).unwrap_or(&data.local);
+        let station = match stations.iter().position(|known| *known == of) {
+            Some(place) => place,
+            None if stations.len() == STATIONS => {
+                return Err(NotFlent::Senseless(format!("series are of more than {STATIONS} hosts")));
+            }
+            None => {
+                stations.push(of);
+                stations.len() - 1
+            }
+        };
+        series.push((name, holds, station));
+    }
+    if series.is_empty() {
+        let names: Vec<String> = every.iter().take(5).map(|name| format!("`{}`", shown(name))).collect();
+        return Err(NotFlent::Nothing {
+            test: shown(&data.test),
+            series: if names.is_empty() {
+                "no series".to_owned()
+            } else {
+                names.join(", ")
+            },
+        });
+    }
+    // Hosts in the file's order, then the one that ran flent.
+    let place = |of: &str| data.hosts.iter().position(|host| host == of).unwrap_or(usize::MAX);
+    let mut order: Vec<usize> = (0..stations.len()).collect();
+    order.sort_by_key(|station| (place(stations[*station]), *station));
+    let mut taken = BTreeSet::new();
+    plan.stations = order
+        .iter()
+        .map(|at| Station::new(&station(stations[*at], &mut taken)))
+        .collect();
+    let mut numbered = Vec::new();
+    for (name, holds, station) in series {
+        let place = order.iter().position(|at| *at == station).unwrap_or_default();
+        let workloads = &mut plan.stations[place].workloads;
+        numbered.push(Series {
+            name,
+            holds,
+            station: place as u16,
+            workload: workloads.len() as u16,
+        });
+        let mut workload = workload(holds);
+        // A station that does the same twice does it under two names.
+        let before = workloads
+            .iter()
+            .filter(|w| w.config.kind == workload.config.kind)
+            .count();
+        if before > 0 {
+            workload.name = format!("{}-{}", workload.name, before + 1);
+        }
+        workloads.push(workload);
+    }
+    let mut rows = Rows {
+        data,
+        zero: data.t0.map(|t0| t0 as f64 / 1e9 + data.delay),
+        rows: Vec::new(),
+        idle: BTreeMap::new(),
+        after: 0,
+        interpolated: 0,
+    };
+    for one in &numbered {
+        match one.holds {
+            Holds::Download | Holds::Upload => rows.transfer(one),
+            Holds::Ping | Holds::Http => rows.pings(one),
+        }
+    }
+    if rows.after > 0 {
+        left_out.push(format!("{} values after the end of the load", rows.after));
+    }
+    if rows.interpolated > 0 {
+        left_out.push(format!(
+            "the raw values of {} series, which the file lacks: what flent interpolated stands for them",
+            rows.interpolated
+        ));
+    }
+    let source = Source {
+        program: "flent".to_owned(),
+        version: shown(&data.version),
+        test: shown(&data.test),
+        file: shown(file),
+        title: shown(&data.title),
+        left_out,
+    };
+    let header = Header {
+        ground: Ground::Imported,
+        seed: plan.seed,
+        host: Host {
+            name: shown(&data.local),
+            os: shown(&data.kernel[0]),
+            kernel: shown(&data.kernel[1]),
+            ..Host::default()
+        },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: data.t0.map(|t0| UnixTime(t0.saturating_add((data.delay * 1e9) as i64))),
+        source: Some(source),
+        plan,
+    };
+    // What is kept must be read again.
+    match Plan::from_json(&header.plan.to_json()) {
+        Ok(again) if again == header.plan => {}
+        Ok(_) => return Err(NotFlent::Senseless("names make no scenario".to_owned())),
+        Err(error) => return Err(NotFlent::Senseless(format!("names make no scenario: {error}"))),
+    }
+    Ok(Imported {
+        header,
+        rows: rows.rows,
+    })
+}
+
+/// The plan but for its stations.
+fn plan(data: &Data) -> Plan {
+    let named = if data.title.is_empty() { &data.test } else { &data.title };
+    let name = station(&named.to_lowercase(), &mut BTreeSet::new());
+    let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round() as u64);
+    Plan {
+        title: Some(shown(named)).filter(|title| !title.is_empty()),
+        duration: millis(data.length).max(Duration::from_millis(1)),
+        baseline: millis(data.delay),
+        ..Plan::new(&name)
+    }
+}
+
+fn workload(holds: Holds) -> StationWorkload {
+    let (name, config) = match holds {
+        Holds::Download => ("download", Config::download()),
+        Holds::Upload => ("upload", Config::upload()),
+        Holds::Ping => ("probe", Config::probe()),
+        Holds::Http => (
+            "http",
+            Config {
+                kind: Kind::Pages,
+                goals: Vec::new(),
+                ..Config::browsing()
+            },
+        ),
+    };
+    StationWorkload {
+        name: name.to_owned(),
+        config,
+    }
+}
+
+/// Foreign text on one line, and not too long.
+fn shown(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().take(200).map(plain).collect();
+    text.trim().to_owned()
+}
+
+struct Rows<'a> {
+    data: &'a Data,
+    /// The run's time 0 in seconds since 1970, where the file says when it began.
+    zero: Option<f64>,
+    rows: Vec<Row>,
+    /// By station: idle probes so far.
+    idle: BTreeMap<u16, u64>,
+    after: u64,
+    interpolated: u64,
+}
+
+/// One value: when, in seconds of the run, and what.
+struct Value {
+    at: f64,
+    value: f64,
+    seconds: Option<f64>,
+    sequence: Option<u64>,
+}
+
+impl Rows<'_> {
+    /// The values of a series, raw where there are such.
+    fn values(&mut self, name: &str) -> Vec<Value> {
+        if let (Some(zero), Some(points)) = (self.zero, self.data.raw.get(name)) {
+            let sound = |point: &Point| {
+                Some(Value {
+                    at: point.t.0? - zero,
+                    value: point.val.0?,
+                    seconds: point.dur.0,
+                    sequence: point.seq.0.filter(|seq| *seq >= 0.0).map(|seq| seq as u64),
+                })
+            };
+            let values: Vec<Value> = points.iter().filter_map(sound).collect();
+            if !values.is_empty() {
+                return self.within(values);
+            }
+        }
+        let Some(results) = self.data.results.get(name) else {
+            return Vec::new();
+        };
+        self.interpolated += 1;
+        let values = self.data.x_values.iter().zip(results).filter_map(|(x, value)| {
+            Some(Value {
+                at: x - self.data.delay,
+                value: (*value)?,
+                seconds: Some(self.data.step),
+                sequence: None,
+            })
+        });
+        let values = values.collect();
+        self.within(values)
+    }
+
+    /// Those that make sense and are of the time before or of the load.
+    fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
+        let (from, to) = (-self.data.delay - LONGEST_STRETCH, self.data.length);
+        let mut kept = Vec::with_capacity(values.len());
+        for value in values {
+            if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
+                continue;
+            }
+            // When a round trip began is only known to whoever knows that it is one.
+            match value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
+                true => self.after += 1,
+                false => kept.push(value),
+            }
+        }
+        kept
+    }
+
+    /// Mbit/s over stretches that end at their instants, as bytes by tenths of a second.
+    fn transfer(&mut self, of: &Series<'_>) {
+        let bin = BIN.as_secs_f64();
+        let mut bins: BTreeMap<i64, f64> = BTreeMap::new();
+        let mut total = 0.0;
+        for value in self.values(of.name) {
+            let seconds = value.seconds.unwrap_or(self.data.step);
+            if !(seconds > 0.0 && seconds <= LONGEST_STRETCH && value.value <= 1e7) {
+                continue;
+            }
+            let bytes = value.value * 1e6 / 8.0 * seconds;
+            total += bytes;
+            let (from, to) = (value.at - seconds, value.at);
+            let mut at = (from / bin).floor() as i64;
+            while (at as f64) * bin < to {
+                let inside = ((at + 1) as f64 * bin).min(to) - (at as f64 * bin).max(from);
+                *bins.entry(at).or_default() += bytes * (inside / seconds).max(0.0);
+                at += 1;
+            }
+        }
+        let down = of.holds == Holds::Download;
+        // Rounded so that the sum is.
+        let (mut sum, mut said) = (0.0, 0_u64);
+        for (at, bytes) in bins {
+            sum += bytes;
+            let upto = sum.round().max(0.0) as u64;
+            let bytes = upto.saturating_sub(said);
+            said = said.max(upto);
+            if bytes > 0 {
+                self.rows.push(Row::Interval(IntervalRow {
+                    station: of.station,
+                    workload: of.workload,
+                    at: Instant::from_millis(at * 100),
+                    bytes_down: if down { bytes } else { 0 },
+                    bytes_up: if down { 0 } else { bytes },
+                }));
+            }
+        }
+        let operation = operation(0, Instant::ZERO, None, Outcome::Cut, total as u64);
+        self.put(of.station, of.workload, operation);
+    }
+
+    /// Round trips that ended at their instants, in ms.
+    fn pings(&mut self, of: &Series<'_>) {
+        let values = self.values(of.name);
+        let mut before: Option<(u64, f64)> = None;
+        let (mut number, mut losses) = (0, 0);
+        for value in values {
+            let took = value.value / 1e3;
+            if took > LONGEST_PING {
+                continue;
+            }
+            // Seconds since 1970 are good to less than a microsecond.
+            let due = ((value.at - took) * 1e6).round() / 1e6;
+            if due >= self.data.length {
+                self.after += 1;
+                continue;
+            }
+            let gap = |(last, at): (u64, f64)| Some((value.sequence?.checked_sub(last)?.checked_sub(1)?, at));
+            if let Some((missing, at)) = before.and_then(gap)
+                && missing <= LOSSES - losses
+            {
+                losses += missing;
+                for lost in 1..=missing {
+                    let at = at + (due - at) * lost as f64 / (missing + 1) as f64;
+                    self.ping(of, &mut number, at, None);
+                }
+            }
+            if let Some(sequence) = value.sequence
+                && before.is_none_or(|(last, _)| sequence > last)
+            {
+                before = Some((sequence, due));
+            }
+            self.ping(of, &mut number, due, Some(took));
+        }
+    }
+
+    /// One ping: before the load it is an idle probe.
+    fn ping(&mut self, of: &Series<'_>, number: &mut u64, due: f64, took: Option<f64>) {
+        let idle = due < 0.0;
+        let number = match idle {
+            true => self.idle.entry(of.station).or_default(),
+            false => number,
+        };
+        let workload = match idle {
+            true if of.holds == Holds::Http => return,
+            true => BASELINE,
+            false => of.workload,
+        };
+        let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
+        let due_at = Instant::from_nanos(nanos(due));
+        let finished = took.map(|took| Instant::from_nanos(due_at.as_nanos() + nanos(took)));
+        let outcome = if finished.is_some() {
+            Outcome::Finished
+        } else {
+            Outcome::TimedOut
+        };
+        let operation = operation(*number, due_at, finished, outcome, 0);
+        *number += 1;
+        self.put(of.station, workload, operation);
+    }
+
+    fn put(&mut self, station: u16, workload: u16, operation: Operation) {
+        self.rows.push(Row::Operation(OperationRow {
+            station,
+            workload,
+            operation,
+        }));
+    }
+}
+
+fn operation(sequence: u64, due: Instant, finished: Option<Instant>, outcome: Outcome, bytes: u64) -> Operation {
+    Operation {
+        sequence,
+        due,
+        started: Some(due),
+        connected: None,
+        first_byte: finished,
+        finished,
+        bytes,
+        outcome,
+        far: None,
+    }
+}

@@ -1,0 +1,112 @@
+//! What a series is by its name, and which station it is of.
+
+use std::collections::BTreeSet;
+
+/// What a series holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    Download,
+    Upload,
+    Ping,
+    Http,
+}
+
+/// What a series of that name holds; `None` for what isn't read.
+pub(super) fn holds(name: &str) -> Option<Holds> {
+    let (holds, rest) = [
+        ("TCP download", Holds::Download),
+        ("TCP upload", Holds::Upload),
+        ("Ping (ms)", Holds::Ping),
+        ("HTTP latency", Holds::Http),
+    ]
+    .into_iter()
+    .find_map(|(prefix, holds)| Some((holds, name.strip_prefix(prefix)?)))?;
+    if is_computed(name) {
+        return None;
+    }
+    // `TCP download::1` is a stream, `TCP download::1::tcp_rtt` and `TCP download BE a::tcp_cwnd` are looks at one.
+    let parts = rest.split("::").skip(1);
+    let looks = parts
+        .into_iter()
+        .any(|part| part.is_empty() || !part.bytes().all(|b| b.is_ascii_digit()));
+    (!looks).then_some(holds)
+}
+
+/// Whether flent computes the series from others.
+pub(super) fn is_computed(name: &str) -> bool {
+    [" avg", " sum", " fairness"].iter().any(|end| name.ends_with(end))
+}
+
+/// Which of the hosts a series is of: the longest that its name ends with.
+pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
+    let name = name.strip_suffix(" (extra)").unwrap_or(name);
+    let ends = |host: &&String| name.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with(' '));
+    let fitting = hosts.iter().filter(ends).map(String::as_str);
+    fitting.max_by_key(|host| host.len())
+}
+
+/// A host as a name of ours: letters, digits and `-`, none that is `taken`.
+pub(super) fn station(host: &str, taken: &mut BTreeSet<String>) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let fitted: String = host.chars().take(50).map(fit).collect();
+    let parts: Vec<&str> = fitted.split('-').filter(|part| !part.is_empty()).collect();
+    let fitted = match parts.join("-") {
+        empty if empty.is_empty() => "station".to_owned(),
+        fitted => fitted,
+    };
+    let mut numbers = 2..;
+    let mut name = fitted.clone();
+    while !taken.insert(name.clone()) {
+        let number: u32 = numbers.next().unwrap_or_default();
+        name = format!("{fitted}-{number}");
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_are_told_by_their_names() {
+        for (name, expected) in [
+            ("TCP upload BE1 osx", Some(Holds::Upload)),
+            ("TCP download::12", Some(Holds::Download)),
+            ("TCP download::12::tcp_rtt", None),
+            ("TCP download BE laptop", Some(Holds::Download)),
+            ("TCP download sum", None),
+            ("TCP upload fairness", None),
+            ("Ping (ms) ICMP3 osx", Some(Holds::Ping)),
+            ("Ping (ms) UDP BE1", Some(Holds::Ping)),
+            ("Ping (ms) avg", None),
+            ("HTTP latency::2", Some(Holds::Http)),
+            ("VoIP::delay", None),
+        ] {
+            assert_eq!(holds(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_series_is_its_hosts() {
+        let hosts = ["osx", "box osx", "server"].map(str::to_owned);
+        assert_eq!(host("TCP upload BE1 osx", &hosts), Some("osx"));
+        assert_eq!(host("TCP upload BE box osx", &hosts), Some("box osx"));
+        assert_eq!(host("Ping (ms) ICMP server (extra)", &hosts), Some("server"));
+        assert_eq!(host("Ping (ms) ICMP myserver", &hosts), None);
+    }
+
+    #[test]
+    fn every_host_becomes_a_name() {
+        let mut taken = BTreeSet::new();
+        for (host, name) in [
+            ("osx", "osx"),
+            ("10.0.0.1", "10-0-0-1"),
+            ("10-0-0.1", "10-0-0-1-2"),
+            ("<script>", "script"),
+            ("", "station"),
+            ("é::", "station-2"),
+        ] {
+            assert_eq!(station(host, &mut taken), name);
+        }
+    }
+}

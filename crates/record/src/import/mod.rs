@@ -1,0 +1,34 @@
+//! Other programs' files as runs, so that what they measured can be shown and compared.
+//!
+//! - [`flent`](mod@flent): its data files.
+
+pub mod flent;
+
+use crate::error::Error;
+use crate::header::{Ending, Header};
+use crate::recorder::Recorder;
+use crate::row::{Row, Sink};
+use crate::run::Run;
+use std::path::Path;
+
+/// A file of another program as what a run is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// What is known of the run; [`Header::source`] says where it comes from.
+    pub header: Header,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// Makes the run's folder; when `path` is taken, `path-2` and so on.
+///
+/// # Errors
+/// When it can't be written.
+pub fn record(path: &Path, imported: &Imported) -> Result<Run, Error> {
+    let mut recorder = Recorder::create(path, imported.header.clone())?;
+    let folder = recorder.path().to_owned();
+    for row in &imported.rows {
+        recorder.put(row).map_err(Error::io(&folder))?;
+    }
+    recorder.finish(&Ending::Complete)
+}
