@@ -3,6 +3,7 @@
 mod compare;
 mod conform;
 mod decode;
+mod explain;
 mod export;
 mod fetch;
 mod fleet;
@@ -16,6 +17,7 @@ mod validate;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use export::{ExportArgs, ExportFormat, FlentTest, ImportArgs};
 pub(crate) use fetch::{FetchArgs, Version};
 pub(crate) use fleet::{
@@ -60,6 +62,7 @@ pub(crate) enum Command {
     Fetch(Box<FetchArgs>),
     Report(ReportArgs),
     Compare(Box<CompareArgs>),
+    Explain(ExplainArgs),
     Runs(RunsArgs),
     Ui(UiArgs),
     Export(ExportArgs),

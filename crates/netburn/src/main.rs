@@ -8,6 +8,7 @@ mod conform;
 mod decode;
 mod doctor;
 mod exit;
+mod explain;
 mod export;
 mod fetch;
 mod fleet;
@@ -61,6 +62,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Runs(args) => record::runs(&args),
         Command::Ui(args) => ui::ui(&args),
         Command::Export(args) => export::export(&args),

@@ -6,7 +6,7 @@ use crate::page;
 use crate::terminal::{Look, data, say};
 use netburn_record::runs::{Listed, State, list};
 use netburn_record::summary::verdict_name;
-use netburn_record::{Error, Run, Summary, UnixTime};
+use netburn_record::{Error, Summary, UnixTime};
 use netburn_report::View;
 use netburn_report::plain::sanitise;
 use serde_json::json;
@@ -35,8 +35,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
         page::charts(&view, folder)?;
     }
     let mut text = written(&view.summary, args.format);
-    if let (Format::Text, Ok(run)) = (args.format, Run::open(&args.run)) {
-        text.push_str(&causes(&run));
+    if args.format == Format::Text {
+        text.push_str(&causes(&view));
     }
     data(&text)?;
     Ok(Ended::Ran)
@@ -92,19 +92,10 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
 }
 
 /// What the figures of a run suggest, for the end of its report; nothing where they suggest nothing.
-pub(crate) fn causes(run: &Run) -> String {
+pub(crate) fn causes(view: &View) -> String {
     let look = Look::of_stdout();
-    match netburn_report::explain::explain(run) {
-        Ok(causes) => {
-            let lines = netburn_report::explain::lines(&causes, look.width, look.colour);
-            lines.iter().map(|line| format!("{line}\n")).collect()
-        }
-        // The report stands without it; what is wrong with the columns is worth a word.
-        Err(error) => {
-            crate::terminal::say(&format!("nothing can be said of causes: {error}"));
-            String::new()
-        }
-    }
+    let lines = netburn_report::explain::lines(&view.causes, look.width, look.colour);
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A JSON document, for people's eyes too.

@@ -37,17 +37,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         }
     };
     say(&format!("kept in {}", done.folder.display()));
+    let mut text = written(&done.summary, args.format);
     match View::open(&done.folder) {
         Ok(view) => {
             if let Some(path) = page::keep(&done.folder, &view) {
                 say(&format!("the page is {}", path.display()));
             }
+            if args.format == Format::Text {
+                text.push_str(&causes(&view));
+            }
         }
         Err(error) => say(&format!("there is no page: {}", sanitise(&error.to_string()))),
-    }
-    let mut text = written(&done.summary, args.format);
-    if let (Format::Text, Ok(run)) = (args.format, Run::open(&done.folder)) {
-        text.push_str(&causes(&run));
     }
     match data(&text) {
         // How the run ended says more than that nobody reads on.

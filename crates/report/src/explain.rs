@@ -28,3 +28,7 @@ pub fn explain(run: &Run) -> Result<Vec<Cause>, Error> {
     run.rows(&mut |row| evidence.row(&row))?;
     Ok(evidence.causes(run.summary(), run.health()))
 }
+
+#[cfg(test)]
+#[path = "explain/tests.rs"]
+mod tests;

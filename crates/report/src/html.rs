@@ -6,6 +6,7 @@
 //! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them anew for zooming and hovering. Text from elsewhere
 //! enters markup through [`escaped()`] alone, and scripts through a document of JSON whose every `<` is escaped.
 
+mod causes;
 mod facts;
 mod head;
 mod rounds;
@@ -68,6 +69,7 @@ pub fn report(view: &View) -> String {
         section("environment", "Where it ran", &facts::environment(view)),
     ];
     body.extend(parts);
+    body.push_str(&section("causes", "What the figures suggest", &causes::causes(view)));
     document(&head::title(view), &body, &charts)
 }
 

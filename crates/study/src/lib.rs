@@ -4,11 +4,14 @@
 //! - [`judge`](mod@netburn_stats::judge): whether a change made a figure better or worse, from runs without and with it.
 //! - [`experiment`]: one scenario under several seeds and signals, and what comes of it.
 //! - [`validate`]: published cases, run over the models and held against their tolerances.
+//! - [`whatif`]: for the causes that a run's figures suggest, what changes against them would bring.
 
 pub mod experiment;
 #[doc(hidden)]
 pub mod fuzz;
+mod pool;
 pub mod sweep;
 pub mod validate;
+pub mod whatif;
 
 pub use netburn_stats::judge;

@@ -47,6 +47,11 @@ fn help_of_compare() {
 }
 
 #[test]
+fn help_of_explain() {
+    insta::assert_snapshot!(page(&["explain", "--help"]));
+}
+
+#[test]
 fn help_of_runs() {
     insta::assert_snapshot!(page(&["runs", "--help"]));
 }

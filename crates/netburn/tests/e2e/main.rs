@@ -9,6 +9,7 @@ mod common;
 mod comparing;
 mod counts;
 mod decode;
+mod explain;
 mod exporting;
 mod fetching;
 mod fleet;

@@ -31,10 +31,19 @@ pub struct Evidence {
     /// How many there are.
     pub(super) bins: usize,
     pub(super) stations: Vec<Seen>,
+    /// By station and workload; `None` where no operation can be late.
+    limits: Vec<Vec<Option<Limits>>>,
     /// Round trips of connections of which the server couldn't tell whose they are.
     pub(super) somebodys: RoundTrips,
     /// Why no figure can be believed, as whoever carried the packets says.
     pub(super) doubts: Vec<String>,
+}
+
+/// When an operation is late, and how long one without an end is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    good: Duration,
+    longest: Duration,
 }
 
 /// What is known of one station.
@@ -107,6 +116,11 @@ impl Evidence {
             bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
             width,
             stations: vec![Seen::default(); plan.stations.len()],
+            limits: plan
+                .stations
+                .iter()
+                .map(|station| station.workloads.iter().map(|w| Limits::of(&w.config)).collect())
+                .collect(),
             plan: plan.clone(),
             ground,
             somebodys: RoundTrips::default(),
@@ -134,22 +148,18 @@ impl Evidence {
     }
 
     fn operation(&mut self, station: u16, workload: u16, operation: &Operation) {
-        let planned = self.plan.stations.get(usize::from(station));
-        let Some(config) = planned.and_then(|s| Some(&s.workloads.get(usize::from(workload))?.config)) else {
+        let limits = self.limits.get(usize::from(station));
+        let Some(Limits { good, longest }) = limits.and_then(|of| *of.get(usize::from(workload))?) else {
             return;
         };
-        let Some(limit) = limit(config) else { return };
         let missed = match (operation.latency(), operation.outcome) {
             (_, Outcome::Cut) => false,
-            (Some(latency), _) => latency > limit,
+            (Some(latency), _) => latency > good,
             (None, _) => true,
         };
         if missed {
-            let longest = operation
-                .due
-                .checked_add(config.timeout.max(limit))
-                .unwrap_or(operation.due);
-            self.wait(station, operation.due, operation.finished.unwrap_or(longest));
+            let last = operation.due.checked_add(longest).unwrap_or(operation.due);
+            self.wait(station, operation.due, operation.finished.unwrap_or(last));
         }
     }
 
@@ -257,13 +267,19 @@ impl Evidence {
     }
 }
 
-/// The latency that an operation of such a workload must keep to; of a probe without a goal, what somebody notices.
-fn limit(config: &Config) -> Option<Duration> {
-    let goals = config.goals.iter().filter_map(|goal| match goal {
-        Goal::Latency { limit } => Some(*limit),
-        _ => None,
-    });
-    goals.min().or((config.kind == Kind::Probe).then_some(NOTICED))
+impl Limits {
+    /// Of such a workload; of a probe without a goal, what somebody notices is too late.
+    fn of(config: &Config) -> Option<Limits> {
+        let goals = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            _ => None,
+        });
+        let good = goals.min().or((config.kind == Kind::Probe).then_some(NOTICED))?;
+        Some(Limits {
+            good,
+            longest: config.timeout.max(good),
+        })
+    }
 }
 
 impl Link {

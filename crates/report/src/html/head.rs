@@ -201,7 +201,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
 }
 
 /// A sentence of ours, what stands between backquotes as code.
-fn ticked(text: &str) -> String {
+pub(super) fn ticked(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {
         1 => format!("<code>{part}</code>"),

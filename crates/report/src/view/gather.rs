@@ -5,6 +5,7 @@ use super::buffer::{Arrivals, Levels};
 use super::{
     AirBin, AirView, Curve, Histogram, LatencyBin, LinkBin, MOST_MARKS, Mark, MarkKind, StationView, View, WorkloadView,
 };
+use crate::explain::Evidence;
 use netburn_record::row::BASELINE;
 use netburn_record::summary::LatencyMs;
 use netburn_record::{
@@ -40,7 +41,7 @@ impl View {
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let plan = &run.header().plan;
-        let mut gathering = Gathering::new(plan);
+        let mut gathering = Gathering::new(plan, Evidence::new(plan, run.header().ground));
         let folders = run.repeats();
         if folders.is_empty() {
             gathering.round(run, None);
@@ -61,6 +62,7 @@ impl View {
 /// What is counted of a run's rows.
 struct Gathering<'a> {
     plan: &'a Plan,
+    evidence: Evidence,
     bins: Bins,
     /// The rounds that were counted.
     rounds: u32,
@@ -110,10 +112,11 @@ struct AirCount {
 }
 
 impl<'a> Gathering<'a> {
-    fn new(plan: &'a Plan) -> Self {
+    fn new(plan: &'a Plan, evidence: Evidence) -> Self {
         let bins = Bins::of(plan);
         Gathering {
             plan,
+            evidence,
             bins,
             rounds: 0,
             stations: plan
@@ -140,13 +143,16 @@ impl<'a> Gathering<'a> {
                 .filter(|c| c.drift_ppm.is_some())
                 .cloned();
         }
-        let damage = run.rows_partly(&mut |row| match row {
-            Row::Operation(row) => self.operation(&row),
-            Row::Interval(row) => self.interval(&row),
-            Row::Air(row) => self.air(&row),
-            Row::Connection(row) => self.connection(&row),
-            Row::Link(row) => self.link(&row),
-            Row::Event(row) => self.event(&row, number),
+        let damage = run.rows_partly(&mut |row| {
+            self.evidence.row(&row);
+            match row {
+                Row::Operation(row) => self.operation(&row),
+                Row::Interval(row) => self.interval(&row),
+                Row::Air(row) => self.air(&row),
+                Row::Connection(row) => self.connection(&row),
+                Row::Link(row) => self.link(&row),
+                Row::Event(row) => self.event(&row, number),
+            }
         });
         self.missing.extend(damage.iter().map(ToString::to_string));
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
@@ -395,6 +401,7 @@ impl<'a> Gathering<'a> {
             stations,
             marks: self.marks,
             more_marks: self.more_marks,
+            causes: self.evidence.causes(summary, run.health()),
             missing: self.missing,
         }
     }

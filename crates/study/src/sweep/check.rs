@@ -2,7 +2,7 @@
 
 use super::columns::{Column, columns};
 use super::grid::Grid;
-use super::pool::each;
+use crate::pool::each;
 use netburn_scenario::{Ground, Plan};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -18,7 +18,6 @@ mod grid;
 mod json;
 mod judged;
 mod parquet;
-mod pool;
 mod rows;
 mod run;
 mod table;

@@ -2,7 +2,7 @@
 
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
-use super::pool::each;
+use crate::pool::each;
 use netburn_record::summary::Summariser;
 use netburn_record::{Ending, Header, Sink, Summary};
 use netburn_scenario::Plan;

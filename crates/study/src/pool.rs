@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Calls `work` once with each of 0 to `count` − 1, on up to `threads` threads.
-pub(super) fn each(count: u64, threads: usize, work: &(dyn Fn(u64) + Sync)) {
+pub(crate) fn each(count: u64, threads: usize, work: &(dyn Fn(u64) + Sync)) {
     let next = AtomicU64::new(0);
     let worker = || {
         loop {

@@ -1,0 +1,118 @@
+//! `netburn explain`: what a run's figures suggest, and what would help by the simulator.
+
+use crate::args::{ExplainArgs, Format};
+use crate::exit::{Ended, Stop};
+use crate::record::{document, unopened};
+use crate::signals;
+use crate::terminal::{Look, data, over, say, stderr_is_terminal};
+use netburn_record::Run;
+use netburn_report::explain::{Cause, explain as causes_of};
+use netburn_report::ground::sentence;
+use netburn_report::plain::wrap;
+use netburn_scenario::{Document, Ground, Plan};
+use netburn_study::whatif::{Answers, CantAnswer, Proposed, answer, json, text, what_ifs};
+use std::sync::{Mutex, PoisonError};
+
+/// `netburn explain RUN`.
+pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
+    let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
+    let causes = causes_of(&run).map_err(|error| unopened(&args.run, error))?;
+    let (proposed, answers) = match args.runs {
+        0 => (Proposed::default(), None),
+        _ => helped(args, &run, &causes)?,
+    };
+    let written = match args.format {
+        Format::Json => document(&json(
+            &run.path().to_string_lossy(),
+            &causes,
+            &proposed,
+            answers.as_ref(),
+        )),
+        Format::Text => {
+            let look = Look::of_stdout();
+            let mut said = wrap(sentence(run.header().ground), look.width, "").join("\n");
+            said.push_str("\n\n");
+            said.push_str(&text(&causes, &proposed, answers.as_ref(), look.width, look.colour));
+            said
+        }
+    };
+    data(&written)?;
+    Ok(Ended::Ran)
+}
+
+/// What would help, simulated.
+fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Proposed, Option<Answers>), Stop> {
+    if causes.is_empty() {
+        return Ok((Proposed::default(), None));
+    }
+    let plan = match simulated(args, &run.header().plan)? {
+        Ok(plan) => plan,
+        Err(why) => {
+            let proposed = Proposed {
+                without: vec![format!("What would help can't be simulated: {why}")],
+                ..Proposed::default()
+            };
+            return Ok((proposed, None));
+        }
+    };
+    let proposed = what_ifs(&plan, run.summary(), causes);
+    if proposed.what_ifs.is_empty() {
+        return Ok((proposed, None));
+    }
+    let threads = match args.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let stop = signals::stop_flag()?;
+    let changes = proposed.what_ifs.len();
+    let plural = if changes == 1 { "change" } else { "changes" };
+    say(&format!(
+        "simulating the run as it is and with {changes} {plural}, {} times each: a model of it, not the network itself",
+        args.runs
+    ));
+    let shown = Mutex::new(0);
+    let progress = |done: u64, of: u64| {
+        if stderr_is_terminal() {
+            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            over(&format!("{done} of {of} runs"), &mut last);
+        }
+    };
+    let answers = answer(
+        &plan,
+        proposed.what_ifs.clone(),
+        usize::from(args.runs),
+        threads,
+        stop,
+        &progress,
+    );
+    if stderr_is_terminal() {
+        over("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    match answers {
+        Ok(answers) => Ok((proposed, Some(answers))),
+        Err(CantAnswer::Stopped) => Err(Stop::NotMeasured("interrupted".to_owned())),
+        Err(error) => {
+            let proposed = Proposed {
+                without: vec![format!("What would help can't be simulated: {error}.")],
+                ..Proposed::default()
+            };
+            Ok((proposed, None))
+        }
+    }
+}
+
+/// The plan to be simulated, or why there is none: a run on real devices needs no air in its scenario.
+fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, Stop> {
+    let mut document = Document::from_json(&plan.to_json());
+    if let Some(duration) = &args.duration {
+        document
+            .set("duration", duration)
+            .map_err(|error| Stop::Wrong(error.to_string()))?;
+        // What is wrong then is the time that was asked for.
+        document.resolve().map_err(|error| Stop::Wrong(error.to_string()))?;
+    }
+    Ok(match document.resolve_for(Ground::Simulate) {
+        Ok((plan, _)) => Ok(plan),
+        Err(_) => Err("the run's scenario doesn't say how the air is (`joins`, `signal`). With that in it, on --on simulate, it could be".to_owned()),
+    })
+}

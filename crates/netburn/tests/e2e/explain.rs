@@ -1,0 +1,103 @@
+//! What a run's figures suggest: at the end of its report, on its page, and with what would help.
+
+use crate::common::{Bench, finish};
+use serde_json::Value;
+use std::fs;
+
+/// A slow neighbour behind one FIFO.
+const HOUSE: &str = r#"
+duration = "15 s"
+baseline = "1 s"
+[ap.home]
+queue = "fifo"
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[station.laptop]
+joins = "home.5g"
+signal = "-45 dBm"
+workload = ["browsing", "probe"]
+[station.tablet]
+joins = "home.5g"
+signal = "-86 dBm"
+workload = "download"
+"#;
+
+#[test]
+fn a_report_ends_with_causes_and_explain_says_what_would_help() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    let said = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--out", "run"]))
+        .expect(0)
+        .out();
+    let (_, causes) = said
+        .split_once("What the figures suggest:\n")
+        .expect("causes at the end");
+    assert!(
+        causes.starts_with("1. tablet is slow and takes the air of laptop\n"),
+        "{causes}"
+    );
+    let again = finish(bench.netburn(["report", "run"])).expect(0).out();
+    assert!(again.ends_with(causes), "{again}");
+    let page = fs::read_to_string(bench.path("run").join("report.html")).unwrap();
+    assert!(page.contains("What the figures suggest") && page.contains("tablet is slow and takes the air of laptop"));
+
+    let explained = finish(bench.netburn(["explain", "run", "--runs", "3", "--format", "json"])).expect(0);
+    let explained: Value = explained.json();
+    assert_eq!(explained["schema"], "netburn.explain/1");
+    assert_eq!(explained["causes"][0]["kind"], "slow-neighbour");
+    assert_eq!(explained["causes"][0]["by"], serde_json::json!(["tablet"]));
+    let fair = &explained["what_ifs"][0];
+    assert_eq!(fair["set"], serde_json::json!({ "ap.home.queue": "airtime" }));
+    let figures = fair["figures"].as_array().unwrap();
+    let probe = figures
+        .iter()
+        .find(|f| f["workload"] == "probe" && f["figure"] == "p95_ms")
+        .unwrap();
+    assert_eq!(probe["judgement"], "better");
+    assert!(probe["after"].as_f64() < probe["before"].as_f64());
+
+    // The change that it shows can be made as shown.
+    let text = finish(bench.netburn(["explain", "run", "--runs", "3", "--duration", "5s"]))
+        .expect(0)
+        .out();
+    assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
+    let mended = [
+        "run",
+        "house.toml",
+        "--on",
+        "simulate",
+        "--out",
+        "mended",
+        "--set",
+        "ap.home.queue=airtime",
+    ];
+    let said = finish(bench.netburn(mended)).expect(0).out();
+    assert!(!said.contains("What the figures suggest"), "{said}");
+    let nothing = finish(bench.netburn(["explain", "mended"])).expect(0).out();
+    assert!(nothing.contains("suggest no cause"), "{nothing}");
+}
+
+#[test]
+fn what_cannot_be_explained_is_told() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("empty")).unwrap();
+    let wrong = finish(bench.netburn(["explain", "empty"])).expect(2);
+    assert!(wrong.stderr.contains("empty"), "{}", wrong.stderr);
+    finish(bench.netburn(["explain", "nowhere"])).expect(2);
+    bench.write("house.toml", HOUSE);
+    finish(bench.netburn([
+        "run",
+        "house.toml",
+        "--on",
+        "simulate",
+        "--out",
+        "run",
+        "--duration",
+        "3s",
+    ]))
+    .expect(0);
+    let wrong = finish(bench.netburn(["explain", "run", "--duration", "soon"]));
+    assert!(wrong.expect(2).stderr.contains("soon"));
+}

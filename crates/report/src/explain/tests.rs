@@ -1,0 +1,312 @@
+//! Rules on rows made by hand: what the simulator can't bring about. What it can is held to the confusion matrix (crate `study`).
+
+use super::*;
+use netburn_record::health::Role;
+use netburn_record::summary::Summariser;
+use netburn_record::{
+    AirRow, Ending, EventKind, EventRow, Ground, Header, Health, IntervalRow, LinkRow, OperationRow, Row, Sink as _,
+};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Operation, Outcome};
+use proptest::prelude::*;
+
+const PLAN: &str = r#"
+duration = "20 s"
+[station.laptop]
+workload = "voip"
+[station.tablet]
+workload = "download"
+"#;
+
+fn plan() -> Plan {
+    let document = Document::from_toml("house", PLAN).unwrap();
+    document.resolve_for(Ground::Fleet).unwrap().0
+}
+
+/// What is named in a fleet's run of these rows.
+fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
+    let plan = plan();
+    let header = Header {
+        ground: Ground::Fleet,
+        ..Header::simulated(plan.clone())
+    };
+    let mut evidence = Evidence::new(&plan, Ground::Fleet);
+    let mut summariser = Summariser::new(header);
+    for row in rows {
+        evidence.row(row);
+        summariser.put(row).unwrap();
+    }
+    evidence.causes(&summariser.finish("run", &Ending::Complete), health)
+}
+
+/// A voice frame of the laptop's that was due at `ms` and took `took` ms.
+fn frame(ms: i64, took: u64) -> Row {
+    let due = Instant::from_millis(ms);
+    Row::Operation(OperationRow {
+        station: 0,
+        workload: 0,
+        operation: Operation {
+            sequence: (ms / 100) as u64,
+            due,
+            started: Some(due),
+            connected: None,
+            first_byte: None,
+            finished: Some(due + Duration::from_millis(took)),
+            bytes: 16_384,
+            outcome: Outcome::Finished,
+            far: None,
+        },
+    })
+}
+
+/// Content that came to a station in each second.
+fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
+    (0..20).map(move |second| {
+        Row::Interval(IntervalRow {
+            station,
+            workload: 0,
+            at: Instant::from_secs(second),
+            bytes_down: mbps * 125_000,
+            bytes_up: 0,
+        })
+    })
+}
+
+/// A look at a station's link in each second, from before the load on.
+fn link(station: u16, rate_mbps: u64, before: u32, during: u32) -> impl Iterator<Item = Row> {
+    (-3..20).map(move |second| {
+        Row::Link(LinkRow {
+            station,
+            at: Instant::from_secs(second),
+            rx_rate_bps: Some(rate_mbps * 1_000_000),
+            tx_rate_bps: Some(rate_mbps * 1_000_000),
+            frequency_mhz: Some(5180),
+            busy_ppm: Some(if second < 0 { before } else { during }),
+            ..LinkRow::default()
+        })
+    })
+}
+
+fn kinds(causes: &[Cause]) -> Vec<Kind> {
+    causes.iter().map(|cause| cause.kind).collect()
+}
+
+fn agent(name: &str, station: &str) -> Health {
+    Health {
+        name: name.to_owned(),
+        role: Role::Agent,
+        stations: vec![station.to_owned()],
+        lateness_us_p50: 10.0,
+        lateness_us_p99: 40.0,
+        lateness_us_max: 900.0,
+        lateness_count: 1_000,
+        missed_sends: 0,
+        cpu: 0.2,
+        machine_busy: 0.5,
+        service_us_p99: 0.0,
+        refused: 0,
+        bytes_down: 0,
+        bytes_up: 0,
+        operations: 1_000,
+    }
+}
+
+#[test]
+fn whoever_is_well_has_no_cause() {
+    let rows: Vec<Row> = (0..190)
+        .map(|n| frame(n * 100, 20))
+        .chain(moved(1, 80))
+        .chain(link(0, 866, 50_000, 300_000))
+        .collect();
+    assert_eq!(named(&rows, &[agent("a1", "laptop")]), []);
+    assert_eq!(named(&[], &[]), []);
+}
+
+#[test]
+fn a_generator_or_server_out_of_breath_is_a_doubt() {
+    let tired = Health {
+        cpu: 0.97,
+        lateness_us_p99: 12_500.0,
+        ..agent("a1", "laptop")
+    };
+    let causes = named(&[], &[tired, agent("a2", "tablet")]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(
+        (causes[0].severity, &causes[0].stations[..]),
+        (Severity::Doubt, &["laptop".to_owned()][..])
+    );
+    assert_eq!(
+        causes[0].figure,
+        "Agent a1 kept 97 % of a core busy (figures are believed below 95 %) and acted 12.5 ms late at the 99th percentile (believed up to \
+         10.0 ms)."
+    );
+    let server = Health {
+        role: Role::Server,
+        stations: Vec::new(),
+        refused: 3,
+        ..agent("server", "")
+    };
+    let causes = named(&[], &[server]);
+    assert_eq!(kinds(&causes), [Kind::Server]);
+    assert!(
+        causes[0].figure.contains("refused or failed 3 requests"),
+        "{}",
+        causes[0].figure
+    );
+}
+
+/// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.
+#[test]
+fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
+    let late = (0..190).map(|n| frame(n * 100, 300));
+    let rows: Vec<Row> = late
+        .chain(moved(0, 1))
+        .chain(moved(1, 20))
+        .chain(link(0, 866, 0, 900_000))
+        .chain(link(1, 30, 0, 900_000))
+        .collect();
+    let causes = named(&rows, &[]);
+    assert_eq!(kinds(&causes), [Kind::SlowNeighbour], "{causes:#?}");
+    assert_eq!(
+        (&causes[0].stations[..], &causes[0].by[..]),
+        (&["laptop".to_owned()][..], &["tablet".to_owned()][..])
+    );
+    assert!(
+        causes[0]
+            .figure
+            .contains("tablet had 99.8 % of the airtime and moved 95.2 % of the bytes, by the rates of the links"),
+        "{}",
+        causes[0].figure
+    );
+    // The same on a link as fast as the laptop's.
+    let late = (0..190).map(|n| frame(n * 100, 300));
+    let rows: Vec<Row> = late
+        .chain(moved(0, 1))
+        .chain(moved(1, 20))
+        .chain(link(0, 866, 0, 900_000))
+        .chain(link(1, 866, 0, 900_000))
+        .collect();
+    assert_eq!(named(&rows, &[]), []);
+}
+
+#[test]
+fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
+    let rows = |before| -> Vec<Row> {
+        (0..190)
+            .map(|n| frame(n * 100, 300))
+            .chain(link(0, 144, before, 950_000))
+            .collect()
+    };
+    let causes = named(&rows(600_000), &[]);
+    assert_eq!(kinds(&causes), [Kind::FullBand]);
+    assert!(
+        causes[0]
+            .figure
+            .starts_with("The channel was 60 % busy before the load began, and 95 % during it."),
+        "{}",
+        causes[0].figure
+    );
+    assert_eq!(named(&rows(100_000), &[]), []);
+}
+
+#[test]
+fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
+    // The laptop moves most: neither line nor server is the tablet's limit.
+    let rows = |other, link_rate| -> Vec<Row> {
+        moved(1, 40)
+            .chain(moved(0, other))
+            .chain(link(1, link_rate, 0, 300_000))
+            .collect()
+    };
+    let causes = named(&rows(200, 300), &[]);
+    assert_eq!(kinds(&causes), [Kind::Adapter]);
+    assert_eq!(causes[0].severity, Severity::Notable);
+    assert_eq!(named(&rows(50, 300), &[]), [], "nobody else shows that there was more");
+    assert_eq!(named(&rows(200, 72), &[]), [], "the link is no faster");
+}
+
+#[test]
+fn what_is_late_around_a_roam_is_the_roams() {
+    let roam = |length| {
+        Row::Event(EventRow {
+            station: Some(0),
+            workload: None,
+            at: Instant::from_secs(5),
+            length,
+            kind: EventKind::Roam,
+            text: String::new(),
+        })
+    };
+    // Those due from 5 to 6.2 s are late.
+    let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
+    let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
+    let causes = named(&rows, &[]);
+    assert_eq!(kinds(&causes), [Kind::Roaming]);
+    assert!(
+        causes[0].figure.contains(
+            "It moved once, and nothing arrived for up to 1.20 s; 12 of the 12 times that something was late (100 %)"
+        ),
+        "{}",
+        causes[0].figure
+    );
+    assert_eq!(
+        named(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
+        [],
+        "nobody notices 40 ms"
+    );
+    let elsewhere: Vec<Row> = (0..190)
+        .map(|n| frame(n * 100, if n > 90 { 800 } else { 20 }))
+        .chain([roam(1_200_000_000)])
+        .collect();
+    assert_eq!(named(&elsewhere, &[]), [], "what is late is so long after");
+}
+
+#[test]
+fn lines_hold_no_character_that_a_terminal_acts_on() {
+    let cause = Cause {
+        kind: Kind::Adapter,
+        severity: Severity::Serious,
+        title: "a\u{1b}[2Jb".to_owned(),
+        figure: "c\u{9b}d\n".to_owned(),
+        advice: "e\u{202e}".to_owned(),
+        stations: Vec::new(),
+        by: Vec::new(),
+    };
+    let lines = lines(&[cause], 80, false);
+    assert_eq!(lines[1], "What the figures suggest:");
+    assert!(
+        lines
+            .iter()
+            .all(|line| !line.chars().any(char::is_control) && !line.contains('\u{202e}')),
+        "{lines:?}"
+    );
+    assert_eq!(super::lines(&[], 80, false), Vec::<String>::new());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whatever rows there are, in whatever order: an answer, without a figure that is no number.
+    #[test]
+    fn any_rows_are_answered(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
+        let rows: Vec<Row> = rows
+            .into_iter()
+            .map(|(kind, station, tenth, value)| {
+                let at = Instant::from_millis(tenth * 100);
+                let small = value >> 40;
+                match kind {
+                    0 => frame(tenth * 100, small & 0xfff),
+                    1 => Row::Interval(IntervalRow { station, workload: 0, at, bytes_down: small, bytes_up: small / 3 }),
+                    2 => Row::Air(AirRow { station, at, airtime_down: Duration::from_nanos(small), transmissions: small & 0xff, ..AirRow::default() }),
+                    3 => Row::Link(LinkRow { station, at, rx_rate_bps: Some(value), busy_ppm: Some(small as u32), frequency_mhz: Some(5180), ..LinkRow::default() }),
+                    _ => Row::Event(EventRow { station: Some(station), workload: Some(0), at, length: value, kind: if kind == 4 { EventKind::Roam } else { EventKind::Stall }, text: String::new() }),
+                }
+            })
+            .collect();
+        for cause in named(&rows, &[agent("a1", "laptop")]) {
+            let text = format!("{} {} {}", cause.title, cause.figure, cause.advice);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The confusion matrix: each cause has a scenario of its own in which it is named, and is silent in the others.
+//!
+//! `NETBURN_REGENERATE=1` runs it under twenty seeds and writes the matrix into docs/EXPLAIN.md.
+
+use netburn_record::health::Role;
+use netburn_record::summary::Summariser;
+use netburn_record::{Ending, EventKind, EventRow, Ground, Header, Health, Row, Sink as _};
+use netburn_report::explain::{Cause, Evidence, Kind};
+use netburn_scenario::Plan;
+use netburn_study::experiment::Grid;
+use netburn_units::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// By how many hundredths of a decibel all signals are moved.
+const SHIFTS: [i32; 3] = [-300, 0, 300];
+
+/// What takes a scenario's cause away: then none is named.
+const MENDED: [(&str, &str, &str); 7] = [
+    ("server", "server.link.rate", "1000 Mbit/s"),
+    ("adapter", "station.tv.limit", "200 Mbit/s"),
+    ("full-band", "ap.home.radio.2g.busy", "10 %"),
+    ("slow-neighbour", "ap.home.queue", "airtime"),
+    ("upload-bloat", "ap.home.wan.queue", "32 KiB"),
+    ("download-bloat", "ap.home.queue", "airtime"),
+    ("small-queues", "station.laptop.tsq", "2025"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A row of the matrix.
+struct Case {
+    /// As the page has it.
+    title: String,
+    scenario: String,
+    set: Vec<(String, String)>,
+    /// What is to be named.
+    wanted: Option<Kind>,
+    named: BTreeMap<Kind, usize>,
+}
+
+/// Every scenario with its cause, then those without one.
+fn cases() -> Vec<Case> {
+    let own = scenarios().into_iter().map(|name| Case {
+        title: format!("`{name}`"),
+        wanted: Kind::ALL.into_iter().find(|kind| kind.name() == name),
+        scenario: name,
+        set: Vec::new(),
+        named: BTreeMap::new(),
+    });
+    let mended = MENDED.iter().map(|(name, key, value)| Case {
+        title: format!("`{name}` with `{key} = \"{value}\"`"),
+        wanted: None,
+        scenario: (*name).to_owned(),
+        set: vec![((*key).to_owned(), (*value).to_owned())],
+        named: BTreeMap::new(),
+    });
+    own.chain(mended).collect()
+}
+
+/// The scenarios, by name: the cause that is to be named, or `well`.
+fn scenarios() -> Vec<String> {
+    let files = std::fs::read_dir(root().join("scenarios/causes")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names
+        .map(|name| name.strip_suffix(".toml").unwrap().to_owned())
+        .collect();
+    let place = |name: &String| Kind::ALL.iter().position(|kind| kind.name() == name);
+    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    names
+}
+
+/// What is named in a simulated run, with what the simulator can't bring about written by hand.
+fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
+    let ground = match scenario {
+        "generator" => Ground::Lab,
+        _ => Ground::Simulate,
+    };
+    let mut evidence = Evidence::new(plan, ground);
+    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
+    let mut put = |row: &Row| {
+        evidence.row(row);
+        summariser.put(row).unwrap();
+    };
+    netburn_simulate::run(plan, |_, rows| {
+        rows.iter().for_each(&mut put);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    if scenario == "roaming" {
+        moves(plan).iter().for_each(&mut put);
+    }
+    let summary = summariser.finish(scenario, &Ending::Complete);
+    let health = if scenario == "generator" {
+        exhausted(plan)
+    } else {
+        Vec::new()
+    };
+    evidence.causes(&summary, &health)
+}
+
+/// The moves that a fleet's agent would have seen where the scenario silences its phone.
+fn moves(plan: &Plan) -> Vec<Row> {
+    let changes: Vec<Duration> = plan.changes.iter().map(|change| change.time).collect();
+    let gaps = changes
+        .chunks_exact(2)
+        .map(|pair| (pair[0], pair[1].saturating_sub(pair[0])));
+    let row = |(from, length): (Duration, Duration)| {
+        Row::Event(EventRow {
+            station: Some(0),
+            workload: None,
+            at: Instant::ZERO + from,
+            length: length.as_nanos(),
+            kind: EventKind::Roam,
+            text: "02:00:00:00:01:00 to 02:00:00:00:02:00".to_owned(),
+        })
+    };
+    gaps.map(row).collect()
+}
+
+/// What an agent says of itself on a machine without time for it, and a server that is well.
+fn exhausted(plan: &Plan) -> Vec<Health> {
+    let agent = Health {
+        name: "a1".to_owned(),
+        role: Role::Agent,
+        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        lateness_us_p50: 900.0,
+        lateness_us_p99: 38_000.0,
+        lateness_us_max: 120_000.0,
+        lateness_count: 10_000,
+        missed_sends: 12,
+        cpu: 0.99,
+        machine_busy: 1.0,
+        service_us_p99: 0.0,
+        refused: 0,
+        bytes_down: 1,
+        bytes_up: 0,
+        operations: 988,
+    };
+    let server = Health {
+        name: "server".to_owned(),
+        role: Role::Server,
+        stations: Vec::new(),
+        lateness_us_p99: 40.0,
+        missed_sends: 0,
+        cpu: 0.1,
+        machine_busy: 0.9,
+        service_us_p99: 300.0,
+        ..agent.clone()
+    };
+    vec![agent, server]
+}
+
+/// How often each cause was named in each scenario's runs, and how many those were.
+fn matrix(seeds: u64) -> (Vec<Case>, usize) {
+    let mut cases = cases();
+    let plans = |(index, case): (usize, &Case)| {
+        let path = root().join(format!("scenarios/causes/{}.toml", case.scenario));
+        let grid = Grid {
+            seeds: (1, seeds),
+            shifts: SHIFTS.to_vec(),
+            set: case.set.clone(),
+            ..Grid::of(path.to_str().unwrap())
+        };
+        let runs = grid.runs().unwrap().into_iter();
+        runs.map(|run| (index, run.plan)).collect::<Vec<_>>()
+    };
+    let work: Vec<(usize, Plan)> = cases.iter().enumerate().flat_map(plans).collect();
+    let found: Mutex<Vec<(usize, BTreeSet<Kind>)>> = Mutex::new(Vec::new());
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((index, plan)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let kinds = named(&cases[*index].scenario, plan)
+                        .iter()
+                        .map(|cause| cause.kind)
+                        .collect();
+                    found.lock().unwrap().push((*index, kinds));
+                }
+            });
+        }
+    });
+    for (index, kinds) in found.into_inner().unwrap() {
+        for kind in kinds {
+            *cases[index].named.entry(kind).or_default() += 1;
+        }
+    }
+    (cases, seeds as usize * SHIFTS.len())
+}
+
+fn written(cases: &[Case]) -> String {
+    let mut text = "| scenario |".to_owned();
+    Kind::ALL
+        .iter()
+        .for_each(|kind| text.push_str(&format!(" {} |", kind.name())));
+    text.push_str("\n|---|");
+    Kind::ALL.iter().for_each(|_| text.push_str("---|"));
+    for case in cases {
+        text.push_str(&format!("\n| {} |", case.title));
+        for kind in Kind::ALL {
+            match case.named.get(&kind) {
+                Some(count) => text.push_str(&format!(" {count} |")),
+                None => text.push_str(" – |"),
+            }
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// Each row's own cause in all its runs, and no other in any.
+fn is_diagonal(cases: &[Case], runs: usize) -> bool {
+    let wanted = |case: &Case| {
+        case.wanted
+            .map(|kind| (kind, runs))
+            .into_iter()
+            .collect::<BTreeMap<_, _>>()
+    };
+    cases.iter().all(|case| case.named == wanted(case))
+}
+
+/// The seeds of the page's matrix.
+const SEEDS: u64 = 20;
+
+const BEGIN: &str = "<!-- the matrix -->\n";
+const END: &str = "<!-- its end -->\n";
+
+#[test]
+fn each_cause_is_named_in_its_own_scenario_and_in_no_other() {
+    let regenerate = std::env::var_os("NETBURN_REGENERATE").is_some();
+    let (cases, runs) = matrix(if regenerate { SEEDS } else { 1 });
+    let text = written(&cases);
+    let page = root().join("docs/EXPLAIN.md");
+    let doc = std::fs::read_to_string(&page).unwrap();
+    let (before, rest) = doc.split_once(BEGIN).expect("a place for the matrix");
+    let (found, after) = rest.split_once(END).expect("an end of it");
+    if regenerate {
+        std::fs::write(&page, format!("{before}{BEGIN}{text}{END}{after}")).unwrap();
+    }
+    assert!(is_diagonal(&cases, runs), "of {runs} runs each:\n{text}");
+    assert_eq!(
+        cases.len(),
+        Kind::ALL.len() + 1 + MENDED.len(),
+        "each cause has a scenario"
+    );
+    // The page has the same rows and columns; where none is named here, none is there.
+    if !regenerate {
+        let all = format!(" {} |", SEEDS as usize * SHIFTS.len());
+        assert_eq!(
+            found.replace(&all, &format!(" {runs} |")),
+            text,
+            "NETBURN_REGENERATE=1 writes docs/EXPLAIN.md anew"
+        );
+    }
+}
