@@ -9,10 +9,11 @@ use crate::record::document;
 use crate::terminal::{Look, data, say};
 use netburn_report::compare::{Comparison, Options, Ranking, Side, name};
 use netburn_report::plain::sanitise;
+use netburn_report::view::View;
 use netburn_stats::judge::Judgement;
 use netburn_units::Seed;
 use read::Reader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `netburn compare A… --against B…`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Ended, Stop> {
@@ -32,12 +33,11 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
     let mut reader = Reader::default();
     if let Some(dir) = &args.matrix {
         let matrix = matrix::read(dir, args.baseline.as_deref(), options, &mut reader)?;
+        let look = Look::of_stdout();
         data(&match args.format {
             CompareFormat::Json => document(&matrix.json()),
-            CompareFormat::Text => {
-                let look = Look::of_stdout();
-                matrix.text(look.width, look.colour)
-            }
+            CompareFormat::Html => matrix.html(),
+            CompareFormat::Text => matrix.text(look.width, look.colour),
         })?;
         return Ok(ended(args, &reader, &matrix.comparisons.iter().collect::<Vec<_>>()));
     }
@@ -51,7 +51,7 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
             return Err(reader.unreadable("--ranked takes two runs or more"));
         }
         name(&mut sides.iter_mut().collect::<Vec<_>>());
-        data(&ranked(Ranking::new(sides, options), args.format))?;
+        data(&ranked(&Ranking::new(sides, options), args.format))?;
         return Ok(match reader.failed.is_empty() {
             true => Ended::Ran,
             false => Ended::NotMeasured,
@@ -69,12 +69,11 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
 }
 
 /// What came of scenarios that ran in turns: the others held against the first.
-pub(crate) fn in_turns(mut sides: Vec<Side>, json: bool) -> String {
-    let format = if json { CompareFormat::Json } else { CompareFormat::Text };
+pub(crate) fn in_turns(mut sides: Vec<Side>, format: CompareFormat) -> String {
     name(&mut sides.iter_mut().collect::<Vec<_>>());
     match <[Side; 2]>::try_from(sides) {
         Ok([against, these]) => written(&Comparison::new(these, against, Options::default()), format),
-        Err(sides) => ranked(Ranking::new(sides, Options::default()), format),
+        Err(sides) => ranked(&Ranking::new(sides, Options::default()), format),
     }
 }
 
@@ -87,23 +86,34 @@ fn options(args: &CompareArgs) -> Options {
 }
 
 fn written(comparison: &Comparison, format: CompareFormat) -> String {
+    let look = Look::of_stdout();
     match format {
         CompareFormat::Json => document(&comparison.json()),
-        CompareFormat::Text => {
-            let look = Look::of_stdout();
-            comparison.text(look.width, look.colour)
-        }
+        CompareFormat::Html => comparison.html(&views(&comparison.these), &views(&comparison.against)),
+        CompareFormat::Text => comparison.text(look.width, look.colour),
     }
 }
 
-fn ranked(ranking: Ranking, format: CompareFormat) -> String {
+fn ranked(ranking: &Ranking, format: CompareFormat) -> String {
+    let look = Look::of_stdout();
     match format {
         CompareFormat::Json => document(&ranking.json()),
-        CompareFormat::Text => {
-            let look = Look::of_stdout();
-            ranking.text(look.width, look.colour)
-        }
+        CompareFormat::Html => ranking.html(&ranking.sides.iter().map(views).collect::<Vec<_>>()),
+        CompareFormat::Text => ranking.text(look.width, look.colour),
     }
+}
+
+/// The curves of a side's folders; a summary as a file has none.
+fn views(side: &Side) -> Vec<View> {
+    let folders = side.sources.iter().map(Path::new).filter(|source| source.is_dir());
+    let opened = folders.filter_map(|folder| match View::open(folder) {
+        Ok(view) => Some(view),
+        Err(error) => {
+            note(&format!("without the curves of {}: {error}", folder.display()));
+            None
+        }
+    });
+    opened.collect()
 }
 
 /// How it ended: what is worse decides over what could not be told, for more runs would not mend it.

@@ -64,6 +64,8 @@ pub(crate) enum CompareFormat {
     Text,
     /// For scripts
     Json,
+    /// A page of one file, with the curves over each other
+    Html,
 }
 
 fn fail_on(text: &str) -> Result<FailOn, String> {

@@ -43,7 +43,11 @@ impl Reader {
 
 fn add(side: &mut Side, path: &Path) -> Result<(), String> {
     if !path.is_file() {
-        let run = Run::open(path).map_err(|error| error.to_string())?;
+        // Rows that are damaged change nothing of what the run came to.
+        let (run, damage) = Run::open_partly(path).map_err(|error| error.to_string())?;
+        for error in damage {
+            note(&format!("{error}; its summary is whole, and is compared"));
+        }
         side.add(&run);
         return Ok(());
     }

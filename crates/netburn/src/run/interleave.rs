@@ -1,7 +1,7 @@
 //! `run --interleave`: several scenarios in turns, so that an environment that drifts doesn't decide between them.
 
 use super::{Done, fleet, round, said, simulated};
-use crate::args::{Changes, Format, RunArgs};
+use crate::args::{Changes, CompareFormat, Format, RunArgs};
 use crate::compare::in_turns;
 use crate::exit::{self, Ended, Stop};
 use crate::plan;
@@ -53,7 +53,16 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         sides.push(side);
     }
     if sides.len() > 1 {
-        match data(&in_turns(sides, args.format == Format::Json)) {
+        let page = parent.join("compare.html");
+        match std::fs::write(&page, in_turns(sides.clone(), CompareFormat::Html)) {
+            Ok(()) => say(&format!("compared in {}", page.display())),
+            Err(error) => say(&format!("{} can't be written: {error}", page.display())),
+        }
+        let format = match args.format {
+            Format::Json => CompareFormat::Json,
+            Format::Text => CompareFormat::Text,
+        };
+        match data(&in_turns(sides, format)) {
             Ok(()) | Err(Stop::Unread) => {}
             Err(stop) => return Err(stop),
         }

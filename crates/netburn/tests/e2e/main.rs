@@ -6,6 +6,7 @@
 mod bad_days;
 mod browser;
 mod common;
+mod compared;
 mod comparing;
 mod counts;
 mod decode;

@@ -7,8 +7,10 @@
 
 mod differs;
 mod figure;
+mod html;
 mod json;
 mod matrix;
+mod overlay;
 mod ranking;
 mod side;
 mod text;
@@ -18,6 +20,7 @@ mod written;
 pub use differs::{Differing, differing};
 pub use figure::{Key, Unit, What, figures};
 pub use matrix::{Cell, Matrix, Row};
+pub use overlay::{Variant, overlays};
 pub use ranking::{Ranked, Ranking, Standing};
 pub use side::{Side, name};
 pub use two::{Comparison, Doubt, Held, Options, judge_together};

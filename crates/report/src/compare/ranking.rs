@@ -123,15 +123,20 @@ impl Ranking {
                 "  ",
             ));
         }
-        let legend = format!(
-            "Medians of runs, best in bold with *; those that can't be told from the best have *, too ({} pairs, rank test with \
-             Holm's correction, 5 %). Intervals: 95 %, {} draws that resample runs, seed {}.",
-            self.judged_with, self.options.draws, self.options.seed.0
-        );
+        let legend = self.legend();
         lines.extend(wrap(&legend, width, "  "));
         let mut text = lines.join("\n");
         text.push('\n');
         text
+    }
+
+    /// What it rests on.
+    pub(super) fn legend(&self) -> String {
+        format!(
+            "Medians of runs; * is the best, and what can't be told from the best ({} pairs, rank test with Holm's correction, \
+             5 %). Intervals: 95 %, {} draws that resample runs, seed {}.",
+            self.judged_with, self.options.draws, self.options.seed.0
+        )
     }
 
     fn overall(&self, width: usize, colour: bool) -> Vec<String> {

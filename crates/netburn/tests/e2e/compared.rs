@@ -1,0 +1,113 @@
+//! The page of a comparison in a real browser.
+
+use crate::browser::Browser;
+use crate::common::{Bench, finish, house};
+
+/// A station's, a file's and a folder's name may come from anywhere.
+const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+
+/// Records a scenario so often behind so long a wire.
+fn recorded(bench: &Bench, folder: &str, delay: &str, repeat: &str) {
+    bench.write(
+        "house.toml",
+        format!(
+            "title = {HOSTILE:?}\nquestion = \"</script><b id=bold>?\"\n{}",
+            house("6 s", "1 s")
+        ),
+    );
+    let delay = format!("server.link.delay={delay}");
+    let args = [
+        "run",
+        "house.toml",
+        "--on",
+        "simulate",
+        "--set",
+        &delay,
+        "--repeat",
+        repeat,
+        "--out",
+        folder,
+    ];
+    finish(bench.netburn(args)).expect(0);
+}
+
+fn page(bench: &Bench, args: &[&str], name: &str) -> String {
+    let args = ["compare"].iter().chain(args).chain(&["--format", "html"]);
+    let html = finish(bench.netburn(args)).expect(0).out();
+    assert!(html.len() < 1 << 20, "{} bytes", html.len());
+    format!("file://{}", bench.write(name, html).display())
+}
+
+#[test]
+fn the_page_shows_both_sides_over_each_other() {
+    let bench = Bench::new();
+    // A folder's name is a side's name.
+    recorded(&bench, "<b id=bold>new", "25 ms", "8");
+    recorded(&bench, "old", "5 ms", "8");
+    let url = page(&bench, &["<b id=bold>new", "--against", "old"], "compare.html");
+    let browser = Browser::start(&bench);
+    browser.open(&url);
+    browser.wait_for("What differs: server.link.delay 5 ms → 25 ms");
+    let text = browser.text();
+    assert!(text.contains("<b id=bold>new against old"), "{text}");
+    let count = |selector: &str| {
+        browser
+            .run(&format!("return document.querySelectorAll({selector:?}).length"))
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(count("#bold, img"), 0, "names are text");
+    // Latency of two uses and one station's throughput, each drawn and each with its table.
+    assert_eq!(
+        (
+            count("figure[data-chart]"),
+            count("figure canvas"),
+            count("figure details table")
+        ),
+        (3, 3, 3)
+    );
+    let places = "return [...document.querySelectorAll('figure[data-chart]')].map(f => f.querySelector('h3').textContent).join(' | ')";
+    let titles = browser.run(places).as_str().unwrap().to_owned();
+    assert!(
+        titles.starts_with("caller, voip: latency by percentile | caller, probe: latency"),
+        "{titles}"
+    );
+    // Every figure has its picture, and what is worse says so in words.
+    assert_eq!(count("tbody svg"), count("#part-figures tbody tr"));
+    assert!(count("#part-figures .badge.fail") >= 2);
+    // Nothing sticks out of a phone's screen but what scrolls by itself.
+    let overflow = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert_eq!(overflow, 0);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn rankings_and_matrices_are_pages_too() {
+    let bench = Bench::new();
+    for (folder, delay) in [
+        ("all/calm/base", "5 ms"),
+        ("all/calm/one", "5 ms"),
+        ("all/wild/base", "5 ms"),
+        ("all/wild/one", "45 ms"),
+    ] {
+        std::fs::create_dir_all(bench.path(folder).parent().unwrap()).unwrap();
+        recorded(&bench, folder, delay, "7");
+    }
+    let browser = Browser::start(&bench);
+    browser.open(&page(&bench, &["--matrix", "all"], "matrix.html"));
+    browser.wait_for("worst first");
+    let first = browser.text_of("#part-matrix tbody tr");
+    assert!(first.contains("wild") && first.contains("worse"), "{first}");
+    browser.click("#part-matrix tbody tr a");
+    let place =
+        browser.run("return location.hash + document.querySelector(location.hash).querySelector('h2').textContent");
+    assert_eq!(place, "#part-c-2[2] wild: one against base");
+    let args = ["all/wild/one", "all/wild/base", "all/calm/one", "--ranked"];
+    browser.open(&page(&bench, &args, "ranking.html"));
+    browser.wait_for("ranks first");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('#part-standings tbody tr').length"),
+        3
+    );
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

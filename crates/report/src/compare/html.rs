@@ -1,0 +1,414 @@
+//! Comparisons as pages of one file each.
+//!
+//! Text from elsewhere enters markup through [`escaped`] alone.
+
+use super::matrix::Matrix;
+use super::overlay::{Variant, overlays};
+use super::ranking::Ranking;
+use super::side::Side;
+use super::text::heading;
+use super::two::{Comparison, Held};
+use super::written::{counts, effect, interval, probability, share, signed, value, what};
+use crate::chart::Chart;
+use crate::ground::sentence;
+use crate::html::{document, escaped, figure, section};
+use crate::view::View;
+use netburn_stats::judge::Judgement;
+use std::fmt::Write as _;
+
+/// A difference beyond this share is drawn as an arrow.
+const FAR: f64 = 0.5;
+
+impl Comparison {
+    /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is held
+    /// against; none where there are none.
+    #[must_use]
+    pub fn html(&self, these: &[View], against: &[View]) -> String {
+        let charts = overlays(&[
+            Variant {
+                name: &self.these.name,
+                views: these,
+            },
+            Variant {
+                name: &self.against.name,
+                views: against,
+            },
+        ]);
+        let title = format!("{} against {}", self.these.name, self.against.name);
+        let mut body = head(&title, &self.these);
+        let _ = writeln!(body, "<p class=\"verdict\">{}</p>", self.verdict());
+        for line in self.premises() {
+            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
+        }
+        body.push_str("</header>\n<main>\n");
+        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        body.push_str(&curves(&charts, &[these, against]));
+        body.push_str("</main>\n");
+        document(&title, &body, &charts)
+    }
+
+    /// The judgement with its counts.
+    fn verdict(&self) -> String {
+        let counts = match self.figures.is_empty() {
+            true => "nothing to compare".to_owned(),
+            false => counts(self.figures.iter().map(|held| &held.answer)),
+        };
+        format!(
+            "{} <span class=\"why\">{}</span>",
+            badge(self.judgement()),
+            escaped(&counts)
+        )
+    }
+
+    /// The table of figures, with a picture of each difference, and what it rests on.
+    fn figures_html(&self) -> String {
+        let mut out = String::new();
+        if !self.figures.is_empty() {
+            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><thead><tr>");
+            let columns = [
+                "Station".to_owned(),
+                "Figure".to_owned(),
+                "Judged".to_owned(),
+                heading(&self.against.name),
+                heading(&self.these.name),
+                "Difference".to_owned(),
+                "−50 % … 0 … +50 %".to_owned(),
+                "95 % interval".to_owned(),
+                "p".to_owned(),
+                "Effect".to_owned(),
+            ];
+            for column in columns {
+                let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
+            }
+            out.push_str("</tr></thead><tbody>\n");
+            for held in &self.figures {
+                self.row(held, &mut out);
+            }
+            out.push_str("</tbody></table></div>\n");
+        }
+        for line in self.remarks() {
+            let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&line));
+        }
+        out
+    }
+
+    fn row(&self, held: &Held, out: &mut String) {
+        let (contrast, unit) = (held.contrast(), held.key.what.unit());
+        let station = held.key.station.as_deref().unwrap_or("(all)");
+        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
+        let _ = write!(
+            out,
+            "<td>{}</td><td>{}</td>",
+            escaped(&what(&held.key, self.several_goals(held))),
+            badge(held.answer.judgement)
+        );
+        let texts = [
+            value(contrast.medians[0], unit),
+            value(contrast.medians[1], unit),
+            format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)),
+        ];
+        for text in texts {
+            let _ = write!(out, "<td>{}</td>", escaped(&text));
+        }
+        let _ = write!(out, "<td>{}</td>", picture(held));
+        let texts = [
+            interval(contrast.interval, unit),
+            probability(held.answer.corrected),
+            effect(contrast.effect),
+        ];
+        for text in texts {
+            let _ = write!(out, "<td>{}</td>", escaped(&text));
+        }
+        out.push_str("</tr>\n");
+    }
+}
+
+impl Ranking {
+    /// As a page, with the curves of all sides over each other; `views` by the sides' places.
+    #[must_use]
+    pub fn html(&self, views: &[Vec<View>]) -> String {
+        let variants: Vec<Variant<'_>> = self
+            .standings
+            .iter()
+            .filter_map(|standing| {
+                Some(Variant {
+                    name: &standing.name,
+                    views: views.get(standing.side)?,
+                })
+            })
+            .collect();
+        let charts = overlays(&variants);
+        let best = self.standings.first().map_or("nothing", |standing| &standing.name);
+        let title = format!("{} variants: {best} ranks first", self.sides.len());
+        let mut body = self.sides.first().map_or_else(String::new, |side| head(&title, side));
+        body.push_str("</header>\n<main>\n");
+        body.push_str(&section("standings", "Over all figures", &self.standings_html()));
+        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        let all: Vec<&[View]> = views.iter().map(Vec::as_slice).collect();
+        body.push_str(&curves(&charts, &all));
+        body.push_str("</main>\n");
+        document(&title, &body, &charts)
+    }
+
+    fn standings_html(&self) -> String {
+        let head = [
+            "Variant",
+            "Runs",
+            "On",
+            "Mean rank",
+            "95 % interval",
+            "Best, or as good",
+        ]
+        .map(str::to_owned);
+        let rows = self.standings.iter().map(|standing| {
+            let side = &self.sides[standing.side];
+            vec![
+                standing.name.clone(),
+                side.runs.len().to_string(),
+                side.ground().map_or("–", |ground| ground.name()).to_owned(),
+                format!("{:.2}", standing.mean_rank),
+                standing
+                    .interval
+                    .map_or_else(String::new, |i| format!("{:.2} to {:.2}", i.low, i.high)),
+                format!("{} of {}", standing.best_in, self.figures.len()),
+            ]
+        });
+        crate::html::cells(&head, &rows.collect::<Vec<_>>())
+    }
+
+    fn figures_html(&self) -> String {
+        let mut out = String::from(
+            "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
+        );
+        for standing in &self.standings {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));
+        }
+        out.push_str("</tr></thead><tbody>\n");
+        for ranked in &self.figures {
+            let unit = ranked.key.what.unit();
+            let station = ranked.key.station.as_deref().unwrap_or("(all)");
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td>{}</td>",
+                escaped(station),
+                escaped(&what(&ranked.key, false))
+            );
+            for standing in &self.standings {
+                let median = value(ranked.medians[standing.side], unit);
+                let range = ranked.intervals[standing.side].map_or_else(String::new, |interval| {
+                    format!(
+                        " <span class=\"quiet\">{} to {}</span>",
+                        value(interval.low, unit),
+                        value(interval.high, unit)
+                    )
+                });
+                let _ = match ranked.is_best(standing.side) {
+                    true => write!(out, "<td><strong>{median}*</strong>{range}</td>"),
+                    false => write!(out, "<td>{median}{range}</td>"),
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&self.legend()));
+        out
+    }
+}
+
+impl Matrix {
+    /// As a page: the table, each cell a link to its comparison below.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let title = format!("{} against {}", self.variants.join(", "), self.baseline);
+        let mut body = self
+            .comparisons
+            .first()
+            .map_or_else(String::new, |first| head(&title, &first.these));
+        let answers = self
+            .comparisons
+            .iter()
+            .flat_map(|comparison| comparison.figures.iter().map(|held| &held.answer));
+        let _ = writeln!(
+            body,
+            "<p class=\"verdict\">{}</p>\n</header>\n<main>",
+            escaped(&counts(answers))
+        );
+        body.push_str(&section(
+            "matrix",
+            "Scenarios and variants, worst first",
+            &self.table_html(),
+        ));
+        for (number, comparison) in self.comparisons.iter().enumerate() {
+            let (scenario, variant) = self.place(number);
+            let mut content = format!("<p class=\"verdict\">{}</p>\n", comparison.verdict());
+            for line in comparison.premises() {
+                let _ = writeln!(content, "<p class=\"facts\">{}</p>", escaped(&line));
+            }
+            content.push_str(&comparison.figures_html());
+            let name = format!("[{}] {scenario}: {variant} against {}", number + 1, self.baseline);
+            body.push_str(&section(&format!("c-{}", number + 1), &name, &content));
+        }
+        body.push_str("</main>\n");
+        document(&title, &body, &[])
+    }
+
+    /// The scenario and the variant that a comparison is of.
+    fn place(&self, comparison: usize) -> (&str, &str) {
+        let found = self.rows.iter().find_map(|row| {
+            let cell = row.cells.iter().flatten().find(|cell| cell.comparison == comparison)?;
+            Some((row.scenario.as_str(), self.variants[cell.variant].as_str()))
+        });
+        found.unwrap_or(("", ""))
+    }
+
+    fn table_html(&self) -> String {
+        let mut out = String::from(
+            "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
+        );
+        for variant in &self.variants {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(variant));
+        }
+        out.push_str("</tr></thead><tbody>\n");
+        for row in &self.rows {
+            let station = row.station.as_deref().unwrap_or("(all)");
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td>{}</td>",
+                escaped(&row.scenario),
+                escaped(station)
+            );
+            for cell in &row.cells {
+                let _ = match cell {
+                    Some(cell) => {
+                        let words = self.words(cell);
+                        let rest = words.split_once(": ").map_or("", |(_, rest)| rest);
+                        write!(
+                            out,
+                            "<td><a href=\"#part-c-{}\">{}</a> {}</td>",
+                            cell.comparison + 1,
+                            badge(cell.judgement),
+                            escaped(rest)
+                        )
+                    }
+                    None => write!(out, "<td>–</td>"),
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        out
+    }
+}
+
+/// The top of a page: what it is, and what was measured. The header is left open.
+fn head(title: &str, side: &Side) -> String {
+    let mut out = String::from(
+        "<header>\n<p class=\"brand\">netburn</p>\n<button id=\"theme\" type=\"button\" hidden>Dark</button>\n",
+    );
+    let _ = writeln!(out, "<h1>{}</h1>", escaped(title));
+    if let Some(question) = side.runs.first().and_then(|run| run.question.as_ref()) {
+        let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
+    }
+    if let Some(ground) = side.ground() {
+        // Commands stand between backticks.
+        let words = escaped(sentence(ground));
+        let parts = words.split('`').enumerate();
+        let marked = parts.map(|(place, part)| match place % 2 {
+            0 => part.to_owned(),
+            _ => format!("<code>{part}</code>"),
+        });
+        let _ = writeln!(out, "<p class=\"ground\">{}</p>", marked.collect::<String>());
+    }
+    out
+}
+
+/// The charts, and what could not be read for them.
+fn curves(charts: &[Chart], views: &[&[View]]) -> String {
+    let mut out = String::new();
+    for missing in views
+        .iter()
+        .flat_map(|views| views.iter())
+        .flat_map(|view| &view.missing)
+    {
+        let _ = writeln!(
+            out,
+            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. The curves are without it.</p>",
+            escaped(missing)
+        );
+    }
+    out.extend(charts.iter().map(figure));
+    section("curves", "The curves", &out)
+}
+
+/// A judgement with a sign, so that it isn't by colour alone.
+fn badge(of: Judgement) -> String {
+    let (sign, class) = match of {
+        Judgement::Better => ("✓", "pass"),
+        Judgement::Worse => ("✗", "fail"),
+        Judgement::Same => ("=", "none"),
+        Judgement::CantTell => ("?", "inconclusive"),
+    };
+    format!(
+        "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}</strong>",
+        escaped(of.name())
+    )
+}
+
+/// A difference and its interval as a share of the baseline, nought in the middle; what lies beyond the ends is an arrow. The
+/// figures stand beside it.
+fn picture(held: &Held) -> String {
+    const WIDE: f64 = 160.0;
+    const HALF: f64 = 75.0;
+    let contrast = held.contrast();
+    let base = match held.key.what.unit() {
+        super::Unit::Share => 1.0,
+        _ => contrast.medians[0].abs(),
+    };
+    let place = |difference: f64| {
+        let share = match difference / base {
+            share if share.is_nan() => 0.0,
+            share => share,
+        };
+        WIDE / 2.0 + HALF * (share / FAR).clamp(-1.0, 1.0)
+    };
+    let class = match held.answer.judgement {
+        Judgement::Better => "pass",
+        Judgement::Worse => "fail",
+        Judgement::Same => "quiet",
+        Judgement::CantTell => "doubt",
+    };
+    let mut out = format!(
+        "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"
+    );
+    let same = place(held.question.same_within()) - WIDE / 2.0;
+    let _ = write!(
+        out,
+        "<rect x=\"{:.1}\" y=\"1\" width=\"{:.1}\" height=\"16\" fill=\"var(--grid)\" stroke=\"none\" opacity=\".6\"/>\
+         <path d=\"M{m} 0V18\" stroke=\"var(--quiet)\"/>",
+        WIDE / 2.0 - same,
+        2.0 * same,
+        m = WIDE / 2.0
+    );
+    if let Some(interval) = contrast.interval {
+        let _ = write!(
+            out,
+            "<path d=\"M{:.1} 9H{:.1}\" stroke-width=\"2\"/>",
+            place(interval.low),
+            place(interval.high)
+        );
+    }
+    let at = place(contrast.difference);
+    let _ = match (contrast.difference / base).abs() > FAR {
+        true => {
+            let (from, to) = if contrast.difference > 0.0 {
+                (at - 8.0, at)
+            } else {
+                (at + 8.0, at)
+            };
+            write!(out, "<path d=\"M{from:.1} 4L{to:.1} 9L{from:.1} 14Z\"/>")
+        }
+        false => write!(out, "<circle cx=\"{at:.1}\" cy=\"9\" r=\"4\"/>"),
+    };
+    out.push_str("</svg>");
+    out
+}

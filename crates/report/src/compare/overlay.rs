@@ -1,0 +1,221 @@
+//! Charts in which the curves of several variants lie over each other.
+
+use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::view::{Curve, StationView, View, WorkloadView};
+
+/// A variant's curves: its name, and a view of each of its folders.
+#[derive(Debug, Clone, Copy)]
+pub struct Variant<'a> {
+    /// The variant.
+    pub name: &'a str,
+    /// One view for each folder: its repeats are pooled in it.
+    pub views: &'a [View],
+}
+
+/// The most charts of either kind.
+const MOST: usize = 24;
+
+/// The most views of one variant that are drawn.
+const VIEWS: usize = 4;
+
+/// Latency by percentile for every use that somebody waits for, then every station's throughput over time; those that only one
+/// variant has are left out.
+#[must_use]
+pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
+    let stations = stations(variants);
+    let uses = stations.iter().flat_map(|station| {
+        let uses = uses(variants, station);
+        uses.into_iter().map(|workload| (station.clone(), workload))
+    });
+    let latency = uses
+        .enumerate()
+        .map(|(number, (station, workload))| latency(variants, number, &station, &workload));
+    let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MOST).collect();
+    let throughput = stations
+        .iter()
+        .enumerate()
+        .map(|(number, station)| throughput(variants, number, station));
+    charts.extend(throughput.filter(worthwhile).take(MOST));
+    charts
+}
+
+/// Whether at least two variants are to be seen in it.
+fn worthwhile(chart: &Chart) -> bool {
+    let mut hues: Vec<usize> = chart
+        .series
+        .iter()
+        .filter(|s| !s.points.is_empty())
+        .map(|s| s.hue % 6)
+        .collect();
+    hues.sort_unstable();
+    hues.dedup();
+    hues.len() > 1 && !chart.is_empty()
+}
+
+/// The names of all stations, in the order in which they come.
+fn stations(variants: &[Variant<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for station in variants
+        .iter()
+        .flat_map(|variant| variant.views)
+        .flat_map(|view| &view.stations)
+    {
+        if !names.contains(&station.name) {
+            names.push(station.name.clone());
+        }
+    }
+    names
+}
+
+/// The workloads of a station that somebody waits for.
+fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (.., station) in each(variants, station) {
+        for workload in &station.workloads {
+            let waits = !matches!(workload.kind.as_str(), "download" | "upload");
+            if waits && !names.contains(&workload.name) {
+                names.push(workload.name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// A station in every view that has it, with the name and the hue of its series.
+fn each<'a>(
+    variants: &'a [Variant<'a>],
+    station: &'a str,
+) -> impl Iterator<Item = (String, usize, &'a View, &'a StationView)> {
+    variants.iter().enumerate().flat_map(move |(place, variant)| {
+        let views = variant.views.iter().take(VIEWS).enumerate();
+        views.filter_map(move |(number, view)| {
+            let found = view.stations.iter().find(|one| one.name == station)?;
+            let name = match variant.views.len() {
+                1 => variant.name.to_owned(),
+                _ => format!("{} ({})", variant.name, number + 1),
+            };
+            // The same hue, other dashes.
+            Some((name, place % 6 + 6 * number, view, found))
+        })
+    })
+}
+
+fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &str) -> Chart {
+    let found: Vec<(String, usize, &WorkloadView)> = each(variants, station)
+        .filter_map(|(name, hue, _, station)| {
+            let found = station.workloads.iter().find(|one| one.name == workload)?;
+            (found.latency.count > 0).then_some((name, hue, found))
+        })
+        .collect();
+    let most = found.iter().map(|(.., of)| of.latency.count).max().unwrap_or(2).max(2);
+    let series: Vec<Series> = found
+        .iter()
+        .map(|(name, hue, of)| Series {
+            name: name.clone(),
+            hue: *hue,
+            shape: Shape::Line,
+            points: curve(&of.latency),
+        })
+        .collect();
+    let mut levels: Vec<Level> = Vec::new();
+    for goal in found.iter().filter_map(|(.., of)| of.latency_goal_ms) {
+        if !levels.iter().any(|level| level.y == goal) {
+            levels.push(Level {
+                y: goal,
+                label: format!("goal {}", Unit::Ms.write(goal)),
+                hue: None,
+            });
+        }
+    }
+    let said = found.iter().map(|(name, _, of)| {
+        let at = |level, words: &str| {
+            of.latency
+                .at(level)
+                .flatten()
+                .map(|ms| format!("{words} within {}", Unit::Ms.write(ms)))
+        };
+        let parts: Vec<String> = [at(0.5, "half"), at(0.95, "95 %")].into_iter().flatten().collect();
+        format!(
+            "{name}: {}",
+            if parts.is_empty() {
+                "too few to say".to_owned()
+            } else {
+                parts.join(", ")
+            }
+        )
+    });
+    let says = said.collect::<Vec<_>>().join("; ");
+    Chart {
+        id: format!("latency-{number}"),
+        title: format!("{station}, {workload}: latency by percentile"),
+        says: format!("{says}."),
+        note: "From the instant an operation was due to its end; all runs of a side pooled. A curve that stops short of the right \
+               has operations that never finished."
+            .to_owned(),
+        x: Axis::new("share of operations that took no longer", Unit::Share, Scale::Percentile)
+            .within(Some(0.5), Some(end(most))),
+        y: Axis::new("latency", Unit::Ms, scale(&series)),
+        series,
+        levels,
+        marks: Vec::new(),
+        aside: None,
+    }
+}
+
+fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
+    let mut longest = 0.0_f64;
+    let mut means = Vec::new();
+    let series: Vec<Series> = each(variants, station)
+        .map(|(name, hue, view, station)| {
+            longest = longest.max(view.bins as f64 * view.bin_s);
+            let values: Vec<f64> = (0..view.bins).map(|bin| station.throughput_mbps(bin)).collect();
+            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+            means.push(format!("{name}: {} on average", Unit::Mbps.write(mean)));
+            Series {
+                name,
+                hue,
+                shape: Shape::Steps,
+                points: view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y))).collect(),
+            }
+        })
+        .collect();
+    Chart {
+        id: format!("throughput-{number}"),
+        title: format!("{station}: throughput over time"),
+        says: format!("{}.", means.join("; ")),
+        note: "Content both ways; the mean of all runs of a side at each moment.".to_owned(),
+        x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
+        y: Axis::new("throughput", Unit::Mbps, Scale::Linear).within(Some(0.0), None),
+        series,
+        levels: Vec::new(),
+        marks: Vec::new(),
+        aside: None,
+    }
+}
+
+fn curve(of: &Curve) -> Vec<Datum> {
+    let upper = of.points.iter().filter(|point| point.level >= 0.5);
+    let mut points: Vec<Datum> = upper.map(|point| Datum::new(point.level, point.ms)).collect();
+    if of.count >= 2 {
+        points.push(Datum::new(end(of.count), of.max_ms.filter(|_| of.unbounded == 0)));
+    }
+    points
+}
+
+/// Where the slowest of so many stands: in the middle of its share.
+fn end(count: u64) -> f64 {
+    1.0 - 0.5 / count.max(2) as f64
+}
+
+/// Logarithmic where an even scale would hide what is small.
+fn scale(series: &[Series]) -> Scale {
+    let values = || {
+        series
+            .iter()
+            .flat_map(|series| series.points.iter().flat_map(Datum::values))
+    };
+    match values().reduce(f64::min).zip(values().reduce(f64::max)) {
+        Some((low, high)) if low > 0.0 && high > 20.0 * low => Scale::Log,
+        _ => Scale::Linear,
+    }
+}

@@ -1,0 +1,155 @@
+//! How often a comparison raises a false alarm, and how often it finds a change: pairs of sets of simulated runs, held against each
+//! other as `netburn compare` does.
+//!
+//! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS]` (100 and 20). Each pair has three sets of runs, all from
+//! seeds of their own: two of one scenario, and one in which the way to one station's access point is longer, so that the
+//! median of its frames takes 10 % more. Alarms are figures of the first two that come out better or worse.
+
+use netburn_record::summary::Summariser;
+use netburn_record::{Ending, Header, Sink, Summary};
+use netburn_report::compare::{Comparison, Options, Side};
+use netburn_scenario::{Document, Plan};
+use netburn_stats::judge::Judgement;
+use netburn_units::Seed;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// A caller behind a line that it shares with another; a reader and a download behind a line of theirs.
+const SCENARIO: &str = r#"
+duration = "12 s"
+warmup = "1 s"
+baseline = "1 s"
+drain = "1 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home]
+queue = "fq-codel"
+wan = { down = "10 Mbit/s", up = "2 Mbit/s", delay = "5 ms" }
+[ap.home.radio.5g]
+standard = "802.11n"
+[ap.next]
+queue = "fq-codel"
+wan = { down = "8 Mbit/s", up = "2 Mbit/s", delay = "10 ms" }
+[ap.next.radio.2g]
+standard = "802.11n"
+[station.laptop]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = "browsing"
+[station.desktop]
+joins = "home.5g"
+signal = "-55 dBm"
+workload = "download"
+[station.caller]
+joins = "next.2g"
+signal = "-62 dBm"
+workload = ["voip", "probe"]
+[station.neighbour]
+joins = "next.2g"
+signal = "-70 dBm"
+workload = "voip"
+"#;
+
+/// The station whose latency is shifted, and the figure that tells.
+const SHIFTED: (&str, &str) = ("caller", "stations.caller.workloads.voip.latency_ms.p50");
+
+/// What makes the caller's way longer.
+const LONGER: &str = "ap.next.wan.delay";
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
+    let (pairs, repeats): (usize, usize) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(20));
+    let begun = Instant::now();
+    let usual = plan(None);
+    let p50 = run(&usual)
+        .stations
+        .iter()
+        .find(|s| s.name == SHIFTED.0)
+        .unwrap()
+        .workloads[0]
+        .latency_ms
+        .p50
+        .unwrap();
+    // A frame comes over a connection that stands: one round trip.
+    let more = p50 * 0.1 / 2.0;
+    let longer = plan(Some(&format!("{:.3} ms", 10.0 + more)));
+    println!("{} takes {p50:.1} ms; {more:.3} ms more each way", SHIFTED.1);
+
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let pair = next.fetch_add(1, Ordering::Relaxed);
+                    if pair >= pairs {
+                        return;
+                    }
+                    let side = |name: &str, plan: &Plan, set: usize| {
+                        let mut side = Side::new(name);
+                        for repeat in 0..repeats {
+                            let seed = Seed(1 + ((pair * 3 + set) * repeats + repeat) as u64);
+                            side.add_summary(Path::new(name), &run(&Plan { seed, ..plan.clone() }), None);
+                        }
+                        side
+                    };
+                    let (first, second) = (side("first", &usual, 0), side("second", &usual, 1));
+                    let third = side("longer", &longer, 2);
+                    let begun = Instant::now();
+                    let alike = Comparison::new(second, first.clone(), Options::default());
+                    let shifted = Comparison::new(third, first, Options::default());
+                    let each = begun.elapsed().as_secs_f64() / 2.0;
+                    outcomes.lock().unwrap().push((alarms(&alike), found(&shifted), each));
+                }
+            });
+        }
+    });
+    let outcomes = outcomes.into_inner().unwrap();
+    let alarms: usize = outcomes.iter().map(|(alarms, ..)| alarms).sum();
+    let alarmed = outcomes.iter().filter(|(alarms, ..)| *alarms > 0).count();
+    let found: Vec<f64> = outcomes.iter().filter_map(|(_, found, _)| *found).collect();
+    let share = found.iter().sum::<f64>() / found.len().max(1) as f64;
+    println!(
+        "{pairs} pairs of {repeats} runs, in {:.0} s",
+        begun.elapsed().as_secs_f64()
+    );
+    println!("between seeds: {alarms} alarms, in {alarmed} pairs");
+    let spans: Vec<f64> = outcomes.iter().map(|(.., each)| *each).collect();
+    let most = spans.iter().copied().fold(0.0, f64::max);
+    println!("a shift of {:.1} % on average: found in {}", share * 100.0, found.len());
+    println!("a comparison takes {:.3} s at most, with 2,000 draws", most);
+}
+
+fn plan(delay: Option<&str>) -> Plan {
+    let mut document = Document::from_toml("power.toml", SCENARIO).expect("it is right");
+    if let Some(delay) = delay {
+        document.set(LONGER, &format!("\"{delay}\"")).expect("it is a key");
+    }
+    document.resolve().expect("it is right")
+}
+
+fn run(plan: &Plan) -> Summary {
+    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
+    netburn_simulate::run(plan, |_, rows| {
+        for row in &rows {
+            summariser.put(row).expect("a summariser takes every row");
+        }
+        ControlFlow::Continue(())
+    })
+    .expect("it can be simulated");
+    summariser.finish("", &Ending::Complete)
+}
+
+/// How many figures come out better or worse.
+fn alarms(of: &Comparison) -> usize {
+    of.count(Judgement::Better) + of.count(Judgement::Worse)
+}
+
+/// By how much the figure that was shifted is found to be worse.
+fn found(of: &Comparison) -> Option<f64> {
+    let held = of.figures.iter().find(|held| held.key.path() == SHIFTED.1)?;
+    (held.answer.judgement == Judgement::Worse).then(|| held.share().unwrap_or_default())
+}
