@@ -1,6 +1,7 @@
 // Draws a picture of the station. Everything that came from elsewhere is put in as text, never as markup.
 
-const VERDICTS = { pass: "✓ Pass", marginal: "~ Marginal", fail: "✗ Fail", inconclusive: "? Inconclusive", none: "" };
+// What this device felt. The verdict is the report's, which knows more: whether others could be measured, and how well.
+const FELT = { pass: "✓ Met", marginal: "~ Nearly met", fail: "✗ Missed", inconclusive: "? Too little", none: "" };
 
 const HEADS = {
   "no-key": "No key",
@@ -41,9 +42,8 @@ export class Screen {
     const result = state === "result";
     this.text("name", picture.name ?? "");
     this.text("title", picture.title ?? "");
-    const verdict = picture.verdict ?? "none";
-    this.text("head", running ? picture.line : result ? VERDICTS[verdict] || "Measured" : (HEADS[state] ?? state));
-    this.at("head").className = result ? verdict : "";
+    this.text("head", running ? picture.line : result ? "Measured" : (HEADS[state] ?? state));
+    this.at("head").className = "";
     this.text("line", this.line(picture));
     this.at("form").hidden = state !== "join" && state !== "refused";
     this.at("leave").hidden = ["no-key", "wrong-key", "join", "refused", "left"].includes(state);
@@ -60,7 +60,7 @@ export class Screen {
       return cut ? "The controller is away; measuring goes on." : "Measuring";
     }
     if (state === "result") {
-      return line || "As this device felt it";
+      return line || "As this device felt it. The verdict is in the report.";
     }
     if (state === "member" && waiting > 0) {
       return "Results of an earlier run wait here until they are wanted.";
@@ -93,7 +93,7 @@ export class Screen {
     uses.forEach((use, index) => {
       const card = this.cards[index];
       write(card.label, use.label);
-      write(card.verdict, VERDICTS[use.verdict] ?? "");
+      write(card.verdict, FELT[use.verdict] ?? "");
       card.verdict.className = `verdict ${use.verdict}`;
       write(card.number, use.value);
       write(card.unit, ` ${use.unit}`);

@@ -19,5 +19,6 @@ mod tests;
 pub use annex::{ANNEX, Annex, AnnexBody, Answer, Answering};
 pub(crate) use http::{JOIN, OWNER, RUN};
 pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
+pub use places::likeliest;
 pub use serve::{Config, Controller, News, ServeError};
 pub use state::{State, StateError, Whereabouts};

@@ -42,6 +42,9 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "netburn", version, max_term_width = 100, after_help = AFTER)]
 pub(crate) struct Cli {
+    /// Log more to standard error: -v, -vv, -vvv
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, hide = true)]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -52,7 +55,8 @@ const AFTER: &str = "Exit status:
   2  the input is wrong
   3  it could not be measured: inconclusive, interrupted, a station lost
 
-Data goes to standard output, everything else to standard error.";
+Data goes to standard output, everything else to standard error. With -v there is a log as well,
+with -vv or NETBURN_LOG=debug a longer one.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    log();
+    log(cli.verbose);
     match perform(cli.command) {
         Ok(ended) => ended.into(),
         Err(stop) => {
@@ -82,9 +82,16 @@ fn perform(command: Command) -> Result<Ended, Stop> {
     }
 }
 
-/// Logs go to standard error: warnings and worse, or what `NETBURN_LOG` asks for (`debug`, `netburn_fleet=trace`).
-fn log() {
-    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+/// Logs go to standard error: what `NETBURN_LOG` asks for (`debug`, `netburn_fleet=trace`), or as much as there are `-v`.
+/// Without either, what people should know of a fleet and its traffic is said in sentences and not logged.
+fn log(verbose: u8) {
+    let usual = match verbose {
+        0 => "warn,netburn_fleet=off,netburn_traffic=off",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -5,10 +5,12 @@ use crate::exit::{Ended, Stop};
 use crate::join;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
+use netburn_fleet::hub::likeliest;
 use netburn_fleet::join_url::{JoinUrl, NoJoinUrl, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
 use netburn_traffic::tls::Identity;
+use std::net::SocketAddr;
 
 /// The least that `--head` may be.
 const LEAST_HEAD: u64 = 1024;
@@ -152,10 +154,18 @@ fn urls(addresses: &Addresses) -> String {
     let mut urls = String::new();
     for (scheme, list) in [("http", &addresses.http), ("https", &addresses.https)] {
         for address in list {
-            urls.push_str(&format!("{scheme}://{address}/\n"));
+            urls.push_str(&format!("{scheme}://{}/\n", usable(*address)));
         }
     }
     urls
+}
+
+/// Where others find what listens at `address`: one that stands for all has a likeliest.
+fn usable(address: SocketAddr) -> SocketAddr {
+    match address.ip().is_unspecified() {
+        true => SocketAddr::new(likeliest(&[address]), address.port()),
+        false => address,
+    }
 }
 
 /// An address that can't be had is the wrong one; a machine that can't serve is no measurement.

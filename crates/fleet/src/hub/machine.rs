@@ -167,6 +167,18 @@ pub enum Denial {
     TooMany,
 }
 
+impl Denial {
+    /// Whether whoever runs the controller may want to do something about it.
+    #[must_use]
+    pub fn is_for_people(&self) -> bool {
+        use Denial::{Duplicate, Full, InTheClear, Name, Token, TooMany, Version};
+        matches!(
+            self,
+            Version { .. } | Token | InTheClear | Name | Duplicate(_) | Full | TooMany
+        )
+    }
+}
+
 /// A fleet's controller.
 ///
 /// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep until

@@ -19,6 +19,12 @@ pub(super) fn of(listen: &[SocketAddr]) -> Vec<IpAddr> {
     sorted(listen, own.collect(), out())
 }
 
+/// The address by which others most likely reach what listens at `listen`.
+#[must_use]
+pub fn likeliest(listen: &[SocketAddr]) -> IpAddr {
+    of(listen)[0]
+}
+
 /// The address that this machine speaks to the rest of the world from. Nothing is sent to find out.
 fn out() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;

@@ -86,6 +86,8 @@ pub enum ServeError {
 pub enum News<'a> {
     /// Who is here now.
     Members(&'a [Present]),
+    /// Somebody was not let in, or not heeded: who, and why.
+    Denied(&'a str, &'a str),
     /// There is a new token, and these are the addresses to join.
     Revoked(&'a [JoinUrl]),
 }
@@ -309,6 +311,12 @@ impl Controller {
                         }
                         Err(error) => tracing::error!(%error, "no new token"),
                     },
+                    Output::Refused(who, denial) => {
+                        tracing::info!(who, %denial, "refused");
+                        if denial.is_for_people() {
+                            news(News::Denied(&who, &denial.to_string()));
+                        }
+                    }
                     output => house.carry_out(output),
                 }
             }
@@ -399,7 +407,7 @@ impl Run {
             Output::Send(id, message) => self.send(id, message.to_text()),
             Output::Tell(id, message) => self.send(id, message.to_text()),
             Output::Close(id) => drop(self.outgoing.remove(&id)),
-            Output::Refused(who, denial) => tracing::warn!(who, %denial, "refused"),
+            Output::Refused(who, denial) => tracing::info!(who, %denial, "refused"),
             Output::PassOn(run, port) => self.rooms.pass_on(&run, Some(port)),
             Output::Register(registration) => {
                 if let Err(error) = self.desk.register(registration) {

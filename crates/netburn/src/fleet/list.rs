@@ -66,10 +66,47 @@ fn row(member: &Present) -> [String; 4] {
         .map_or_else(|| "this machine".to_owned(), |ip| ip.to_string());
     [
         member.name.clone(),
-        format!("{kind}, {}", shortened(&sanitise(&about.system))),
+        format!(
+            "{kind}, {}",
+            match about.kind {
+                Kind::Browser => browser(&about.system),
+                Kind::Process => shortened(&sanitise(&about.system)),
+            }
+        ),
         from,
         sanitise(&rest.join(" ")),
     ]
+}
+
+/// A browser as people call it, from what it says of itself; that itself where it says nothing that is known.
+fn browser(said: &str) -> String {
+    // Most call themselves by the names of others as well: whose name comes first here is meant.
+    let names = [
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("SamsungBrowser/", "Samsung Internet"),
+        ("Firefox/", "Firefox"),
+        ("FxiOS/", "Firefox"),
+        ("CriOS/", "Chrome"),
+        ("Chrom", "Chrome"),
+        ("Safari/", "Safari"),
+    ];
+    let systems = [
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("CrOS", "ChromeOS"),
+        ("Windows", "Windows"),
+        ("Mac OS", "macOS"),
+        ("Linux", "Linux"),
+    ];
+    let found =
+        |list: &[(&str, &'static str)]| list.iter().find(|(mark, _)| said.contains(mark)).map(|(_, name)| *name);
+    match (found(&names), found(&systems)) {
+        (Some(name), Some(system)) => format!("{name} on {system}"),
+        (Some(name), None) => name.to_owned(),
+        (None, _) => shortened(&sanitise(said)),
+    }
 }
 
 /// What a browser says of itself can be long.
@@ -90,4 +127,38 @@ fn entry(member: &Present) -> serde_json::Value {
         "run": member.run,
         "waiting": member.waiting,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_called_as_people_call_them() {
+        for (said, called) in [
+            (
+                "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
+                "Chrome on Android",
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+                "Safari on iPhone",
+            ),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+                "Firefox on Linux",
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0",
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15",
+                "Safari on macOS",
+            ),
+            ("a kettle", "a kettle"),
+        ] {
+            assert_eq!(browser(said), called);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::hub::owner::Present;
 use netburn_fleet::hub::{Config, Controller, News, ServeError, State, StateError};
 use netburn_fleet::join_url::{JoinUrl, PORT, Place};
+use netburn_report::plain::sanitise;
 use netburn_traffic::tls::Identity;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -26,27 +27,35 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
         let names = config.host.clone();
         let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
         let runs = show_runs(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
-        let urls = controller.urls();
-        match data(&lines(&urls)) {
-            Ok(()) | Err(Stop::Unread) => {}
-            Err(stop) => return Err(stop),
-        }
-        greet(&name, &urls, &controller.near_url());
+        let (urls, near) = (controller.urls(), controller.near_url());
+        greet(&name, &urls, &near)?;
         say(&format!("runs, for you alone: {runs}"));
         let _announced = match args.quiet {
             true => None,
             false => announced(&name, &controller),
         };
         let mut before: Option<Vec<Present>> = None;
+        let mut denied = None;
         let news = |news: News<'_>| match news {
             News::Members(members) => {
                 tell(before.as_deref().unwrap_or_default(), members);
                 before = Some(members.to_vec());
             }
             News::Revoked(urls) => {
-                say("the token was revoked; from now on:");
-                // The reader of standard output learns it, too.
-                let _ = data(&lines(urls));
+                say("the token was revoked, and everybody thrown out; from now on:");
+                let near = JoinUrl {
+                    token: urls.first().and_then(|url| url.token.clone()),
+                    ..near.clone()
+                };
+                let _ = greet(&name, urls, &near);
+            }
+            // The same one may try again and again.
+            News::Denied(who, why) => {
+                let text = format!("{} was not let in: {}", sanitise(who), sanitise(why));
+                if denied.as_ref() != Some(&text) {
+                    say(&text);
+                    denied = Some(text);
+                }
             }
         };
         controller.run(async move { signals.next().await }, news).await;
@@ -88,18 +97,24 @@ fn lines(urls: &[JoinUrl]) -> String {
     urls.iter().map(|url| format!("{url}\n")).collect()
 }
 
-/// What a reader at a terminal is told besides the addresses.
-fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) {
+/// The addresses for standard output, and what else a reader is told: the code first, so that what is to be copied stands
+/// below it.
+fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), Stop> {
     let best = &urls[0];
     if std::io::stderr().is_terminal()
         && let Some(code) = qr::code(&best.to_string())
     {
         say(&code);
     }
+    match data(&lines(urls)) {
+        Ok(()) | Err(Stop::Unread) => {}
+        Err(stop) => return Err(stop),
+    }
     say(&format!(
-        "the fleet `{name}`: open the first address on a phone, or run `netburn fleet join '{best}'` on a laptop or board; \
-         on this machine, `netburn fleet join '{near}'`"
+        "the fleet `{name}`: scan the code with a phone, or open the first address there. On a laptop or board:\n  netburn \
+         fleet join '{best}'\nOn this machine:\n  netburn fleet join '{near}'"
     ));
+    Ok(())
 }
 
 /// Says on the local network that the fleet is here; where that can't be, it is found by its address alone.

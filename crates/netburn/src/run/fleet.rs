@@ -17,8 +17,8 @@ use std::path::Path;
 
 /// More than this is asked about first.
 const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
-/// What goes through where nothing bounds it, for an estimate: what a wired server has.
-const WIRE: BitRate = BitRate::from_mbps(1000);
+/// What goes through where nothing bounds it, for an estimate: what few wires at home have more than.
+const WIRE: BitRate = BitRate::from_mbps(10_000);
 
 /// The fleet it runs on.
 pub(super) struct On {
@@ -134,7 +134,7 @@ fn run_name(folder: &Path, seed: Seed) -> String {
 /// What is about to happen.
 pub(super) fn beginning(plan: &Plan) -> String {
     format!(
-        "on the fleet: real devices over the real air; it may move {} over your network",
+        "on the fleet: real devices over the real air; over your network it may move {}",
         most(plan)
     )
 }
@@ -144,13 +144,13 @@ fn most(plan: &Plan) -> String {
     match plan.bytes_expected(Ground::Fleet).most {
         Some(most) => format!("up to {}", decimal(most)),
         None => format!(
-            "whatever goes through (over a wire of {WIRE} up to {})",
+            "whatever goes through: nothing in the scenario bounds it, at {WIRE} up to {}",
             decimal(estimate(plan))
         ),
     }
 }
 
-/// The most bytes that it moves where the server has a wire like most.
+/// The most bytes that it moves where the server has a wire like the fastest at home.
 fn estimate(plan: &Plan) -> ByteSize {
     let mut wired = plan.clone();
     let rate = &mut wired.server.link.rate;
@@ -204,10 +204,14 @@ mod tests {
         };
         let call = plan("duration = \"60 s\"\n[station.a]\nworkload = \"voip\"\n");
         assert!(agreed(&call, false).is_ok());
-        // 75 s and the drain at 1 Gbit/s: 10 GB.
-        let greedy = plan("duration = \"90 s\"\n[station.a]\nworkload = \"download\"\n");
+        // 10 s and the drain of 5 s at 10 Gbit/s: 18.75 GB.
+        let greedy = plan("duration = \"10 s\"\n[station.a]\nworkload = \"download\"\n");
         assert!(agreed(&greedy, true).is_ok());
-        assert!(beginning(&greedy).contains("whatever goes through"));
+        let said = beginning(&greedy);
+        assert!(
+            said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),
+            "{said}"
+        );
         assert!(estimate(&greedy) > MUCH);
     }
 }

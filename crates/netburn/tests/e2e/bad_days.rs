@@ -207,7 +207,7 @@ fn a_disk_that_is_full_from_the_start() {
 fn strangers_on_the_control_port_change_nothing() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(4));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--format", "json"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--format", "json", "-v"]));
     run.wait_for_load();
     let control = listening(run.id());
     let [port] = control[..] else {

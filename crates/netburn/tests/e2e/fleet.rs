@@ -138,7 +138,10 @@ fn two_agents_are_the_stations_of_a_run() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.contains("on the fleet: real devices") && ended.stderr.contains("it may move up to"));
+    assert!(
+        ended.stderr.contains("on the fleet: real devices")
+            && ended.stderr.contains("over your network it may move up to")
+    );
     assert!(end(alpha).stderr.contains("its results are delivered"));
     end(beta);
     end(fleet.serve.unwrap());

@@ -15,6 +15,7 @@ mod exporting;
 mod fetching;
 mod fleet;
 mod fleet_bad_days;
+mod fleet_ways;
 mod grounds;
 mod help;
 mod input;

@@ -269,3 +269,24 @@ fn the_page_as_it_looks() {
     browser.prefer("light");
     browser.picture(&picture(&house.bench, "station-result.png"));
 }
+
+#[test]
+fn a_browser_downloads_and_promises_no_verdict() {
+    let house = House::new();
+    let browser = house.joined("phone");
+    let run = house.run(&scenario("A download", r#"["download", "voip"]"#, 6, 40));
+    browser.wait_for("Done");
+    browser.wait_for("Measured");
+    let text = browser.text();
+    assert!(
+        text.contains("The verdict is in the report") && !text.contains("Pass"),
+        "{text}"
+    );
+    let summary = ended(run).json();
+    let phone = station(&summary, "phone");
+    // 40 Mbit/s for 6 s, less the beginning and what the calls take; never more.
+    let rate = workload(phone, "download")["throughput_mbps"].as_f64().unwrap();
+    assert!((20.0..=41.0).contains(&rate), "{summary:#}");
+    let list = finish(at_home(&house.bench, &["fleet", "list"])).out();
+    assert!(list.contains("browser, Chrome on Android"), "{list}");
+}

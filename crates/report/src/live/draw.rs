@@ -11,8 +11,8 @@ use std::io::Write;
 /// From one drawing to the next, in place.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// From one group of plain lines to the next.
-const PLAIN: Duration = Duration::from_secs(5);
+/// From one group of plain lines to the next, where they have changed.
+const PLAIN: Duration = Duration::from_secs(10);
 
 /// Draws a [`Model`] on standard error. It never fails: a view that can't be drawn must not end a run.
 ///
@@ -25,6 +25,8 @@ pub struct Live {
     now: Instant,
     drawn_at: Option<Instant>,
     status: Option<&'static str>,
+    /// The plain lines about the stations that were written last.
+    written: Vec<String>,
     /// The widths of the lines on the screen.
     on_screen: Vec<usize>,
 }
@@ -53,6 +55,7 @@ impl Live {
             now: Instant::ZERO.checked_sub(plan.baseline).unwrap_or_default(),
             drawn_at: None,
             status: None,
+            written: Vec::new(),
             on_screen: Vec::new(),
         }
     }
@@ -83,7 +86,14 @@ impl Live {
             Look::InPlace { .. } => self.draw(),
             // The stations follow when there is something to say of them.
             Look::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
-            Look::Plain => self.write(&format!("{}\n", self.model.plain(now).join("\n"))),
+            Look::Plain => {
+                let lines = self.model.plain(now);
+                // That nothing has changed need not be said again.
+                if lines[1..] != self.written[..] {
+                    self.write(&format!("{}\n", lines.join("\n")));
+                    self.written = lines[1..].to_vec();
+                }
+            }
         }
     }
 

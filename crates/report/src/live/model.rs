@@ -10,8 +10,10 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Goal, Outcome};
 use std::collections::VecDeque;
 
-/// How far back "now" reaches.
+/// How far back "now" reaches, or one period of a use that asks for something less often.
 const WINDOW: Duration = Duration::from_secs(1);
+/// The longest that it reaches.
+const LONGEST_WINDOW: Duration = Duration::from_secs(30);
 
 /// Intervals come in batches: until this long after its end, a tenth of a second may still be on its way.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
@@ -70,6 +72,7 @@ struct Use {
     starts: Instant,
     stops: Instant,
     limit: Option<Duration>,
+    window: Duration,
     /// Bytes of the last intervals, by where they begin.
     bytes: VecDeque<(Instant, u64)>,
     newest: Option<Instant>,
@@ -95,6 +98,7 @@ impl Model {
                     starts: Instant::ZERO + station.start,
                     stops: Instant::ZERO + stop,
                     limit: workload.config.goals.iter().find_map(latency_limit),
+                    window: workload.config.every.unwrap_or(WINDOW).clamp(WINDOW, LONGEST_WINDOW),
                     bytes: VecDeque::new(),
                     newest: None,
                     latency: None,
@@ -246,7 +250,7 @@ impl Model {
         u.bytes.push_back((row.at, row.bytes_down.saturating_add(row.bytes_up)));
         u.newest = u.newest.max(Some(row.at));
         // Twice the window is always enough, in whatever order the rows come.
-        while u.bytes.len() > 2 * (WINDOW.as_nanos() / INTERVAL.as_nanos()) as usize {
+        while u.bytes.len() > 2 * (u.window.as_nanos() / INTERVAL.as_nanos()) as usize {
             u.bytes.pop_front();
         }
     }
@@ -260,19 +264,19 @@ impl Model {
 }
 
 impl Use {
-    /// Mean rate in Mbit/s over the last second that has been heard of.
+    /// Mean rate in Mbit/s over the last second that has been heard of, or the last period of a use that has a longer one.
     fn rate(&self, now: Instant) -> f64 {
         let heard = self.newest.and_then(|at| at.checked_add(INTERVAL));
         let expected = now.checked_sub(ON_ITS_WAY);
         let Some(end) = heard.max(expected) else { return 0.0 };
-        let begin = end.checked_sub(WINDOW).unwrap_or(end);
+        let begin = end.checked_sub(self.window).unwrap_or(end);
         let bytes: u64 = self
             .bytes
             .iter()
             .filter(|(at, _)| *at >= begin && *at < end)
             .map(|(_, bytes)| *bytes)
             .fold(0, u64::saturating_add);
-        bytes as f64 * 8.0 / 1e6 / WINDOW.as_secs_f64()
+        bytes as f64 * 8.0 / 1e6 / self.window.as_secs_f64()
     }
 
     fn cells(&self, now: Instant, phase: Phase, again: bool) -> Vec<Cell> {

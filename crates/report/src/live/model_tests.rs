@@ -156,3 +156,28 @@ proptest! {
         prop_assert!(lines.len() <= height.max(4));
     }
 }
+
+#[test]
+fn between_two_pages_the_rate_is_that_of_a_page_and_its_pause() {
+    let text = "duration = \"60 s\"\n[station.a]\nworkload = \"browsing\"\n";
+    let (plan, _) = netburn_scenario::Document::from_toml("t.toml", text)
+        .unwrap()
+        .resolve_for(netburn_scenario::Ground::Fleet)
+        .unwrap();
+    let mut model = Model::new(&plan);
+    model.phase(Phase::Load);
+    // 1.5 MB within a tenth of a second, every 3 s: 4 Mbit/s, at any time in between.
+    for page in 0..3 {
+        model.put(&Row::Interval(IntervalRow {
+            station: 0,
+            workload: 0,
+            at: Instant::ZERO + Duration::from_millis(5000 + 3000 * page),
+            bytes_down: 1_500_000,
+            bytes_up: 0,
+        }));
+    }
+    for now in [11_200, 12_500, 13_900] {
+        let lines = model.plain(Instant::ZERO + Duration::from_millis(now));
+        assert!(lines[1].contains("browsing: 4.0 Mbit/s"), "{now}: {lines:?}");
+    }
+}

@@ -34,7 +34,8 @@ pub(crate) struct JoinArgs {
     /// Be a server of the fleet's runs instead of a station
     #[arg(long, conflicts_with_all = ["interface", "server"])]
     pub(crate) serve: bool,
-    /// Have it start with the device, as a service of systemd or procd: the system's as root, else this user's
+    /// Have it start with the device, as a service of systemd or procd: the system's as root, else this user's. Where there
+    /// is neither, it says which command to start with the device; NETBURN_FLEET_URL in its environment stands for URL there
     #[arg(long)]
     pub(crate) install: bool,
     /// Take the service away

@@ -1,0 +1,198 @@
+//! Other ways to be a fleet: TLS with a certificate of one's own, a server elsewhere, a device whose disk is full, and
+//! what people read in their terminals.
+
+use crate::common::{LOOPBACK_UP, finish, start, station};
+use crate::fleet::{Fleet, operations, summary};
+use netburn_record::{Row, Run};
+use std::process::Command;
+
+/// A second address on loopback's interface, which is no loopback address (netdevice(7), SIOCSIFADDR).
+const FAR: &str = "python3 -c 'import fcntl, socket, struct
+address = socket.inet_aton(\"10.9.8.7\")
+request = struct.pack(\"16sH2s4s8x\", b\"lo:1\", socket.AF_INET, bytes(2), address)
+fcntl.ioctl(socket.socket(), 0x8916, request)' &&";
+
+/// Asks for the page in the clear, and says what came, and where it leads.
+const ASK: &str = "python3 -c 'import http.client
+asked = http.client.HTTPConnection(\"10.9.8.7\", 4484)
+asked.request(\"GET\", \"/\")
+answer = asked.getresponse()
+print(answer.status, answer.getheader(\"location\"))' >&3";
+
+#[test]
+fn with_a_certificate_devices_come_over_tls_and_plain_http_is_sent_there() {
+    let fleet = Fleet::new();
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ])
+        .args([
+            "-subj",
+            "/CN=fleet.test",
+            "-addext",
+            "subjectAltName=DNS:localhost,IP:10.9.8.7",
+        ])
+        .args([
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-keyout",
+            "key.pem",
+            "-out",
+            "chain.pem",
+        ])
+        .current_dir(fleet.bench.path("."))
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let certified = ["--cert", "chain.pem", "--key", "key.pem"];
+    let arguments = [
+        &[
+            "fleet",
+            "serve",
+            "--quiet",
+            "--listen",
+            "127.0.0.1:0",
+            "--host",
+            "localhost",
+        ][..],
+        &certified,
+    ]
+    .concat();
+    let mut serve = start(fleet.with_state("secure", &arguments));
+    serve.wait_for("the address", |serve| serve.printed().contains('\n'));
+    let url = serve.printed().lines().next().unwrap().to_owned();
+    // No fingerprint: the system's roots vouch for it.
+    assert!(url.starts_with("https://localhost:") && !url.contains('.'), "{url}");
+    let mut trusting = fleet.joining("x", &url, &[]);
+    trusting.env("SSL_CERT_FILE", fleet.bench.path("chain.pem"));
+    let mut agent = start(trusting);
+    agent.wait_for("the agent to join", |agent| agent.said().contains("is in the fleet"));
+    let said = finish(fleet.joining("y", &url, &[])).expect(2).stderr;
+    assert!(said.contains("certificate"), "{said}");
+    drop((agent, serve));
+    // A device elsewhere that asks for the page in the clear is sent to where it is safe.
+    let script = format!(
+        "{LOOPBACK_UP} {FAR} {{ \"$@\" & serve=$!; for try in 1 2 3 4 5 6 7 8 9 10; do sleep 0.3; {ASK} && break; done; \
+         kill $serve; wait; }} 3>&1 >/dev/null"
+    );
+    let arguments = [
+        &[
+            "fleet",
+            "serve",
+            "--quiet",
+            "--listen",
+            "10.9.8.7",
+            "--host",
+            "fleet.test",
+        ][..],
+        &certified,
+    ]
+    .concat();
+    let mut command = fleet.bench.inside(&["--net"], &script, arguments);
+    command.env("NETBURN_STATE", fleet.bench.path("far"));
+    let ended = finish(command);
+    assert_eq!(ended.out().trim(), "308 https://fleet.test:4484/", "{}", ended.stderr);
+}
+
+#[test]
+fn another_machine_serves() {
+    let fleet = Fleet::new();
+    let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let said = finish(fleet.run(&["--server", "nas", "--wait", "100ms"]))
+        .expect(3)
+        .stderr;
+    assert!(said.contains("the server nas is not here"), "{said}");
+    let mut nas = fleet.agent("nas", &["--serve"]);
+    let found = summary(&finish(fleet.run(&["--server", "nas"])));
+    for name in ["caller", "reader"] {
+        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+    }
+    nas.wait_for("the end of its part", |nas| {
+        nas.said().contains("results are delivered")
+    });
+}
+
+#[test]
+fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
+    let fleet = Fleet::new();
+    // 1,000 probes a second are some 60 kB of rows a second.
+    fleet.bench.write(
+        "often.toml",
+        "duration = \"8 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
+         [workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n",
+    );
+    let script = "mkdir -p full && mount -t tmpfs -o size=256k tmpfs full && exec \"$@\"";
+    let join = ["fleet", "join", fleet.url(), "--name", "alpha"];
+    let mut command = fleet.bench.inside(&["--mount"], script, join);
+    command.env("NETBURN_STATE", fleet.bench.path("full"));
+    let mut agent = start(command);
+    agent.wait_for("the agent to join", |agent| agent.said().contains("is in the fleet"));
+    let run = [
+        "run",
+        "often.toml",
+        "--on",
+        "fleet",
+        "--format",
+        "json",
+        "--out",
+        "kept",
+    ];
+    let found = summary(&finish(fleet.command(&run)));
+    // A thousand a second, less what a busy machine misses.
+    assert!(operations(&found, "alpha") >= 6000, "{found:#}");
+    assert_eq!(station(&found, "alpha")["workloads"][0]["unfinished"], 0, "{found:#}");
+    let mut said = Vec::new();
+    let run = Run::open(&fleet.bench.path("kept")).unwrap();
+    run.rows(&mut |row| {
+        if let Row::Event(event) = row {
+            said.push(event.text);
+        }
+    })
+    .unwrap();
+    assert!(
+        said.iter()
+            .any(|text| text.contains("the agent's disk takes no more results")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn terminals_hold_sentences_and_no_logs() {
+    let fleet = Fleet::new();
+    let (alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let (base, fingerprint) = (
+        fleet.url().split('#').next().unwrap(),
+        fleet.url().rsplit('.').next().unwrap(),
+    );
+    let wrong = format!("{base}#AAAAAAAAAAAAAAAAAAAAAA.{fingerprint}");
+    finish(fleet.joining("guest", &wrong, &[])).expect(3);
+    let mut run = start(fleet.run(&[]));
+    run.wait_for_load();
+    beta.signal("KILL");
+    let run = run.finish().expect(3);
+    let serve = fleet.serve.as_ref().unwrap().said();
+    let denied = "guest was not let in: the token is not this fleet's";
+    assert!(serve.contains(denied), "{serve}");
+    for said in [&run.stderr, &alpha.said(), &serve] {
+        for mark in ["WARN", "INFO", "netburn_fleet"] {
+            assert!(!said.contains(mark), "{mark}:\n{said}");
+        }
+    }
+    // What is to be copied is on a line of its own, below everything that is large.
+    let command = format!("\n  netburn fleet join '{}'\n", fleet.url());
+    assert!(serve.contains(&command), "{serve}");
+    // A new token is told like the first.
+    finish(fleet.command(&["fleet", "revoke"])).expect(0);
+    let mut serve = fleet.serve;
+    serve.as_mut().unwrap().wait_for("the new address", |serve| {
+        serve.said().matches("  netburn fleet join 'http").count() == 2
+    });
+}
