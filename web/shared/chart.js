@@ -170,6 +170,10 @@ export function draw(figure, chart) {
       ctx.moveTo(bbox.left, y);
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.strokeStyle = colour("--card");
+      ctx.lineWidth = 4 * devicePixelRatio;
+      ctx.strokeText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
       ctx.fillText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
     }
     ctx.setLineDash([]);
@@ -254,7 +258,7 @@ export function draw(figure, chart) {
   }
   const reset = document.createElement("button");
   reset.type = "button";
-  reset.textContent = "Show all";
+  reset.textContent = "Reset zoom";
   reset.addEventListener("click", all);
   tools.append(reset);
 

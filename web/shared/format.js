@@ -10,7 +10,7 @@ export function short(value) {
 }
 
 function ms(value) {
-  if (value < 1) return `${short(value * 1000)} µs`;
+  if (value < 1) return `${trim(value < 0.01 ? (value * 1000).toFixed(2) : (value * 1000).toFixed(value < 0.1 ? 1 : 0))} µs`;
   if (value < 10) return `${value.toFixed(2)} ms`;
   if (value < 100) return `${value.toFixed(1)} ms`;
   if (value < 1000) return `${value.toFixed(0)} ms`;
@@ -28,7 +28,7 @@ export function write(unit, value) {
     case "ms": return ms(value);
     case "seconds": return `${value >= 100 ? value.toFixed(0) : short(value)} s`;
     case "mbps": return `${rate(value)} Mbit/s`;
-    case "share": return `${short(value * 100)} %`;
+    case "share": return `${trim((value * 100).toFixed(1))} %`;
     case "dbm": return `${short(value)} dBm`;
     default: return short(value);
   }

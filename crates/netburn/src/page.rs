@@ -4,7 +4,7 @@ use crate::exit::Stop;
 use crate::terminal::say;
 use netburn_report::html::MOST_PAGES;
 use netburn_report::plain::sanitise;
-use netburn_report::{View, html};
+use netburn_report::{View, chart, charts, html};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -43,14 +43,17 @@ pub(crate) fn write(view: &View, path: &Path) -> io::Result<()> {
 }
 
 /// Writes a view's charts into a folder, as SVG and PNG.
-pub(crate) fn charts(view: &View, folder: &Path) -> Result<(), Stop> {
+pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), Stop> {
     let unwritten =
         |path: &Path, error: &dyn std::fmt::Display| Stop::NotMeasured(format!("{}: {error}", path.display()));
     std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
-    for chart in netburn_report::charts::charts(view) {
-        let svg = netburn_report::chart::svg(&chart, netburn_report::chart::Look::File);
-        let path = folder.join(format!("{}.svg", chart.id));
-        whole(&path, svg.as_bytes()).map_err(|error| unwritten(&path, &error))?;
+    for chart in charts::charts(view) {
+        let picture = chart::png(&chart).map_err(|why| Stop::NotMeasured(format!("{}: {why}", chart.id)))?;
+        let drawing = chart::svg(&chart, chart::Look::File);
+        for (kind, bytes) in [("svg", drawing.as_bytes()), ("png", &picture)] {
+            let path = folder.join(format!("{}.{kind}", chart.id));
+            whole(&path, bytes).map_err(|error| unwritten(&path, &error))?;
+        }
     }
     Ok(())
 }

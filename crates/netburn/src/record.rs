@@ -32,7 +32,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
         }
     }
     if let Some(folder) = &args.charts {
-        page::charts(&view, folder)?;
+        page::draw(&view, folder)?;
     }
     let mut text = written(&view.summary, args.format);
     if args.format == Format::Text {

@@ -3,17 +3,20 @@
 //! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
 //! - [`table`](mod@table): the same figures as a table, for those who read rather than look.
 //! - [`json`](mod@json): the same for the script that draws it anew where scripts run.
+//! - [`png`](mod@png): a picture.
 //! - [`axis`]: ticks, and how figures are written on them.
 //!
 //! Pure: a chart and a look in, text out.
 
 pub mod axis;
 pub mod json;
+pub mod png;
 pub mod svg;
 pub mod table;
 
 pub use axis::{Axis, Scale, Unit};
 pub use json::json;
+pub use png::png;
 pub use svg::{Look, svg};
 pub use table::{Table, table};
 

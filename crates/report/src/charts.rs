@@ -7,7 +7,7 @@ mod latency;
 mod over_time;
 mod shares;
 
-use crate::chart::{At, Axis, Chart, Scale, Unit};
+use crate::chart::{At, Axis, Chart, Datum, Scale, Unit};
 use crate::view::{MarkKind, StationView, View, WorkloadView};
 
 /// All charts of a run, in the order of the page; those with nothing to show are left out.
@@ -154,6 +154,36 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
         MarkKind::Stall => "S",
         MarkKind::Rate => "F",
         MarkKind::Warning => "W",
+    }
+}
+
+/// What is even only over a while, by whole seconds at least: the mean of each, and from the least to the largest of its bins.
+fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
+    let each = (EVEN_S / view.bin_s).ceil().max(1.0) as usize;
+    let values: Vec<f64> = values.collect();
+    if each == 1 {
+        return view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y))).collect();
+    }
+    let spans = values.chunks(each).enumerate().map(|(place, span)| Datum {
+        x: (place * each) as f64 * view.bin_s,
+        y: Some(span.iter().sum::<f64>() / span.len() as f64),
+        low: span.iter().copied().reduce(f64::min),
+        high: span.iter().copied().reduce(f64::max),
+    });
+    spans.collect()
+}
+
+/// The shortest span that is evened out, in s.
+const EVEN_S: f64 = 1.0;
+
+/// How such a chart came to be.
+fn evened_note(view: &View) -> String {
+    match view.bin_s < EVEN_S {
+        true => format!(
+            "The line is the mean of each second, the area from the least to the largest {} of it",
+            Unit::Seconds.write(view.bin_s)
+        ),
+        false => bins_note(view),
     }
 }
 

@@ -21,6 +21,19 @@ pub(crate) struct Browser {
 impl Browser {
     /// A new one, whose every file is in the bench's folder.
     pub(crate) fn start(bench: &Bench) -> Browser {
+        let phone = json!({
+            "deviceMetrics": { "width": 390, "height": 844, "pixelRatio": 2.0 },
+            "userAgent": "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome Mobile Safari/537.36",
+        });
+        Browser::with(bench, Some(&phone), &[])
+    }
+
+    /// The same with a window as large as a desk's.
+    pub(crate) fn desk(bench: &Bench) -> Browser {
+        Browser::with(bench, None, &["--window-size=1100,900"])
+    }
+
+    fn with(bench: &Bench, emulated: Option<&Value>, more: &[&str]) -> Browser {
         let home = bench.path("browser");
         std::fs::create_dir_all(&home).unwrap();
         let mut command = Command::new("chromedriver");
@@ -42,14 +55,14 @@ impl Browser {
             "--hide-scrollbars".to_owned(),
             format!("--user-data-dir={}", home.join("profile").display()),
         ];
+        arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
         if is_root() {
             arguments.push("--no-sandbox".to_owned());
         }
-        let phone = json!({
-            "deviceMetrics": { "width": 390, "height": 844, "pixelRatio": 2.0 },
-            "userAgent": "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome Mobile Safari/537.36",
-        });
-        let options = json!({ "args": arguments, "mobileEmulation": phone });
+        let mut options = json!({ "args": arguments });
+        if let Some(emulated) = emulated {
+            options["mobileEmulation"] = emulated.clone();
+        }
         let capabilities = json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
         let opened = browser.ask("POST", "", &json!({ "capabilities": { "alwaysMatch": capabilities } }));
         browser.session = format!("/{}", opened["sessionId"].as_str().unwrap());
@@ -121,6 +134,18 @@ impl Browser {
     /// What is on the screen, into a PNG file.
     pub(crate) fn picture(&self, path: &Path) {
         let text = self.ask("GET", "/screenshot", &Value::Null);
+        std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
+    }
+
+    /// Presses keys, one after the other, at an element.
+    pub(crate) fn press(&self, selector: &str, keys: &str) {
+        let element = self.element(selector);
+        self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
+    }
+
+    /// The page as it would be printed, into a PDF file.
+    pub(crate) fn print(&self, path: &Path) {
+        let text = self.ask("POST", "/print", &json!({ "page": { "width": 21.0, "height": 29.7 } }));
         std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
     }
 

@@ -25,6 +25,7 @@ mod lab_bad_days;
 mod lab_users;
 mod output;
 mod page;
+mod report_page;
 mod service;
 mod serving;
 mod simulating;

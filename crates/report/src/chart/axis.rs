@@ -151,7 +151,7 @@ impl Unit {
             Unit::Seconds if value >= 100.0 => format!("{value:.0} s"),
             Unit::Seconds => format!("{} s", figure::short(value)),
             Unit::Mbps => format!("{} Mbit/s", figure::mbps(value)),
-            Unit::Share => format!("{} %", figure::short(value * 100.0)),
+            Unit::Share => format!("{} %", figure::short((value * 1000.0).round() / 10.0)),
             Unit::Dbm => format!("{} dBm", figure::short(value)),
             Unit::Count => figure::short(value),
             Unit::None => String::new(),

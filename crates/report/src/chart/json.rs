@@ -4,14 +4,19 @@ use super::svg::thin;
 use super::{Chart, Datum, Scale, Shape};
 use serde_json::{Map, Number, Value, json};
 
-/// The most places along a chart; more are taken together, from their least to their largest.
+/// The most places along a chart of few series; more are taken together, from their least to their largest.
 const MOST: usize = 1200;
+
+/// Values of all series of a chart together.
+const ALTOGETHER: usize = 16_000;
 
 /// The chart for `chart.js`: `x` holds the places, each series of `y` a value or null for each of them, and `low` and `high`
 /// where they stand for more than one.
 #[must_use]
 pub fn json(chart: &Chart) -> Value {
-    let thinned: Vec<Vec<Datum>> = chart.series.iter().map(|series| thin(&series.points, MOST)).collect();
+    let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MOST);
+    let thinned = chart.series.iter().map(|series| thin(&series.points, most));
+    let thinned: Vec<Vec<Datum>> = thinned.collect();
     let mut along: Vec<f64> = thinned.iter().flatten().map(|datum| datum.x).collect();
     along.sort_by(f64::total_cmp);
     along.dedup();

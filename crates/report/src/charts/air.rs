@@ -1,7 +1,7 @@
 //! The air over time.
 
-use super::{bins_note, station_hues, timed};
-use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
+use super::{evened, evened_note, station_hues, timed};
+use crate::chart::{Axis, Chart, Scale, Series, Shape, Unit};
 use crate::view::{AirBin, View};
 
 /// How much of the time each station's data held the air.
@@ -18,7 +18,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     chart.note = format!(
         "{}; how long data to and from a station held the air, preambles and failed transmissions included. What is left is \
          contention, acknowledgements, others and silence. Stations on different channels don't share one sum.",
-        bins_note(view)
+        evened_note(view)
     );
     chart
 }
@@ -37,8 +37,8 @@ pub(super) fn backlog(view: &View) -> Chart {
     });
     chart.says = format!("{}.", each.take(8).collect::<Vec<_>>().join("; "));
     chart.note = format!(
-        "{}; the most that waited at the end of one of its tenths of a second.",
-        bins_note(view)
+        "{}; packets that waited for a station and at it, the most at the ends of the record's tenths of a second.",
+        evened_note(view)
     );
     chart
 }
@@ -50,11 +50,7 @@ fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
             name: station.name.clone(),
             hue,
             shape: Shape::Line,
-            points: view
-                .times()
-                .zip(&air.bins)
-                .map(|(x, bin)| Datum::new(x, Some(of(bin))))
-                .collect(),
+            points: evened(view, air.bins.iter().map(of)),
         });
     }
 }

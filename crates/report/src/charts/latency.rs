@@ -33,7 +33,7 @@ pub(super) fn percentiles(view: &View) -> Chart {
             .to_owned(),
         x: Axis::new("share of operations that took no longer", Unit::Share, Scale::Percentile)
             .within(Some(0.5), Some(end(most))),
-        y: Axis::new("latency", Unit::Ms, scale(&series)),
+        y: up(&series),
         levels: goals(&uses),
         series,
         marks: Vec::new(),
@@ -53,7 +53,7 @@ pub(super) fn over_time(view: &View) -> Chart {
             points: binned(view, &of.workload.over_time),
         })
         .collect();
-    let y = Axis::new("latency", Unit::Ms, scale(&series));
+    let y = up(&series);
     let mut chart = timed(view, "latency-over-time", "Latency over time", y);
     chart.levels = goals(&uses);
     chart.note = format!(
@@ -106,8 +106,8 @@ fn binned(view: &View, bins: &[Option<LatencyBin>]) -> Vec<Datum> {
     points.collect()
 }
 
-/// Logarithmic where an even scale would hide what is small.
-fn scale(series: &[Series]) -> Scale {
+/// Latency upwards: by its logarithm where an even scale would hide what is small.
+fn up(series: &[Series]) -> Axis {
     let values = || {
         series
             .iter()
@@ -115,8 +115,8 @@ fn scale(series: &[Series]) -> Scale {
     };
     let (low, high) = (values().reduce(f64::min), values().reduce(f64::max));
     match low.zip(high) {
-        Some((low, high)) if low > 0.0 && high > 20.0 * low => Scale::Log,
-        _ => Scale::Linear,
+        Some((low, high)) if low > 0.0 && high > 20.0 * low => Axis::new("latency", Unit::Ms, Scale::Log),
+        _ => Axis::new("latency", Unit::Ms, Scale::Linear).within(Some(0.0), None),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Throughput, the players' buffers and links over time.
 
-use super::{bins_note, marks, station_hues, timed, uses};
+use super::{bins_note, evened, evened_note, marks, station_hues, timed, uses};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
@@ -11,11 +11,7 @@ pub(super) fn throughput(view: &View) -> Chart {
     let uses = uses(view);
     for of in &uses {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
-        let rates = view
-            .times()
-            .zip(both)
-            .map(|(x, (down, up))| Datum::new(x, Some(down + up)));
-        let points: Vec<Datum> = rates.collect();
+        let points = evened(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
             chart.series.push(Series {
                 name: of.name.clone(),
@@ -51,7 +47,7 @@ pub(super) fn throughput(view: &View) -> Chart {
         .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
         .collect();
     chart.says = format!("On average: {}.", each.join("; "));
-    chart.note = format!("{}; content only, both ways, without headers.", bins_note(view));
+    chart.note = format!("{}; content only, both ways, without headers.", evened_note(view));
     chart
 }
 

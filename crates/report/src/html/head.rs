@@ -178,7 +178,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     );
     let sentences = why::plain(station, &summary.gate.reasons);
     for sentence in &sentences {
-        let _ = write!(out, "<p>{}</p>", escaped(sentence));
+        let _ = write!(out, "<p>{}</p>", ticked(sentence));
     }
     let mut facts = vec![format!("{} Mbit/s", figure::mbps(station.throughput_mbps))];
     if let Some(share) = station.airtime_share {

@@ -12,7 +12,7 @@ pub(crate) fn ms(value: f64) -> String {
 /// A time given in ms, with the unit that suits it.
 pub(crate) fn span(value: f64) -> String {
     match value {
-        ..1.0 => format!("{} µs", short(value * 1e3)),
+        ..1.0 => format!("{} µs", trim(ms(value * 1e3))),
         1.0..1000.0 => format!("{} ms", ms(value)),
         _ => format!("{:.2} s", value / 1e3),
     }
@@ -73,6 +73,7 @@ mod tests {
     fn times_have_three_figures_and_a_unit_that_suits() {
         for (value, text) in [
             (0.04, "40 µs"),
+            (0.98714, "987 µs"),
             (2.1, "2.10 ms"),
             (12.34, "12.3 ms"),
             (512.6, "513 ms"),

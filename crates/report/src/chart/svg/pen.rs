@@ -47,6 +47,13 @@ impl Pen {
         }
     }
 
+    fn ground(&self) -> &'static str {
+        match self.look {
+            Look::Page => "var(--card)",
+            Look::File => "#fff",
+        }
+    }
+
     fn faint(&self) -> &'static str {
         match self.look {
             Look::Page => "var(--quiet)",
@@ -136,7 +143,14 @@ impl Pen {
             self.out,
             "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" fill=\"none\"/>"
         );
-        self.text(right - 4.0, y - 4.0, "end", &stroke, &level.label);
+        let (ground, label) = (self.ground(), escaped(&level.label));
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{ground}\" stroke-width=\"3\" \
+             paint-order=\"stroke\">{label}</text>",
+            right - 4.0,
+            y - 4.0
+        );
     }
 
     /// A stroke along a path.

@@ -1,0 +1,237 @@
+//! The page of a run: written with every run, opened from disk in a real browser.
+
+use crate::browser::Browser;
+use crate::common::{Bench, finish, house};
+use netburn_report::{View, html};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A caller, and somebody who watches and browses, whose signal falls.
+fn scenario() -> String {
+    house("6 s", "1 s")
+        + r#"
+[station.viewer]
+joins = "home.5g"
+signal = "-70 dBm"
+workload = ["4kstream", "browsing"]
+[[at]]
+time = "3 s"
+set = { "station.viewer.signal" = "-80 dBm" }
+"#
+}
+
+fn ran(bench: &Bench, more: &[&str]) {
+    bench.write("house.toml", scenario());
+    let arguments = ["run", "house.toml", "--on", "simulate", "--out", "record"];
+    finish(bench.netburn(arguments.iter().chain(more))).expect(0);
+}
+
+fn address(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// Where a picture goes: into docs/pictures with `NETBURN_WRITE` set, else into the bench's folder.
+fn picture(bench: &Bench, name: &str) -> PathBuf {
+    match std::env::var_os("NETBURN_WRITE") {
+        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/pictures")
+            .join(name),
+        None => bench.path(name),
+    }
+}
+
+#[test]
+fn a_run_leaves_a_page_that_report_writes_anew() {
+    let bench = Bench::new();
+    ran(&bench, &[]);
+    let page = bench.path("record/report.html");
+    let first = fs::read(&page).unwrap();
+    assert!(first.len() < 1_000_000, "{} bytes", first.len());
+    fs::remove_file(&page).unwrap();
+    let told = finish(bench.netburn(["report", "record"])).expect(0);
+    assert!(told.stderr.contains("record/report.html"), "{}", told.stderr);
+    assert!(fs::read(&page).unwrap() == first, "the same page");
+    let charts = ["report", "record", "--html", "elsewhere.html", "--charts", "charts"];
+    finish(bench.netburn(charts)).expect(0);
+    assert!(
+        fs::read(bench.path("elsewhere.html")).unwrap() == first,
+        "the same page elsewhere"
+    );
+    for name in ["latency-percentiles", "throughput-over-time", "airtime-shares"] {
+        let svg = fs::read_to_string(bench.path(&format!("charts/{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg "), "{name}");
+        let png = fs::read(bench.path(&format!("charts/{name}.png"))).unwrap();
+        assert_eq!(&png[1..4], b"PNG", "{name}");
+    }
+    let nowhere = finish(bench.netburn(["report", "record", "--html", "no/such/folder.html"]));
+    assert_eq!(nowhere.code(), 3, "{}", nowhere.stderr);
+}
+
+#[test]
+fn several_runs_have_a_page_of_all_and_one_each() {
+    let bench = Bench::new();
+    ran(&bench, &["--repeat", "3", "--duration", "2s"]);
+    let browser = Browser::desk(&bench);
+    browser.open(&address(&bench.path("record/report.html")));
+    browser.wait_for("The runs");
+    let places =
+        browser.run("return [...document.querySelectorAll('#part-rounds a')].map((a) => a.getAttribute('href'))");
+    assert_eq!(places, json!(["1/report.html", "2/report.html", "3/report.html"]));
+    browser.click("#part-rounds a");
+    browser.wait_for("Who got what they need");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('#part-rounds').length"),
+        0
+    );
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// A folder of which something is missing is shown without it; one that a newer netburn wrote is refused plainly.
+#[test]
+fn what_is_left_of_a_run_is_shown() {
+    let bench = Bench::new();
+    ran(&bench, &["--duration", "2s"]);
+    let path = bench.path("record/intervals.parquet");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let told = finish(bench.netburn(["report", "record"])).expect(0);
+    assert!(told.stderr.contains("intervals.parquet is damaged"), "{}", told.stderr);
+    let page = fs::read_to_string(bench.path("record/report.html")).unwrap();
+    assert!(page.contains("Not everything could be read") && page.contains("latency-percentiles"));
+    let document = bench.path("record/run.json");
+    let newer = fs::read_to_string(&document)
+        .unwrap()
+        .replace("netburn.run/1", "netburn.run/2");
+    fs::write(&document, newer).unwrap();
+    let told = finish(bench.netburn(["report", "record"])).expect(2);
+    assert!(told.stderr.contains("newer netburn"), "{}", told.stderr);
+}
+
+/// Charts can be hidden, looked closer at and walked along by keyboard; nothing is asked for from anywhere.
+#[test]
+fn the_page_works_from_disk() {
+    let bench = Bench::new();
+    ran(&bench, &[]);
+    let browser = Browser::desk(&bench);
+    browser.prefer("light");
+    browser.open(&address(&bench.path("record/report.html")));
+    browser.wait_for("Latency by percentile");
+    let live = browser
+        .run("return document.querySelectorAll('figure.live canvas').length")
+        .as_u64()
+        .unwrap();
+    assert!(live >= 4, "{live} charts are drawn");
+    let asked = browser.run("return performance.getEntriesByType('resource').length");
+    assert_eq!(asked, 0, "nothing is asked for");
+    let drawn = browser.run("return document.documentElement.dataset.drawn");
+    eprintln!("drawn {} ms after it began to load", drawn.as_str().unwrap());
+    // By keyboard: along, closer, and back.
+    let plot = "#throughput-over-time .plot";
+    browser.press(plot, "\u{e014}\u{e014}\u{e014}");
+    let said = browser.text_of("#throughput-over-time .readout");
+    assert!(said.contains(" s –") && said.contains("Mbit/s"), "{said}");
+    // Hiding, and what a reader of the screen is told of it.
+    let button = "#throughput-over-time .tools button";
+    assert_eq!(
+        browser.run(&format!("return document.querySelector('{button}').ariaPressed")),
+        "true"
+    );
+    browser.press(button, "\u{e007}");
+    assert_eq!(
+        browser.run(&format!("return document.querySelector('{button}').ariaPressed")),
+        "false"
+    );
+    // Every chart has its table and says what is to be seen.
+    let dumb = "return [...document.querySelectorAll('figure.chart')].filter((f) => \
+                !f.querySelector('table tbody tr') || !f.querySelector('svg title') || !f.querySelector('svg desc').textContent).length";
+    assert_eq!(browser.run(dumb), 0);
+    // Dark by the switch, and kept.
+    let ground = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.run(ground);
+    browser.click("#theme");
+    assert_ne!(browser.run(ground), light);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Nobody's name becomes an element, a script or a dialog.
+#[test]
+fn hostile_names_stay_text_in_a_browser() {
+    let bench = Bench::new();
+    ran(&bench, &["--duration", "2s"]);
+    let mut view = View::open(&bench.path("record")).unwrap();
+    let hostile = "</script><script>document.body.id='owned'</script><img id=theirs src=x onerror=\"document.body.id='owned'\">\u{2028}'";
+    view.summary.title = Some(hostile.into());
+    view.summary.question = Some(hostile.into());
+    view.assumptions = vec![hostile.into()];
+    for mark in &mut view.marks {
+        mark.text = hostile.into();
+    }
+    for (station, judged) in view.stations.iter_mut().zip(&mut view.summary.stations) {
+        (station.name, judged.name) = (hostile.into(), hostile.into());
+        judged.reasons = vec![hostile.into()];
+        for (workload, judged) in station.workloads.iter_mut().zip(&mut judged.workloads) {
+            (workload.name, judged.name) = (hostile.into(), hostile.into());
+        }
+    }
+    let path = bench.write("hostile.html", html::report(&view));
+    let browser = Browser::desk(&bench);
+    browser.open(&address(&path));
+    browser.wait_for("Latency by percentile");
+    assert_eq!(browser.run("return document.body.id"), "");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('#theirs, main img').length"),
+        0
+    );
+    assert!(
+        browser
+            .run("return document.querySelectorAll('figure.live').length")
+            .as_u64()
+            >= Some(3)
+    );
+    assert!(
+        browser.text_of("h1").contains("<img id=theirs"),
+        "it is there to be read"
+    );
+    browser.press("#throughput-over-time .plot", "\u{e014}\u{e014}");
+    assert_eq!(browser.run("return document.querySelectorAll('#theirs').length"), 0);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_report_as_it_looks() {
+    let bench = Bench::new();
+    let arguments = [
+        "run",
+        "archer-c7-one-ssid",
+        "--on",
+        "simulate",
+        "--duration",
+        "20s",
+        "--out",
+        "record",
+    ];
+    finish(bench.netburn(arguments)).expect(0);
+    let page = address(&bench.path("record/report.html"));
+    let browser = Browser::desk(&bench);
+    for scheme in ["light", "dark"] {
+        browser.prefer(scheme);
+        browser.open(&page);
+        browser.wait_for("Latency by percentile");
+        browser.picture(&picture(&bench, &format!("report-{scheme}.png")));
+        browser.run("document.querySelector('#part-throughput').scrollIntoView()");
+        browser.picture(&bench.path(&format!("report-{scheme}-below.png")));
+    }
+    browser.print(&bench.path("report.pdf"));
+    drop(browser);
+    let phone = Browser::start(&bench);
+    phone.prefer("light");
+    phone.open(&page);
+    phone.wait_for("Latency by percentile");
+    phone.picture(&picture(&bench, "report-phone.png"));
+    assert_eq!(
+        phone.run("return document.documentElement.scrollWidth"),
+        390,
+        "nothing is wider than the phone"
+    );
+}

@@ -1,0 +1,388 @@
+//! Runs whose rows are written by hand, as views, charts and pages.
+
+use netburn_record::{
+    AirRow, Ending, EventKind, EventRow, Ground, Header, IntervalRow, OperationRow, Recorder, Row, Run, Sink,
+};
+use netburn_report::chart::{Chart, Look, Scale, png, svg, table};
+use netburn_report::charts::charts;
+use netburn_report::view::MarkKind;
+use netburn_report::{View, html};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Config, Operation, Outcome};
+use std::path::Path;
+
+fn station(name: &str, workload: &str, config: Config) -> Station {
+    Station {
+        workloads: vec![StationWorkload {
+            name: workload.into(),
+            config,
+        }],
+        ..Station::new(name)
+    }
+}
+
+/// A caller and a television for ten seconds, the first two of which aren't judged.
+fn plan(names: [&str; 2]) -> Plan {
+    Plan {
+        duration: Duration::from_secs(10),
+        warmup: Duration::from_secs(2),
+        stations: vec![
+            station(names[0], "voip", Config::voip()),
+            station(names[1], "4kstream", Config::stream_4k()),
+        ],
+        ..Plan::new("by-hand")
+    }
+}
+
+fn ms(ms: i64) -> Instant {
+    Instant::from_millis(ms)
+}
+
+fn operation(station: u16, sequence: u64, due: i64, took: u64, outcome: Outcome) -> Row {
+    let finished = (outcome == Outcome::Finished).then(|| ms(due) + Duration::from_millis(took));
+    Row::Operation(OperationRow {
+        station,
+        workload: 0,
+        operation: Operation {
+            sequence,
+            due: ms(due),
+            started: Some(ms(due)),
+            connected: None,
+            first_byte: finished,
+            finished,
+            bytes: 16_384,
+            outcome,
+            far: None,
+        },
+    })
+}
+
+fn event(station: Option<u16>, at: i64, length: u64, kind: EventKind, text: &str) -> Row {
+    Row::Event(EventRow {
+        station,
+        workload: station.map(|_| 0),
+        at: ms(at),
+        length: Duration::from_millis(length).as_nanos(),
+        kind,
+        text: text.into(),
+    })
+}
+
+/// The caller's operations are due every 10 ms from 0 on; number `n` takes 1 + `n` % 100 ms, one never ends. The television gets
+/// 2.5 Mbit in every tenth of a second, twice its rate at 20 Mbit/s.
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for number in 0..1000_u64 {
+        let due = number as i64 * 10;
+        rows.push(operation(0, number, due, 1 + number % 100, Outcome::Finished));
+    }
+    rows.push(operation(0, 1000, 5005, 0, Outcome::TimedOut));
+    for tenth in 0..100 {
+        rows.push(Row::Interval(IntervalRow {
+            station: 1,
+            workload: 0,
+            at: ms(tenth * 100),
+            bytes_down: 312_500,
+            bytes_up: 0,
+        }));
+        for (station, share) in [(0, 10), (1, 30)] {
+            rows.push(Row::Air(AirRow {
+                station,
+                at: ms(tenth * 100),
+                airtime_down: Duration::from_millis(share),
+                transmissions: 2,
+                mpdus: 2 + u64::from(station) * 6,
+                backlog: tenth as u64,
+                ..AirRow::default()
+            }));
+        }
+    }
+    rows.push(event(Some(1), 0, 2000, EventKind::Startup, ""));
+    rows.push(event(None, 5000, 0, EventKind::Change, text));
+    rows.push(event(Some(0), 6000, 350, EventKind::Roam, text));
+    rows.push(event(Some(1), 7000, 500, EventKind::Stall, ""));
+    rows
+}
+
+fn recorded(folder: &Path, plan: Plan, text: &str) -> Run {
+    let header = Header {
+        ground: Ground::Simulate,
+        ..Header::simulated(plan)
+    };
+    let mut recorder = Recorder::create(folder, header).unwrap();
+    for row in rows(text) {
+        recorder.put(&row).unwrap();
+    }
+    recorder.finish(&Ending::Complete).unwrap()
+}
+
+fn view(text: &str) -> View {
+    let bench = tempfile::tempdir().unwrap();
+    View::of(&recorded(&bench.path().join("run"), plan(["caller", "tv"]), text))
+}
+
+#[test]
+fn a_view_is_what_the_rows_say() {
+    let view = view("the microwave");
+    assert_eq!((view.bin_s, view.bins, view.rounds), (0.1, 100, 1));
+    let caller = &view.stations[0].workloads[0];
+    // Those due before 2 s aren't judged: 800 that took 1 to 100 ms, eight times each, and one that never ended.
+    let curve = &caller.latency;
+    assert_eq!((curve.count, curve.unbounded), (801, 1));
+    assert_eq!((curve.min_ms, curve.max_ms), (Some(1.0), Some(100.0)));
+    // The summary's own percentiles are exact: rank 401 of 801 is the 51st of 100 values.
+    assert_eq!(curve.at(0.5), Some(Some(51.0)));
+    assert_eq!(curve.at(0.99), Some(Some(100.0)));
+    assert!((curve.at(0.7).flatten().unwrap() - 71.0).abs() <= 71.0 / 256.0);
+    assert_eq!(curve.at(0.999), None, "801 don't support it");
+    assert_eq!(caller.latency_goal_ms, Some(150.0));
+    // The bin of 5.0 s has ten that took 1 to 10 ms, and the one that never ended.
+    let bin = caller.over_time[50].unwrap();
+    assert_eq!((bin.count, bin.unbounded), (11, 1));
+    assert_eq!((bin.min_ms, bin.max_ms, bin.p95_ms), (Some(1.0), Some(10.0), None));
+    assert!((bin.p50_ms.unwrap() - 6.0).abs() <= 0.1, "{bin:?}");
+    // 312 500 bytes in a tenth of a second are 25 Mbit/s.
+    let tv = &view.stations[1].workloads[0];
+    assert!(tv.down_mbps.iter().all(|rate| (rate - 25.0).abs() < 1e-9));
+    assert_eq!(tv.rate_goal_mbps, Some(20.0));
+    // The air: 10 and 30 of 100 ms; aggregates of 1 and of 4.
+    let air: Vec<_> = view
+        .stations
+        .iter()
+        .map(|station| station.air.as_ref().unwrap())
+        .collect();
+    assert!((air[0].bins[3].airtime - 0.1).abs() < 1e-9 && (air[1].bins[3].airtime - 0.3).abs() < 1e-9);
+    assert_eq!((air[0].mean_aggregate, air[1].mean_aggregate), (Some(1.0), Some(4.0)));
+    assert!((air[1].airtime_share.unwrap() - 0.75).abs() < 1e-9);
+    assert_eq!(air[0].bins[42].backlog, 42);
+    // The player: 1.25 s of media a second; from 2 s on it plays, but for the stall.
+    let buffer = tv.buffer.as_ref().unwrap();
+    assert!((buffer.end_s[19].unwrap() - 2.5).abs() < 1e-6, "{:?}", buffer.end_s[19]);
+    assert!((buffer.end_s[59].unwrap() - 3.5).abs() < 1e-6, "{:?}", buffer.end_s[59]);
+    let marks: Vec<(f64, MarkKind)> = view.marks.iter().map(|mark| (mark.at_s, mark.kind)).collect();
+    assert_eq!(
+        marks,
+        [(5.0, MarkKind::Change), (6.0, MarkKind::Roam), (7.0, MarkKind::Stall)]
+    );
+    assert!(view.missing.is_empty(), "{:?}", view.missing);
+}
+
+#[test]
+fn several_runs_are_pooled() {
+    let bench = tempfile::tempdir().unwrap();
+    let folder = bench.path().join("runs");
+    let plan = Plan {
+        repeat: 2,
+        ..plan(["caller", "tv"])
+    };
+    let mut repeats = netburn_record::Repeats::create(&folder).unwrap();
+    for _ in 0..2 {
+        let run = recorded(&repeats.next_path(), plan.clone(), "");
+        repeats.add(run);
+    }
+    repeats.finish().unwrap();
+    let view = View::open(&folder).unwrap();
+    assert_eq!(
+        (view.rounds, view.folders.as_slice()),
+        (2, &["1".to_owned(), "2".to_owned()][..])
+    );
+    let caller = &view.stations[0].workloads[0];
+    assert_eq!((caller.latency.count, caller.over_time[50].unwrap().count), (1602, 22));
+    let tv = &view.stations[1];
+    assert!(
+        tv.workloads[0].down_mbps.iter().all(|rate| (rate - 25.0).abs() < 1e-9),
+        "a mean"
+    );
+    assert!((tv.air.as_ref().unwrap().bins[3].airtime - 0.3).abs() < 1e-9, "a mean");
+    assert!((tv.workloads[0].buffer.as_ref().unwrap().end_s[19].unwrap() - 2.5).abs() < 1e-6);
+    assert_eq!(view.marks.iter().filter(|mark| mark.round == Some(2)).count(), 3);
+    let page = html::report(&view);
+    assert!(
+        page.contains("<a href=\"2/report.html\">run 2</a>"),
+        "the rounds are linked"
+    );
+}
+
+fn parsed(text: &str) -> resvg::usvg::Tree {
+    resvg::usvg::Tree::from_str(text, &resvg::usvg::Options::default())
+        .unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+fn chart<'a>(charts: &'a [Chart], id: &str) -> &'a Chart {
+    charts
+        .iter()
+        .find(|chart| chart.id == id)
+        .unwrap_or_else(|| panic!("no {id}"))
+}
+
+#[test]
+fn every_chart_is_well_formed_and_has_its_table() {
+    let charts = charts(&view("a change"));
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "latency-percentiles",
+            "latency-over-time",
+            "throughput-over-time",
+            "buffer-over-time",
+            "airtime-shares",
+            "airtime-over-time",
+            "aggregates",
+            "backlog-over-time"
+        ]
+    );
+    for chart in &charts {
+        for look in [Look::Page, Look::File] {
+            parsed(&svg(chart, look));
+        }
+        assert!(!chart.says.is_empty(), "{}", chart.id);
+        let table = table(chart);
+        assert!(
+            table.rows.len() >= 2 && table.rows.iter().all(|row| row.len() == table.head.len()),
+            "{}",
+            chart.id
+        );
+    }
+    let picture = png(&charts[0]).unwrap();
+    assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");
+}
+
+/// Percentiles in the table are the summary's; one that never ended makes the slowest unknown.
+#[test]
+fn the_table_of_percentiles_has_the_summarys_figures() {
+    let charts = charts(&view(""));
+    let chart = chart(&charts, "latency-percentiles");
+    assert_eq!(chart.x.scale, Scale::Percentile);
+    let table = table(chart);
+    assert_eq!(table.head[1], "caller, voip");
+    let row = |name: &str| table.rows.iter().find(|row| row[0] == name).map(|row| row[1].as_str());
+    assert_eq!(row("50 %"), Some("51.0 ms"));
+    assert_eq!(row("99 %"), Some("100 ms"));
+    assert_eq!(row("99.9 %"), None);
+    assert_eq!(row("slowest"), Some("never finished"));
+    assert_eq!(chart.levels[0].label, "goal of voip: 150 ms");
+}
+
+const HOSTILE: &str = "</title></script><img src=x onerror=alert(1)>\"'&\u{202e}\u{0}";
+
+/// Names and texts from elsewhere never become markup, in the page, its scripts or its pictures.
+#[test]
+fn hostile_names_stay_text() {
+    let mut view = view(HOSTILE);
+    view.summary.title = Some(HOSTILE.into());
+    view.summary.question = Some(HOSTILE.into());
+    view.assumptions = vec![HOSTILE.into()];
+    view.missing = vec![HOSTILE.into()];
+    view.folders = vec![format!("{HOSTILE}/..")];
+    view.host.name = HOSTILE.into();
+    for (station, judged) in view.stations.iter_mut().zip(&mut view.summary.stations) {
+        (station.name, judged.name) = (HOSTILE.into(), HOSTILE.into());
+        station.workloads[0].name = HOSTILE.into();
+        judged.workloads[0].name = HOSTILE.into();
+        judged.reasons = vec![HOSTILE.into()];
+    }
+    let page = html::report(&view);
+    assert!(!page.contains("<img"), "no element of theirs");
+    assert_eq!(page.matches("</script").count(), 3, "our three scripts end");
+    assert_eq!(
+        page.matches("</title>").count(),
+        1 + charts(&view).len() + svg_titles(&view)
+    );
+    for chart in charts(&view) {
+        parsed(&svg(&chart, Look::Page));
+        png(&chart).unwrap();
+    }
+}
+
+/// The titles within our own pictures besides each one's first.
+fn svg_titles(view: &View) -> usize {
+    let drawn = charts(view);
+    let titles = drawn
+        .iter()
+        .map(|chart| svg(chart, Look::Page).matches("</title>").count() - 1);
+    titles.sum()
+}
+
+/// Nothing in the page asks for anything from anywhere.
+#[test]
+fn a_page_is_one_file() {
+    let page = html::report(&view(""));
+    assert!(page.contains("default-src 'none'"));
+    for outside in ["src=\"", "url(", "@import", "<link", "<iframe", "<base"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    // The names of SVG and of the policy's header, a key of the scenario, and the vendored library's own comment.
+    let known = [
+        "http://www.w3.org/2000/svg\"",
+        "http-equiv",
+        "http&quot;",
+        "https://github.com/leeoniya/uPlot",
+    ];
+    for (at, _) in page.match_indices("http") {
+        let rest: String = page[at..].chars().take(50).collect();
+        assert!(known.iter().any(|known| rest.starts_with(known)), "{rest}");
+    }
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    assert_eq!(page, html::report(&view("")), "the same rows, the same page");
+}
+
+/// A folder of which any column is cut off at any byte is shown without it, and says so; one without its `run.json`, or with half of it,
+/// is refused.
+#[test]
+fn a_damaged_folder_shows_what_is_left() {
+    let bench = tempfile::tempdir().unwrap();
+    let folder = bench.path().join("run");
+    recorded(&folder, plan(["caller", "tv"]), "");
+    let whole = View::open(&folder).unwrap();
+    assert!(whole.missing.is_empty());
+    for name in ["operations", "intervals", "connections", "link", "events"] {
+        let path = folder.join(format!("{name}.parquet"));
+        let bytes = std::fs::read(&path).unwrap();
+        let step = (bytes.len() / 23).max(1);
+        for length in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            let view = View::open(&folder).unwrap();
+            assert!(
+                view.missing.iter().any(|said| said.contains(name)),
+                "{name} {length}: {:?}",
+                view.missing
+            );
+            assert_eq!(view.summary, whole.summary, "the summary is in run.json");
+            let page = html::report(&view);
+            assert!(page.contains("Not everything could be read"), "{name} {length}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is gone");
+        std::fs::write(&path, &bytes).unwrap();
+    }
+    let path = folder.join("run.json");
+    let text = std::fs::read(&path).unwrap();
+    for length in (0..text.len() - 2).step_by(text.len() / 40) {
+        std::fs::write(&path, &text[..length]).unwrap();
+        let error = View::open(&folder).unwrap_err().to_string();
+        assert!(error.contains("run.json"), "{length}: {error}");
+    }
+    let newer = String::from_utf8(text)
+        .unwrap()
+        .replace("netburn.run/1", "netburn.run/9");
+    std::fs::write(&path, newer).unwrap();
+    let error = View::open(&folder).unwrap_err().to_string();
+    assert!(error.contains("newer"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    assert!(View::open(&folder).is_err());
+}
+
+/// A run that was cut short at its very beginning has nothing to draw, and a page all the same.
+#[test]
+fn an_empty_run_has_a_page() {
+    let bench = tempfile::tempdir().unwrap();
+    let header = Header::simulated(plan(["caller", "tv"]));
+    let recorder = Recorder::create(&bench.path().join("run"), header).unwrap();
+    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let view = View::of(&run);
+    assert_eq!(view.bins, 1);
+    let page = html::report(&view);
+    assert!(page.contains("The run could not be measured"), "{page}");
+}
