@@ -30,7 +30,7 @@ impl Browser {
 
     /// The same with a window as large as a desk's.
     pub(crate) fn desk(bench: &Bench) -> Browser {
-        Browser::with(bench, None, &["--window-size=1100,900"])
+        Browser::with(bench, None, &["--window-size=1100,1500"])
     }
 
     fn with(bench: &Bench, emulated: Option<&Value>, more: &[&str]) -> Browser {

@@ -71,7 +71,7 @@ fn a_run_leaves_a_page_that_report_writes_anew() {
 #[test]
 fn several_runs_have_a_page_of_all_and_one_each() {
     let bench = Bench::new();
-    ran(&bench, &["--repeat", "3", "--duration", "2s"]);
+    ran(&bench, &["--repeat", "3", "--duration", "4s"]);
     let browser = Browser::desk(&bench);
     browser.open(&address(&bench.path("record/report.html")));
     browser.wait_for("The runs");
@@ -91,7 +91,7 @@ fn several_runs_have_a_page_of_all_and_one_each() {
 #[test]
 fn what_is_left_of_a_run_is_shown() {
     let bench = Bench::new();
-    ran(&bench, &["--duration", "2s"]);
+    ran(&bench, &["--duration", "4s"]);
     let path = bench.path("record/intervals.parquet");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
@@ -158,7 +158,7 @@ fn the_page_works_from_disk() {
 #[test]
 fn hostile_names_stay_text_in_a_browser() {
     let bench = Bench::new();
-    ran(&bench, &["--duration", "2s"]);
+    ran(&bench, &["--duration", "4s"]);
     let mut view = View::open(&bench.path("record")).unwrap();
     let hostile = "</script><script>document.body.id='owned'</script><img id=theirs src=x onerror=\"document.body.id='owned'\">\u{2028}'";
     view.summary.title = Some(hostile.into());
@@ -228,6 +228,7 @@ fn the_report_as_it_looks() {
     phone.prefer("light");
     phone.open(&page);
     phone.wait_for("Latency by percentile");
+    phone.run("document.querySelector('#latency-percentiles').scrollIntoView()");
     phone.picture(&picture(&bench, "report-phone.png"));
     assert_eq!(
         phone.run("return document.documentElement.scrollWidth"),
