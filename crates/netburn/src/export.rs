@@ -1,5 +1,7 @@
 //! `netburn export`: a run as others' tools read it.
 
+mod pcapng;
+
 use crate::args::{ExportArgs, ExportFormat, FlentTest};
 use crate::exit::{Ended, Stop};
 use crate::record::unopened;
@@ -9,7 +11,7 @@ use netburn_record::export::flent::Test;
 use netburn_record::export::{self, Error};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `netburn export RUN --to FORMAT`.
 pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
@@ -23,6 +25,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
         ExportFormat::Json => to_file(out, |to| export::json::write(&run, to)),
         ExportFormat::Junit => to_file(out, |to| export::junit::write(&run, to)),
         ExportFormat::Openmetrics => to_file(out, |to| export::openmetrics::write(&run, to)),
+        ExportFormat::Parquet => tables(&run, &folder(&run, out, "parquet")?),
+        ExportFormat::Pcapng => pcapng::export(&run, &folder(&run, out, "pcapng")?),
         ExportFormat::Flent => flent(&run, args.test, out),
     }?;
     Ok(Ended::Ran)
@@ -76,5 +80,37 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), S
         let path = if named { out.to_owned() } else { out.join(&file.name) };
         to_file(Some(&path), |to| Ok(to.write_all(&file.bytes)?))?;
     }
+    Ok(())
+}
+
+/// Where an export of several files goes.
+fn folder(run: &Run, out: Option<&Path>, what: &str) -> Result<PathBuf, Stop> {
+    match out {
+        Some(out) if out == Path::new("-") => {
+            Err(Stop::Wrong(format!("--to {what} writes several files: give a folder")))
+        }
+        Some(out) => Ok(out.to_owned()),
+        None => {
+            let path = run.path().canonicalize().unwrap_or_else(|_| run.path().to_owned());
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            Ok(PathBuf::from(format!("{name}-{what}")))
+        }
+    }
+}
+
+fn tables(run: &Run, folder: &Path) -> Result<(), Stop> {
+    if run.path().canonicalize().ok() == folder.canonicalize().ok() && folder.exists() {
+        return Err(Stop::Wrong(format!(
+            "{} is the record itself: give another folder",
+            folder.display()
+        )));
+    }
+    export::parquet::write(run, folder).map_err(|error| match &error {
+        Error::Run(netburn_record::Error::Io { path, source }) if path.starts_with(folder) => {
+            Stop::Wrong(format!("{}: {source}", path.display()))
+        }
+        _ => halted(folder, &error),
+    })?;
+    say(&format!("written to {}", folder.display()));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A plan from its baseline to the end of its drain.
 
 use crate::error::SimulateError;
+use crate::seen::Seen;
 use crate::world::{Counted, TICK, World};
 use netburn_record::Row;
 use netburn_scenario::Plan;
@@ -24,8 +25,27 @@ pub struct Done {
 /// # Errors
 /// When the plan can't be simulated: what is wrong and what would be right.
 pub fn run(plan: &Plan, mut rows: impl FnMut(Instant, Vec<Row>) -> ControlFlow<()>) -> Result<Done, SimulateError> {
+    go(plan, World::new, |now, put, _| rows(now, put))
+}
+
+/// The same, and gives every packet and every transmission on the air of that tenth of a second too, each kind in the order of time.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_seen(
+    plan: &Plan,
+    take: impl FnMut(Instant, Vec<Row>, Vec<Seen>) -> ControlFlow<()>,
+) -> Result<Done, SimulateError> {
+    go(plan, World::watched, take)
+}
+
+fn go(
+    plan: &Plan,
+    world: impl FnOnce(&Plan) -> Result<World, SimulateError>,
+    mut take: impl FnMut(Instant, Vec<Row>, Vec<Seen>) -> ControlFlow<()>,
+) -> Result<Done, SimulateError> {
     check(plan)?;
-    let mut world = World::new(plan)?;
+    let mut world = world(plan)?;
     let begin = world.now();
     let end = Instant::ZERO + plan.settled();
     let mut tick = begin;
@@ -34,13 +54,13 @@ pub fn run(plan: &Plan, mut rows: impl FnMut(Instant, Vec<Row>) -> ControlFlow<(
         tick = (tick + TICK).min(end);
         world.run_until(tick);
         world.look();
-        if rows(tick, world.take_rows()).is_break() {
+        if take(tick, world.take_rows(), world.take_seen()).is_break() {
             interrupted = tick < end;
             break;
         }
     }
     world.finish();
-    let _ = rows(tick, world.take_rows());
+    let _ = take(tick, world.take_rows(), world.take_seen());
     Ok(Done {
         interrupted,
         simulated: tick.since(begin),

@@ -13,7 +13,8 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportFormat,
-    /// Where to write it; `-` is standard output [default: standard output; for flent a file, named as flent does, in this directory]
+    /// Where to write it; `-` is standard output. For parquet and pcapng a folder; for flent a folder, or a file that ends in .gz [default: standard
+    /// output; for parquet RUN-parquet, for pcapng RUN-pcapng, for flent this directory]
     #[arg(long, short, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// With flent: the test to tell it as [default: rtt_fair_var_down, or rtt_fair_var where a station uploads]
@@ -58,6 +59,10 @@ pub(crate) enum ExportFormat {
     Junit,
     /// Figures for Prometheus and Grafana
     Openmetrics,
+    /// The record's tables with the runs put together, and the lines, for queries
+    Parquet,
+    /// Packets at each end and on the air, of a simulated run, which is simulated again
+    Pcapng,
     /// Series over time as flent's data files, which its plots are drawn from
     Flent,
 }

@@ -444,3 +444,201 @@ fn a_file_that_is_no_import_is_told() {
     let both = finish(bench.netburn(["import", "good.flent", "cut.flent", "--out", "one"])).expect(2);
     assert!(both.stderr.contains("--out is for one file"), "{}", both.stderr);
 }
+
+/// Somebody calls while somebody else reads and downloads through a hop of 20 Mbit/s.
+fn busy(duration: &str) -> String {
+    let reader =
+        "\n[station.reader]\njoins = \"home.5g\"\nsignal = \"-65 dBm\"\nworkload = [\"browsing\", \"download\"]\n";
+    house(duration, "1 s") + reader
+}
+
+/// The queries that the guide shows.
+fn queries() -> Vec<&'static str> {
+    let guide = include_str!("../../../../docs/GUIDE.md");
+    let blocks = guide.split("```sql\n").skip(1);
+    blocks.filter_map(|block| block.split("```").next()).collect()
+}
+
+#[test]
+fn duckdb_answers_the_guides_queries() {
+    let bench = Bench::new();
+    let summary = simulated(&bench, &busy("8 s"), &["--repeat", "2"]);
+    export(&bench, "parquet", &["--out", "tables"]);
+    let asked = serde_json::to_string(&queries()).unwrap();
+    bench.write("queries.json", asked);
+    let ask = "
+import duckdb, json, os, sys
+os.chdir(sys.argv[2])
+answers = []
+for query in json.load(open(sys.argv[1])):
+    answer = duckdb.sql(query)
+    answers.append([answer.columns, answer.fetchall()])
+count = duckdb.sql(\"select count(*), count(distinct run) from 'operations.parquet'\").fetchall()
+print(json.dumps([answers, count]))";
+    let answers = python(&bench, ask, &[&bench.path("queries.json"), &bench.path("tables")]);
+    let (answers, count) = (&answers[0], &answers[1][0]);
+    assert_eq!(answers.as_array().unwrap().len(), 4);
+    let rows = |query: usize| answers[query][1].as_array().unwrap();
+    // One line for each of two runs and four workloads; the median is that of the run's own summary.
+    let lines = rows(0);
+    assert_eq!(lines.len(), 2 * 4);
+    for run in summary["repeats"].as_array().unwrap() {
+        let probe = &station(run, "caller")["workloads"][1];
+        let found = |line: &&Value| line[1] == "probe" && line[3] == probe["latency_ms"]["p50"];
+        assert!(lines.iter().any(|line| found(&line)), "{lines:?}");
+    }
+    // The hop's rate bounds what moves in a second; a burst may have waited before it.
+    let seconds = rows(1);
+    assert!(seconds.len() >= 2 * 8 - 1, "{seconds:?}");
+    for second in seconds {
+        let rate = second[2].as_f64().unwrap();
+        assert!((0.0..2.0 * 25.0).contains(&rate), "{second}");
+    }
+    assert_eq!(rows(2).len(), 2 * 3, "downloads of 1 GiB don't end");
+    // Pages that took longer than half a second, the slowest first.
+    let pages = rows(3);
+    assert!(
+        pages
+            .iter()
+            .all(|page| page[0] == "reader" && page[2].as_f64().unwrap() > 500.0),
+        "{pages:?}"
+    );
+    // No row is lost.
+    let mut kept = 0;
+    for run in ["run/1", "run/2"] {
+        let document = std::fs::read(bench.path(run).join("run.json")).unwrap();
+        let document: Value = serde_json::from_slice(&document).unwrap();
+        kept += document["tables"]["operations"]["rows"].as_u64().unwrap();
+    }
+    assert_eq!((&count[0], &count[1]), (&kept.into(), &2.into()));
+    let itself = finish(bench.netburn(["export", "run/1", "--to", "parquet", "--out", "run/1"])).expect(2);
+    assert!(itself.stderr.contains("is the record itself"), "{}", itself.stderr);
+}
+
+/// Fields of a capture's packets, as tshark reads them.
+fn tshark(bench: &Bench, file: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
+    let mut command = Command::new("tshark");
+    command.env("HOME", bench.path("home"));
+    command.args(["-r", file, "-Y", filter, "-T", "fields"]);
+    command.args(["-o", "ip.check_checksum:TRUE"]);
+    for field in fields {
+        command.args(["-e", field]);
+    }
+    let ended = finish(bench.prepared(command)).expect(0);
+    let line = |line: &str| line.split('\t').map(str::to_owned).collect();
+    ended.out().lines().map(line).collect()
+}
+
+#[test]
+fn tshark_reads_a_simulated_runs_packets() {
+    let bench = Bench::new();
+    simulated(&bench, &busy("3 s"), &[]);
+    std::fs::create_dir(bench.path("home")).unwrap();
+    let said = export(&bench, "pcapng", &["--out", "packets"]).stderr;
+    assert!(!said.contains("note:"), "the run is simulated again as it was: {said}");
+    let document: Value = export(&bench, "json", &[]).json();
+    let run = &document["runs"][0];
+    // Every probe that was answered is two datagrams at the station, as far apart as the record says.
+    let probes = tshark(
+        &bench,
+        "packets/station-caller.pcapng",
+        "udp",
+        &["frame.time_epoch", "ip.src", "frame.len", "ip.checksum.status"],
+    );
+    let mut latency: Vec<i64> = run["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["far_sent"].is_i64())
+        .map(|row| row["finished"].as_i64().unwrap() - row["planned"].as_i64().unwrap())
+        .collect();
+    assert_eq!(probes.len(), 2 * latency.len());
+    assert!(latency.len() > 20);
+    let seconds = |packet: &[String]| packet[0].parse::<f64>().unwrap();
+    let mut sent: std::collections::VecDeque<f64> = std::collections::VecDeque::new();
+    let mut took: Vec<i64> = Vec::new();
+    for packet in &probes {
+        assert_eq!(
+            (packet[2].as_str(), packet[3].as_str()),
+            ("92", "1"),
+            "64 bytes in a good packet"
+        );
+        match packet[1].as_str() {
+            "198.18.0.1" => took.push(((seconds(packet) - sent.pop_front().unwrap()) * 1e6).round() as i64),
+            _ => sent.push_back(seconds(packet)),
+        }
+    }
+    latency.sort_unstable();
+    took.sort_unstable();
+    for (got, expected) in took.iter().zip(&latency) {
+        assert!((got - expected / 1000).abs() <= 2, "{got} and {expected}");
+    }
+    // Connections make sense to a reader that knows nothing of ours: handshakes, and no gap without a loss.
+    let opened = tshark(
+        &bench,
+        "packets/station-reader.pcapng",
+        "tcp.flags.syn == 1",
+        &["tcp.stream", "tcp.flags.ack"],
+    );
+    assert!(opened.len() >= 2 * 11, "a page of ten and a download: {}", opened.len());
+    let content = tshark(
+        &bench,
+        "packets/station-reader.pcapng",
+        "tcp.len > 0 && ip.src == 198.18.0.1",
+        &["tcp.len"],
+    );
+    let bytes: u64 = content.iter().map(|packet| packet[0].parse::<u64>().unwrap()).sum();
+    let moved: u64 = run["intervals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["station"] == "reader")
+        .filter_map(|row| row["bytes_down"].as_u64())
+        .sum();
+    // Heads of answers and what was sent again come on top.
+    assert!(
+        bytes >= moved && bytes < moved + moved / 10,
+        "{bytes} on the wire, {moved} of content"
+    );
+    let bad = "tcp.analysis.ack_lost_segment || _ws.malformed";
+    assert_eq!(tshark(&bench, "packets/server.pcapng", bad, &["frame.number"]).len(), 0);
+    // The air: as much of it as the record says.
+    let air = tshark(
+        &bench,
+        "packets/air.pcapng",
+        "wlan",
+        &["wlan.ta", "wlan.ra", "radiotap.length"],
+    );
+    let sent: u64 = run["intervals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|row| row["transmissions"].as_u64())
+        .sum();
+    assert_eq!(air.len() as u64, sent);
+    assert!(
+        air.iter()
+            .all(|frame| frame[0].starts_with("02:00:00:00:") && frame[0] != frame[1])
+    );
+}
+
+#[test]
+fn packets_are_had_of_one_simulated_run_only() {
+    let bench = Bench::new();
+    simulated(&bench, SMALL, &["--repeat", "2"]);
+    let several = finish(bench.netburn(["export", "run", "--to", "pcapng"])).expect(2);
+    assert!(several.stderr.contains("name one of them: run/1"), "{}", several.stderr);
+    let piped = finish(bench.netburn(["export", "run/1", "--to", "pcapng", "--out", "-"])).expect(2);
+    assert!(piped.stderr.contains("give a folder"), "{}", piped.stderr);
+    bench.write(
+        "old.flent",
+        r#"{"metadata": {"NAME": "ping", "LENGTH": 2}, "x_values": [0.0], "results": {"Ping (ms) ICMP": [10.0]}}"#,
+    );
+    finish(bench.netburn(["import", "old.flent", "--out", "old"])).expect(0);
+    let foreign = finish(bench.netburn(["export", "old", "--to", "pcapng"])).expect(2);
+    assert!(
+        foreign.stderr.contains("this one's ground is imported"),
+        "{}",
+        foreign.stderr
+    );
+}

@@ -3,6 +3,7 @@
 //! - [`lines`](mod@lines): what every workload came to, one line each: what CSV and the Parquet summary hold.
 //! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
 //! - [`flent`](mod@flent): series over time, as flent's own data files, which its plots are drawn from.
+//! - [`parquet`](mod@parquet): the tables of all runs, and the lines, for queries.
 //! - [`openmetrics`]: figures for Prometheus and Grafana.
 //!
 //! A folder of several runs (`--repeat`) is one export: lines and rows say which run they are of.
@@ -13,12 +14,17 @@ pub mod json;
 pub mod junit;
 pub mod lines;
 pub mod openmetrics;
+pub mod parquet;
 
 pub use lines::{Cell, Line, lines};
 
 use crate::error::Error as RunError;
 use crate::run::Run;
+use crate::utc::UnixTime;
 use std::io;
+
+/// When a run began that knows no date, because its time is virtual: 2000-01-01T00:00:00Z.
+pub const DATELESS: UnixTime = UnixTime(946_684_800_000_000_000);
 
 /// Why a run can't be exported.
 #[derive(Debug, thiserror::Error)]

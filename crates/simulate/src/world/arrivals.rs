@@ -15,7 +15,8 @@ impl World {
     pub(super) fn take_arrivals(&mut self) {
         while let Some(output) = self.network.poll_output() {
             match output {
-                Output::Delivered { from, to, packet, .. } => {
+                Output::Delivered { at, from, to, packet } => {
+                    self.see(at, from, to, &packet, true);
                     if let Some(packet) = self.gathering.hold(self.now, from, to, packet) {
                         self.arrive(packet);
                     }
@@ -100,8 +101,9 @@ impl World {
             ..packet.clone()
         };
         self.counted.packets += 1;
-        self.network
-            .handle_packet(self.now, Place::Server, Place::Station(station), back);
+        let to = Place::Station(station);
+        self.see(self.now, Place::Server, to, &back, false);
+        self.network.handle_packet(self.now, Place::Server, to, back);
     }
 
     /// A probe leaves its station.
@@ -121,6 +123,7 @@ impl World {
         };
         let from = Place::Station(watched.station());
         self.counted.packets += 1;
+        self.see(self.now, from, Place::Server, &packet, false);
         self.network.handle_packet(self.now, from, Place::Server, packet);
         self.take_arrivals();
     }
@@ -196,6 +199,7 @@ impl World {
                 }),
             };
             let (from, to) = (end.place(station), end.other().place(station));
+            self.see(self.now, from, to, &packet, false);
             self.network.handle_packet(self.now, from, to, packet);
             self.take_arrivals();
         }

@@ -14,10 +14,12 @@ mod gro;
 mod load;
 mod loads;
 mod observe;
+mod seen;
 mod traffic;
 mod users;
 
 use crate::error::SimulateError;
+use crate::seen::Seen;
 use completions::Completions;
 use connection::Connection;
 use gathering::Gathering;
@@ -65,6 +67,8 @@ pub(crate) struct World {
     rows: Vec<Row>,
     observer: Observer,
     counted: Counted,
+    /// Where somebody looks.
+    seen: Option<Vec<Seen>>,
 }
 
 /// What it took.
@@ -112,6 +116,7 @@ impl World {
             rows: Vec::new(),
             observer,
             counted: Counted::default(),
+            seen: None,
         })
     }
 

@@ -98,8 +98,7 @@ impl World {
                     station: connection.station,
                     workload: self.users[connection.user].watched.workload(),
                     side,
-                    // Like a host's ports, which begin again once they have run out.
-                    port: (1_024 + connection.serial % 64_000) as u16,
+                    port: port(connection.serial),
                     at: self.now,
                     rtt_us: info.srtt.map_or(0, micros),
                     rtt_var_us: micros(info.rttvar),
@@ -112,4 +111,9 @@ impl World {
             }
         }
     }
+}
+
+/// The station's port of a connection: like a host's ports, they begin again once they have run out.
+pub(super) const fn port(serial: u32) -> u16 {
+    (1_024 + serial % 64_000) as u16
 }

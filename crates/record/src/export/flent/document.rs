@@ -2,15 +2,12 @@
 
 use super::Test;
 use super::series::{Ping, Series, StationSeries};
+use crate::export::DATELESS;
 use crate::run::Run;
-use crate::utc::UnixTime;
 use netburn_units::Duration;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
-
-/// When a run began that knows no date: 2000-01-01T00:00:00Z.
-const DATELESS: UnixTime = UnixTime(946_684_800_000_000_000);
 
 /// The version of the format.
 const VERSION: u32 = 4;
