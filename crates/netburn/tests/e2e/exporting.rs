@@ -434,6 +434,15 @@ fn a_file_that_is_no_import_is_told() {
     ] {
         assert!(stopped.stderr.contains(wanted), "{}", stopped.stderr);
     }
+    // What was imported can be held against something, as far as one run goes.
+    finish(bench.netburn(["import", "good.flent", "--out", "other"])).expect(0);
+    let held = finish(bench.netburn(["compare", "other", "--against", stopped.out().trim_end()]))
+        .expect(0)
+        .out();
+    assert!(
+        held.starts_with("imported: another program") && held.contains("CAN'T TELL"),
+        "{held}"
+    );
     // The others don't suffer for it.
     let folder = stopped.out();
     assert!(
@@ -489,10 +498,10 @@ print(json.dumps([answers, count]))";
     }
     // The hop's rate bounds what moves in a second; a burst may have waited before it.
     let seconds = rows(1);
-    assert!(seconds.len() >= 2 * 8 - 1, "{seconds:?}");
+    assert!(seconds.len() >= 2 * 2 * 8, "{seconds:?}");
     for second in seconds {
-        let rate = second[2].as_f64().unwrap();
-        assert!((0.0..2.0 * 25.0).contains(&rate), "{second}");
+        let rate = second[3].as_f64().unwrap();
+        assert!((0.0..25.0).contains(&rate), "{second}");
     }
     assert_eq!(rows(2).len(), 2 * 3, "downloads of 1 GiB don't end");
     // Pages that took longer than half a second, the slowest first.
@@ -500,7 +509,7 @@ print(json.dumps([answers, count]))";
     assert!(
         pages
             .iter()
-            .all(|page| page[0] == "reader" && page[2].as_f64().unwrap() > 500.0),
+            .all(|page| page[1] == "reader" && page[3].as_f64().unwrap() > 500.0),
         "{pages:?}"
     );
     // No row is lost.
@@ -615,7 +624,12 @@ fn tshark_reads_a_simulated_runs_packets() {
         .iter()
         .filter_map(|row| row["transmissions"].as_u64())
         .sum();
-    assert_eq!(air.len() as u64, sent);
+    // One may be on its way at the end.
+    assert!(
+        (air.len() as u64..=air.len() as u64 + 1).contains(&sent),
+        "{} of {sent}",
+        air.len()
+    );
     assert!(
         air.iter()
             .all(|frame| frame[0].starts_with("02:00:00:00:") && frame[0] != frame[1])
