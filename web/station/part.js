@@ -8,19 +8,19 @@ import * as messages from "./messages.js";
 import { BASELINE, idle, index, part } from "./plan.js";
 import { Result } from "./result.js";
 import { Batches, count, event } from "./rows.js";
+import { sending } from "./sending.js";
 import { Socket } from "./socket.js";
 
 /** Rows leave, and are written down, this often; a sign of life this often (ms). */
 const FLUSH = 200;
 const PROGRESS = 250;
-/** Results, which only this page shows, are written down every so many flushes. */
-const RESULTS = 20;
 /** How long whoever holds the run may be away before the start, or after this part is over (ns). */
 const PATIENCE = 20e9;
 /** The baseline ends this long before the load begins (ns); a quarter of a shorter one. */
 const QUIET = 2e8;
-/** What may wait for its acknowledgement in the browser's store (characters); the rest is in memory alone. */
-const STORED = 2000000;
+/** How long a run may be unknown where it is looked for and a controller is there (ns): whoever holds it tells one that was
+ * started again within a second. */
+const UNHELD = 3e9;
 
 /** Where a server is that listens at `address`: one that does everywhere is where this page came from. */
 export function origin(address, hostname) {
@@ -56,6 +56,9 @@ export class Part {
     this.welcomed = false;
     this.known = false;
     this.away = null;
+    this.unheld = null;
+    /** Whether somebody opened, on this connection. */
+    this.met = false;
     this.hiddenSince = null;
     this.report = null;
     this.outcome = null;
@@ -110,6 +113,7 @@ export class Part {
   greet() {
     const { name, token, version } = this.about;
     this.welcomed = false;
+    this.met = true;
     this.socket.send(messages.hello({ name, token, version, again: this.known }));
   }
 
@@ -139,33 +143,12 @@ export class Part {
     this.known = true;
     this.welcomed = true;
     this.away = null;
+    this.unheld = null;
     this.socket.welcomed();
     this.acknowledged(taken);
     this.renumber(taken);
     this.sent = taken;
     this.send();
-  }
-
-  /** Closes the gap that a reload left behind where more waited than could be written down. */
-  renumber(taken) {
-    const whole = this.messages.every(({ sequence }, at) => sequence === taken + 1 + at);
-    if (whole && this.sequence >= taken) {
-      return;
-    }
-    const entries = {};
-    for (const { sequence } of this.messages) {
-      entries[`rows.${this.about.run}.${sequence}`] = null;
-    }
-    this.messages.forEach((message, at) => {
-      message.sequence = taken + 1 + at;
-      entries[`rows.${this.about.run}.${message.sequence}`] = JSON.stringify(message.batch);
-    });
-    this.sequence = taken + this.messages.length;
-    this.kept = this.sequence;
-    this.around.keeper.put(entries);
-    if (!whole && this.plan) {
-      this.warn(this.clock.now(), 0, "more waited than the browser's store holds: a reload has lost some results");
-    }
   }
 
   refused(reason) {
@@ -330,6 +313,11 @@ export class Part {
     if (this.stage === "done" || this.stage === "parting") {
       return this.end(this.stage === "done" ? "done" : "lost", this.reason);
     }
+    this.unheld = this.around.reached() && !this.met ? (this.unheld ?? this.clock.now()) : null;
+    this.met = false;
+    if (this.stage === "started" && this.unheld !== null && this.clock.now() - this.unheld > UNHELD) {
+      return this.giveUp("lost", "nobody holds this run any more");
+    }
     const since = Math.max(this.away, this.overSince ?? 0);
     if (this.stage !== "started" && this.clock.now() - since > PATIENCE) {
       this.giveUp("lost", "nobody answers for the run any more");
@@ -344,93 +332,6 @@ export class Part {
     }
     const has = this.sequence > 0 || this.waiting > 0;
     this.end(has ? "late" : outcome, reason);
-  }
-
-  /** A sign of life. */
-  live() {
-    if (this.welcomed && (this.stage === "started" || this.stage === "over")) {
-      this.socket.send(messages.progress(this.now(), this.waiting));
-    }
-  }
-
-  /** Writes down what is new, then sends it: so that a reload never says one thing twice in two ways. */
-  async flush() {
-    if (this.zero === null || this.outcome) {
-      return;
-    }
-    if (this.flushing) {
-      this.urgent = true;
-      return;
-    }
-    this.flushing = true;
-    try {
-      this.baseline?.flush();
-      this.driver.flush();
-      const fresh = this.batches.take().map((batch) => {
-        this.sequence += 1;
-        return { sequence: this.sequence, batch };
-      });
-      this.messages.push(...fresh);
-      if (fresh.length > 0 || this.flushes === 0 || this.stage === "over") {
-        await this.keep(fresh);
-      }
-      this.flushes += 1;
-    } finally {
-      this.flushing = false;
-    }
-    this.kept = this.sequence;
-    this.send();
-    if (this.urgent) {
-      this.urgent = false;
-      this.flush();
-    }
-  }
-
-  keep(fresh) {
-    const entries = {};
-    for (const { sequence, batch } of fresh) {
-      const text = JSON.stringify(batch);
-      if (this.stored + text.length <= STORED) {
-        this.stored += text.length;
-        entries[`rows.${this.about.run}.${sequence}`] = text;
-      }
-    }
-    entries[`run.${this.about.run}`] = JSON.stringify(this.save());
-    if (this.flushes % RESULTS === 0 || this.stage === "over") {
-      entries[`results.${this.about.run}`] = JSON.stringify(this.results.map((result) => result.save()));
-    }
-    return this.around.keeper.put(entries);
-  }
-
-  /** Sends what is written down and was not sent over this connection; at the end, says so. */
-  send() {
-    if (!this.welcomed || this.outcome) {
-      return;
-    }
-    for (const { sequence, batch } of this.messages) {
-      if (sequence > this.sent && sequence <= this.kept) {
-        this.sent = sequence;
-        this.socket.send(messages.rows(sequence, batch));
-      }
-    }
-    if (this.stage === "over" && this.messages.length === 0 && this.batches.waiting === 0) {
-      this.stage = "done";
-      this.socket.send(messages.health(this.report));
-      this.socket.send(messages.done());
-    }
-  }
-
-  acknowledged(sequence) {
-    const entries = {};
-    for (const message of this.messages.filter((message) => message.sequence <= sequence)) {
-      this.stored = Math.max(0, this.stored - JSON.stringify(message.batch).length);
-      entries[`rows.${this.about.run}.${message.sequence}`] = null;
-    }
-    if (Object.keys(entries).length > 0) {
-      this.messages = this.messages.filter((message) => message.sequence > sequence);
-      this.around.keeper.put(entries);
-      this.send();
-    }
   }
 
   end(outcome, reason) {
@@ -452,16 +353,6 @@ export class Part {
       this.around.keeper.forget(this.about.run);
     }
     this.around.ended(this);
-  }
-
-  /** The last rows of a part whose results come later. */
-  flushLate() {
-    const fresh = this.batches.take().map((batch) => {
-      this.sequence += 1;
-      return { sequence: this.sequence, batch };
-    });
-    this.messages.push(...fresh);
-    this.keep(fresh);
   }
 
   /** It as plain data, with what is in `rows.…` left out. */
@@ -491,3 +382,5 @@ export class Part {
     this.overSince = stage === "over" ? this.clock.now() : null;
   }
 }
+
+Object.assign(Part.prototype, sending);

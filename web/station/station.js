@@ -93,6 +93,7 @@ class Station {
       clock: this.clock,
       keeper: this.keeper,
       transfers: (origin) => new Transfers(origin, this.clock, this.browser),
+      reached: () => this.standing.state === "member",
       changed: () => this.show(),
       ended: (part) => this.ended(part),
     };

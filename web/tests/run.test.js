@@ -167,6 +167,18 @@ test("results that nobody took wait until they are wanted", async () => {
   world.unload(first);
 });
 
+test("a run that nobody holds any more is over soon, though its time is not", async () => {
+  const world = new World();
+  const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
+  world.station();
+  await world.until(() => fleet.taken > 3, 20000);
+  const since = world.time;
+  world.noRun = true;
+  world.drop(world.socket("run"), true);
+  assert.ok(await world.until(() => Boolean(fleet.end), 60000));
+  assert.ok(world.time - since < 15000, `${world.time - since} ms`);
+});
+
 test("results that wait survive a reload too", async () => {
   const world = new World();
   const fleet = new Fleet(world, assignment(["voip"], { duration: "4 s" }));

@@ -5,6 +5,7 @@
 
 mod late;
 mod limits;
+mod taking;
 mod terms;
 
 pub use limits::{Hours, Limits};
@@ -31,6 +32,7 @@ use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Seed};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
+use taking::{Current, over};
 use terms::MemberTerms;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -134,14 +136,6 @@ pub struct Member<N> {
     deliveries: Deliveries,
 }
 
-/// The run it takes part in.
-struct Current {
-    run: String,
-    name: String,
-    task: JoinHandle<Result<Ended, FleetError>>,
-    leave: watch::Sender<bool>,
-}
-
 impl<N: FnMut(News<'_>)> Member<N> {
     /// A member that hasn't joined yet.
     ///
@@ -209,15 +203,6 @@ impl<N: FnMut(News<'_>)> Member<N> {
                     }
                 }
             }
-        }
-    }
-
-    /// Its owner wants it to end: so does its part in a run.
-    fn leave(&mut self) {
-        self.next = None;
-        if let Some(current) = &self.current {
-            (self.news)(News::Leaves(&current.run));
-            current.leave.send_replace(true);
         }
     }
 
@@ -349,71 +334,6 @@ impl<N: FnMut(News<'_>)> Member<N> {
         None
     }
 
-    /// Takes part in a run, over a connection of its own.
-    fn begin(&mut self, summon: Summon, ends: Ends) {
-        let Summon { run, name, token } = summon;
-        (self.news)(News::Begins(&run));
-        let Settings {
-            about,
-            server,
-            limits,
-            spool,
-            ..
-        } = &self.settings;
-        let dial = ToRun {
-            contact: self.contact.clone(),
-            path: format!("{RUN}{run}"),
-        };
-        let join = Join {
-            url: self.contact.place().to_string(),
-            token,
-            role: about.role,
-            name: name.clone(),
-            parent: None,
-            listen: listen_at(ends),
-            fleet: Some(self.token.clone()),
-        };
-        let terms = MemberTerms {
-            key: FleetKey::new(&self.token),
-            ends,
-            server: server.clone(),
-            interface: about.interface.clone(),
-            limits: *limits,
-            hour: netburn_linux::clock::local_hour(),
-            moved: Default::default(),
-        };
-        let (leave, told) = watch::channel(false);
-        let told = Leave::once(told);
-        let manner = Manner {
-            run: run.clone(),
-            spool: Some(spool.clone()),
-            patience: Some(PATIENCE),
-            terms,
-            leave: told.clone(),
-        };
-        let role = about.role;
-        let task = tokio::spawn(async move {
-            match role {
-                Role::Agent => agent::run(dial, &join, manner).await,
-                Role::Server => server::run(dial, &join, Some(PATIENCE), told)
-                    .await
-                    .map(|()| Ended::Delivered),
-            }
-        });
-        self.current = Some(Current { run, name, task, leave });
-    }
-
-    /// Its part in a run is over.
-    fn ended(&mut self, (run, ended): (String, Result<Ended, FleetError>)) {
-        self.current = None;
-        let how = match &ended {
-            Ok(Ended::Delivered) => "over, its results are delivered".to_owned(),
-            Ok(Ended::Kept) => "over, its results wait here until they are wanted".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        (self.news)(News::Ends(&run, &how));
-    }
-
     /// What it offers: not the run that it is in the middle of.
     fn waiting(&self) -> Vec<protocol::standing::Waiting> {
         let mut waiting = spool::waiting(&self.settings.spool);
@@ -427,27 +347,6 @@ impl<N> Drop for Member<N> {
         if let Some(current) = &self.current {
             current.task.abort();
         }
-    }
-}
-
-/// Where a server of this member listens: beside the controller everywhere, elsewhere where it reached the controller
-/// from, which is where others reach it.
-fn listen_at(ends: Ends) -> SocketAddr {
-    match (ends.ours, ends.theirs) {
-        (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => SocketAddr::new(ours.ip(), PORT),
-        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
-    }
-}
-
-/// The end of the current run, if there is one.
-async fn over(current: &mut Option<Current>) -> (String, Result<Ended, FleetError>) {
-    match current {
-        Some(Current { run, task, .. }) => {
-            let ended = task.await;
-            let ended = ended.unwrap_or_else(|error| Err(FleetError::Assignment(error.to_string())));
-            (run.clone(), ended)
-        }
-        None => std::future::pending().await,
     }
 }
 
@@ -479,23 +378,6 @@ struct Listener(JoinHandle<()>);
 impl Drop for Listener {
     fn drop(&mut self) {
         self.0.abort();
-    }
-}
-
-/// The holder of a run, through the controller.
-struct ToRun {
-    contact: Contact,
-    path: String,
-}
-
-impl Dial for ToRun {
-    async fn dial(&mut self) -> Result<Channel, FleetError> {
-        let opened = self.contact.open(&self.path, MAX_TO_PARTICIPANT).await;
-        let (channel, _) = opened.map_err(|error| match error {
-            ContactError::Unknown { .. } => FleetError::Unheld,
-            error => FleetError::Join(error.to_string()),
-        })?;
-        Ok(channel)
     }
 }
 

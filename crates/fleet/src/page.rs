@@ -69,6 +69,7 @@ files! {
     MODULE "/station/schedule.js" "schedule.js",
     MODULE "/station/screen.js" "screen.js",
     MODULE "/station/seed.js" "seed.js",
+    MODULE "/station/sending.js" "sending.js",
     MODULE "/station/sha256.js" "sha256.js",
     MODULE "/station/slots.js" "slots.js",
     MODULE "/station/socket.js" "socket.js",

@@ -4,13 +4,19 @@
 //! - [`dial`]: how the controller is reached. `line`: one connection. `outbox`: rows until they are kept.
 
 pub mod dial;
+mod leave;
 mod line;
 pub(crate) mod outbox;
+mod search;
+mod sending;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use dial::connect;
+pub(crate) use leave::LEFT;
+pub use leave::Leave;
 pub(crate) use line::why;
+use sending::has_room;
 
 use crate::controller::session::JOINED_ALREADY;
 use crate::join::Join;
@@ -47,36 +53,6 @@ const UNHELD: Duration = Duration::from_secs(3);
 const DEAF: Duration = Duration::from_secs(15);
 /// How long it may be silent when all is said: others' results take their time.
 const DEAF_AFTER: Duration = Duration::from_secs(60);
-
-/// Why a part ended that its owner ended.
-pub(crate) const LEFT: &str = "its owner ended it";
-
-/// Whether an agent's owner wants it to end now.
-#[derive(Debug, Clone, Default)]
-pub struct Leave(Option<watch::Receiver<bool>>);
-
-impl Leave {
-    /// Once this is true, or never.
-    #[must_use]
-    pub fn once(told: watch::Receiver<bool>) -> Leave {
-        Leave(Some(told))
-    }
-
-    /// Whether it is wanted now.
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.0.as_ref().is_some_and(|told| *told.borrow())
-    }
-
-    /// Until it is wanted.
-    pub(crate) async fn wanted(&mut self) {
-        if let Some(told) = &mut self.0
-            && told.wait_for(|told| *told).await.is_ok()
-        {
-            return;
-        }
-        std::future::pending().await
-    }
-}
 
 /// A conversation with a controller that has welcomed us. Pings are answered and lost connections replaced; everything
 /// else is handed over.
@@ -401,188 +377,5 @@ impl<D: Dial> Conversation<D> {
             Some((_, Err(reason))) => self.lose(reason),
             None => self.lose("nothing is listened to any more".to_owned()),
         }
-    }
-
-    /// The connection is gone: another is looked for, if that is our way.
-    fn lose(&mut self, why: String) -> Result<News, FleetError> {
-        let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
-            return Err(FleetError::Gone(why));
-        };
-        if self.patience.is_none() {
-            return Err(FleetError::Gone(why));
-        }
-        tracing::info!(why, "the controller is gone; it is looked for");
-        self.link = Link::Down {
-            since: Instant::now(),
-            search: self.search(dial, self.jittered(RETRY.0)),
-            delay: RETRY.0 * 2,
-            why,
-        };
-        Ok(News::Nothing)
-    }
-
-    /// An attempt has ended.
-    fn found(&mut self, dial: D, found: Result<(Line, Welcome), FleetError>) -> Result<News, FleetError> {
-        match found {
-            Ok((line, welcome)) => {
-                tracing::info!(welcome.taken, "the controller is back");
-                self.link = Link::Up(Box::new(line), dial);
-                self.unheld = None;
-                self.outbox.rewind(welcome.taken);
-                Ok(News::Back)
-            }
-            // To ask again would get the same answer, unless it is our own connection before that isn't known to be gone.
-            Err(FleetError::Refused(reason)) if !reason.contains(JOINED_ALREADY) => {
-                self.link = Link::Gone;
-                Err(FleetError::Refused(reason))
-            }
-            Err(error) => {
-                let unheld = matches!(error, FleetError::Unheld);
-                let since = *self.unheld.get_or_insert_with(Instant::now);
-                if !unheld {
-                    self.unheld = None;
-                } else if since.elapsed() > std(UNHELD) {
-                    self.link = Link::Gone;
-                    return Err(FleetError::Unheld);
-                }
-
-                let (now, next) = match &self.link {
-                    Link::Down { since, delay, .. } => (*since, *delay),
-                    Link::Up(..) | Link::Gone => (Instant::now(), RETRY.0),
-                };
-                self.link = Link::Down {
-                    since: now,
-                    search: self.search(dial, self.jittered(next)),
-                    delay: (next * 2).min(if unheld { UNHELD / 3 } else { RETRY.1 }),
-                    why: error.to_string(),
-                };
-                Ok(News::Nothing)
-            }
-        }
-    }
-
-    /// Tries to reach the controller after `delay`.
-    fn search(&self, mut dial: D, delay: Duration) -> Search<D> {
-        let (join, clock) = (self.join.clone(), self.clock);
-        Box::pin(async move {
-            tokio::time::sleep(std(delay)).await;
-            let found = Line::open(&mut dial, &join, true, clock).await;
-            (dial, found)
-        })
-    }
-
-    /// Between three and five quarters of it: not everyone who was lost at once comes back at once.
-    fn jittered(&self, delay: Duration) -> Duration {
-        let dice = self.clock.now().0.unsigned_abs() / 1000 % 1024;
-        Duration::from_nanos(delay.as_nanos() / 4 * 3 + delay.as_nanos() / 2 / 1024 * dice)
-    }
-
-    /// Gives up a connection on which nothing comes any more, and the search when it has taken too long: before the
-    /// start, or once our part is over. While it runs nothing is given up.
-    fn look_for_controller(&mut self, over: Option<Instant>) -> Result<(), FleetError> {
-        let Some(patience) = self.patience else { return Ok(()) };
-        match &self.link {
-            Link::Up(line, _) => {
-                let limit = match self.outbox.waiting() {
-                    0 => DEAF_AFTER,
-                    _ => DEAF,
-                };
-                if over.is_some() && line.heard.elapsed() > std(limit)
-                    || self.outbox.is_owed() && line.heard.elapsed() > std(DEAF)
-                {
-                    self.lose(format!("nothing was heard of it for {limit}"))?;
-                }
-                Ok(())
-            }
-            Link::Down { since, why, .. } => {
-                let since = over.map_or(*since, |over| over.max(*since));
-                match since.elapsed() > std(patience) && (over.is_some() || !self.running) {
-                    true => Err(FleetError::Gone(why.clone())),
-                    false => Ok(()),
-                }
-            }
-            Link::Gone => Ok(()),
-        }
-    }
-
-    /// Says something that isn't worth waiting for.
-    fn murmur(&mut self, message: ToController) {
-        if let Link::Up(line, _) = &self.link {
-            let _ = line.outgoing.try_send(message);
-        }
-    }
-
-    /// Sends as much as the connection takes at once.
-    fn send_rows(&mut self) -> Result<(), FleetError> {
-        let Link::Up(line, _) = &self.link else { return Ok(()) };
-        while self.outbox.has_next()
-            && let Ok(room) = line.outgoing.try_reserve()
-        {
-            let next = self.outbox.take_next();
-            let next = next.map_err(|error| FleetError::Gone(format!("what was spooled can't be read: {error}")))?;
-            let Some(rows) = next else { break };
-            room.send(ToController::Rows(rows));
-        }
-        Ok(())
-    }
-
-    /// Makes a message of the rows that there are, and says what became of them where that isn't as it should be.
-    fn seal(&mut self, clock: RunClock) {
-        let lost = self.outbox.take_lost();
-        if lost > 0 {
-            let what = format!("{lost} rows were let go: neither the agent's disk nor its memory had room for them");
-            self.tell(clock, EventKind::Lost, &what);
-        }
-        if let Err(error) = self.outbox.seal() {
-            let what = format!(
-                "the agent's disk takes no more results ({error}); up to {MEMORY} rows are kept in its memory instead"
-            );
-            tracing::warn!("{what}");
-            self.tell(clock, EventKind::Warning, &what);
-        }
-    }
-
-    /// Puts an event about all our stations into the next message.
-    pub(crate) fn tell(&mut self, clock: RunClock, kind: EventKind, text: &str) {
-        for station in self.stations.clone() {
-            let full = self.outbox.put(&Row::Event(EventRow {
-                station: Some(station),
-                workload: None,
-                at: clock.now(),
-                length: 0,
-                kind,
-                text: text.to_owned(),
-            }));
-            if full {
-                let _ = self.outbox.seal();
-            }
-        }
-    }
-
-    /// Has the spool synced now and then, by a thread that may wait for the disk.
-    async fn sync(&mut self) {
-        if self.syncing.as_ref().is_some_and(|task| !task.is_finished()) || self.synced.elapsed() < std(SYNC) {
-            return;
-        }
-        if let Some(task) = self.syncing.take()
-            && let Ok(Err(error)) = task.await
-        {
-            tracing::warn!(%error, "the spool can't be synced");
-        }
-        self.synced = Instant::now();
-        let file = self.outbox.unsynced();
-        self.syncing = file.map(|file| tokio::task::spawn_blocking(move || file.sync_data()));
-    }
-}
-
-/// Until the connection takes another message; never where there is nothing to send.
-async fn has_room(room: Option<mpsc::Sender<ToController>>) {
-    let room = match &room {
-        Some(sender) => sender.reserve().await.ok(),
-        None => None,
-    };
-    if room.is_none() {
-        // The connection's end is told elsewhere.
-        std::future::pending::<()>().await;
     }
 }

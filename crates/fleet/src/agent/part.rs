@@ -1,0 +1,173 @@
+//! What an agent is to do in a run.
+
+use super::*;
+
+/// What an agent is to do.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The plan. What it says of stations that aren't this agent's may be left out.
+    pub plan: Plan,
+    /// The stations it drives, by their numbers in the plan: there are such.
+    pub stations: Vec<u16>,
+    /// Whom it measures against, and how that is reached.
+    pub target: Target,
+}
+
+impl Part {
+    pub(super) fn of(assign: &Assign) -> Result<Part, String> {
+        let plan = crate::document::read(&assign.plan)?;
+        if let Some(station) = assign.stations.iter().find(|s| usize::from(**s) >= plan.stations.len()) {
+            return Err(format!("the plan has no station {station}"));
+        }
+        let trust = match &assign.target.fingerprint {
+            Some(text) => Some(Trust::Fingerprint(
+                fingerprint(text).ok_or_else(|| format!("`{text}` is no fingerprint"))?,
+            )),
+            None => None,
+        };
+        let target = Target {
+            http: plan.server.http,
+            tls: trust,
+            datagram_port: Some(assign.target.datagram_port),
+            ..Target::new(assign.target.address)
+        };
+        Ok(Part {
+            plan,
+            stations: assign.stations.clone(),
+            target,
+        })
+    }
+
+    /// Until when idle latency is measured; `None` when it isn't.
+    pub(super) fn until(&self) -> Option<Instant> {
+        let baseline = self.plan.baseline;
+        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET.min(baseline / 4))
+    }
+
+    /// Whose idle latency is measured.
+    pub(super) fn idle(&self) -> Vec<Idle> {
+        let idle = self.stations.iter().map(|&station| Idle {
+            station,
+            target: self.target_of(station),
+            datagrams: true,
+        });
+        idle.collect()
+    }
+
+    fn target_of(&self, station: u16) -> Arc<Target> {
+        let cc = self.plan.stations[usize::from(station)].cc.as_ref();
+        Arc::new(Target {
+            cc: cc.map(|cc| cc.name().to_owned()),
+            ..self.target.clone()
+        })
+    }
+
+    /// A state machine for each workload of each station.
+    pub(super) fn loads(&self) -> Vec<Load> {
+        let mut loads = Vec::new();
+        for &number in &self.stations {
+            let station = &self.plan.stations[usize::from(number)];
+            let target = self.target_of(number);
+            let start = Instant::ZERO + station.start;
+            let end = (Instant::ZERO + station.end(self.plan.duration)).max(start);
+            // Who leaves early is gone after its own drain: a download under way would go on among the others else.
+            let settle = end + self.plan.drain;
+            for (planned, workload) in station.workloads.iter().zip(0u16..) {
+                // Tells apart the workloads of one run, whichever agent drives them.
+                let index = u64::from(number) << 16 | u64::from(workload);
+                loads.push(Load {
+                    station: number,
+                    workload,
+                    machine: Workload::new(planned.config.clone(), start, end, settle, self.plan.seed, index),
+                    target: Arc::clone(&target),
+                });
+            }
+        }
+        loads
+    }
+
+    /// Its stations, by name.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let name = |station: &u16| self.plan.stations[usize::from(*station)].name.clone();
+        self.stations.iter().map(name).collect()
+    }
+
+    /// Whether a workload of its stations sends datagrams.
+    #[must_use]
+    pub fn needs_datagrams(&self) -> bool {
+        let stations = self
+            .stations
+            .iter()
+            .map(|station| &self.plan.stations[usize::from(*station)]);
+        let mut workloads = stations.flat_map(|station| &station.workloads);
+        workloads.any(|workload| workload.config.kind == Kind::Probe)
+    }
+
+    pub(super) fn health(&self, name: &str, report: &DriveReport, machine_busy: f64) -> netburn_record::Health {
+        report.health(name, self.names(), machine_busy)
+    }
+}
+
+/// 32 bytes in hexadecimal.
+fn fingerprint(text: &str) -> Option<[u8; 32]> {
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        let digit = |at: usize| char::from(pair[at]).to_digit(16);
+        *byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ServerAddress;
+    use netburn_workload::Wake;
+
+    #[test]
+    fn a_station_that_leaves_early_has_only_its_own_drain() {
+        let text = "duration = \"60 s\"\ndrain = \"5 s\"\n\
+                    [station.early]\nworkload = \"download\"\nstop = \"10 s\"\n\
+                    [station.late]\nworkload = \"download\"\n";
+        let (plan, _) = netburn_scenario::Document::from_toml("two.toml", text)
+            .unwrap()
+            .resolve_for(netburn_scenario::Ground::Local)
+            .unwrap();
+        let part = Part::of(&Assign {
+            plan: plan.to_json(),
+            stations: vec![0, 1],
+            target: ServerAddress {
+                address: "127.0.0.1:1".parse().unwrap(),
+                datagram_port: 1,
+                fingerprint: None,
+            },
+        })
+        .unwrap();
+        let settled = part.loads().into_iter().map(|mut load| {
+            // Its one object begins, brings something now and then, and never ends.
+            load.machine.handle_timeout(Instant::ZERO);
+            let Some(netburn_workload::Action::Begin(request)) = load.machine.poll_action() else {
+                panic!("nothing begins");
+            };
+            let mut settled = Instant::ZERO;
+            for second in 1..=70 {
+                load.machine.handle_bytes(Instant::from_secs(second), request.id, 1);
+                match load.machine.poll_timeout() {
+                    Some((at, Wake::Settle)) => settled = at,
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            settled
+        });
+        assert_eq!(
+            settled.collect::<Vec<_>>(),
+            [Instant::from_secs(15), Instant::from_secs(65)]
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! Sockets that are listened at, and a place for everybody who comes.
+
+use super::*;
+
+/// Receives those who come over TCP.
+pub(super) async fn receive(listener: TcpListener, tls: TlsAcceptor, porch: Porch, rooms: Arc<Rooms>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let (tls, rooms) = (tls.clone(), Arc::clone(&rooms));
+                let stays = Arc::new(AtomicBool::new(false));
+                admit(&porch, Some(peer.ip().to_canonical()), Arc::clone(&stays), async move {
+                    match open(stream, peer, tls).await {
+                        Ok(visit) => http::answer(visit, rooms, &stays).await,
+                        Err(error) => tracing::debug!(%peer, %error, "a connection came to nothing"),
+                    }
+                });
+            }
+            Err(error) => breathe(&error).await,
+        }
+    }
+}
+
+/// Receives those of this machine.
+#[cfg(unix)]
+pub(super) async fn receive_near(listener: tokio::net::UnixListener, porch: Porch, rooms: Arc<Rooms>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let visit = Visit {
+                    stream: Box::new(stream),
+                    from: From {
+                        address: None,
+                        tls: false,
+                    },
+                };
+                let (stays, rooms) = (Arc::new(AtomicBool::new(false)), Arc::clone(&rooms));
+                admit(&porch, None, Arc::clone(&stays), async move {
+                    http::answer(visit, rooms, &stays).await;
+                });
+            }
+            Err(error) => breathe(&error).await,
+        }
+    }
+}
+
+/// Gives a visitor a place for as long as it may take, which is for as long as it likes once it `stays`.
+fn admit(
+    porch: &Porch,
+    address: Option<IpAddr>,
+    stays: Arc<AtomicBool>,
+    visit: impl Future<Output = ()> + Send + 'static,
+) {
+    let place: Place = porch.place(address);
+    let number = place.number();
+    let task = tokio::spawn(async move {
+        let mut visit = std::pin::pin!(visit);
+        let over = timeout(std(crate::hub::doors::VISIT), &mut visit).await.is_ok();
+        if !over && stays.load(Ordering::Relaxed) {
+            visit.await;
+        }
+        drop(place);
+    });
+    porch.hold(number, task.abort_handle());
+}
+
+/// Out of descriptors, or a connection that was gone again: those who are here matter more.
+async fn breathe(error: &io::Error) {
+    tracing::warn!(%error, "a connection could not be accepted");
+    tokio::time::sleep(std(BREATH)).await;
+}
+
+pub(super) fn acceptor(identity: &Identity) -> TlsAcceptor {
+    let mut config = (*identity.server_config()).clone();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    TlsAcceptor::from(Arc::new(config))
+}
+
+pub(super) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(Domain::for_address(at), Type::STREAM, Some(Protocol::TCP))?;
+    if at.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    // So that a controller that was killed can be started again at once.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&at.into())?;
+    socket.listen(1024)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// A socket that only its user can use.
+#[cfg(unix)]
+pub(super) fn private_socket(path: &std::path::Path) -> io::Result<tokio::net::UnixListener> {
+    use std::os::unix::fs::PermissionsExt;
+    let listener = tokio::net::UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}

@@ -1,0 +1,149 @@
+//! What connections meet: conversations that are opened, participants that are passed on.
+
+use super::*;
+
+/// What connections know of the house that they stand before.
+pub(super) struct Rooms {
+    pub(super) secure: Option<String>,
+    pub(super) annex: Option<Arc<dyn Annex>>,
+    pub(super) runs: Mutex<BTreeMap<String, u16>>,
+    pub(super) next: AtomicU64,
+    pub(super) passed: Arc<Semaphore>,
+    pub(super) tell: mpsc::Sender<Event>,
+    pub(super) clock: OwnClock,
+}
+
+impl Rooms {
+    /// From now on, or no longer, participants of `run` are passed on to this port.
+    pub(super) fn pass_on(&self, run: &str, port: Option<u16>) {
+        let mut known = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        match port {
+            Some(port) => known.insert(run.to_owned(), port),
+            None => known.remove(run),
+        };
+    }
+
+    fn port(&self, run: &str) -> Option<u16> {
+        let known = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(run).copied()
+    }
+}
+
+impl House for Rooms {
+    fn secure(&self) -> Option<&str> {
+        self.secure.as_deref()
+    }
+
+    fn annex(&self) -> Option<&Arc<dyn Annex>> {
+        self.annex.as_ref()
+    }
+
+    fn knows(&self, run: &str) -> bool {
+        self.port(run).is_some() && self.passed.available_permits() > 0
+    }
+
+    fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>) {
+        let line = match opening {
+            Opening::Member => Line::Member,
+            Opening::Owner => Line::Owner,
+            Opening::Run(run) => {
+                let port = self.port(&run);
+                let permit = Arc::clone(&self.passed).try_acquire_owned();
+                if let (Some(port), Ok(permit)) = (port, permit) {
+                    tokio::spawn(async move {
+                        if let Err(error) = pass::on(stream, port).await {
+                            tracing::debug!(run, %error, "a participant is no longer passed on");
+                        }
+                        drop(permit);
+                    });
+                }
+                return;
+            }
+        };
+        let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let way = Way {
+            private: from.tls || from.is_near(),
+            address: from.address,
+        };
+        let (queue, waiting) = mpsc::channel(OUTGOING);
+        let known = Arc::new(AtomicBool::new(false));
+        let stream = Metered::new(stream, UNKNOWN, Arc::clone(&known));
+        let limit = if line == Line::Member {
+            MAX_FROM_MEMBER
+        } else {
+            MAX_OWNER
+        };
+        tokio::spawn(async move {
+            let opened = Event::Opened(id, line, way, Outgoing { queue, known });
+            if self.tell.send(opened).await.is_ok() {
+                let channel = Channel::opened(stream, limit).await;
+                let reason = self.converse(id, line, channel, waiting).await;
+                // Nobody is there to hear it once the controller has ended.
+                let _ = self.tell.send(Event::Closed(id, reason)).await;
+            }
+        });
+    }
+}
+
+impl Rooms {
+    /// Listens and talks until either side ends it, and says how that came.
+    async fn converse(
+        &self,
+        id: ConnectionId,
+        line: Line,
+        channel: Channel,
+        mut queue: mpsc::Receiver<String>,
+    ) -> String {
+        let Channel {
+            mut receiver,
+            mut sender,
+        } = channel;
+        let listen = async {
+            loop {
+                let event = match line {
+                    Line::Member => {
+                        self.hear(&mut receiver, |at, message| Event::Member(at, id, message))
+                            .await
+                    }
+                    Line::Owner => {
+                        self.hear(&mut receiver, |at, message| Event::Owner(at, id, message))
+                            .await
+                    }
+                };
+                let event = match event {
+                    Ok(event) => event,
+                    Err(error) => return error.to_string(),
+                };
+                if self.tell.send(event).await.is_err() {
+                    return "the controller ends".to_owned();
+                }
+            }
+        };
+        let talk = async {
+            while let Some(text) = queue.recv().await {
+                match timeout(std(SEND), sender.text(text)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => return error.to_string(),
+                    Err(_) => return format!("it took no message for {SEND}"),
+                }
+            }
+            let _ = timeout(std(SEND), sender.close()).await;
+            "closed from here".to_owned()
+        };
+        let reason = tokio::select! {
+            reason = listen => return reason,
+            reason = talk => reason,
+        };
+        let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
+        reason
+    }
+
+    async fn hear<M: Message>(
+        &self,
+        receiver: &mut Receiver,
+        event: impl Fn(Stamp, Result<M, Malformed>) -> Event,
+    ) -> Result<Event, ChannelError> {
+        let message = receiver.message().await?;
+        Ok(event(self.clock.now(), message))
+    }
+}
