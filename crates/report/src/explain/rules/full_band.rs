@@ -35,14 +35,13 @@ fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
             if look.used() < TAKEN {
                 return None;
             }
+            let own = match &group.members[..] {
+                [one] => scene.name(*one),
+                _ => "the stations".to_owned(),
+            };
             let figure = format!(
-                "Others take {} of the channel, and {}, with what frames need around them, {} more: {} was left.",
+                "Others take {} of the channel, {own} {} with what frames need around them, and {} is left.",
                 percent(look.others),
-                if group.members.len() == 1 {
-                    scene.name(group.members[0])
-                } else {
-                    "all stations together".to_owned()
-                },
                 percent((look.data + look.around).min(1.0 - look.others)),
                 percent((1.0 - look.used()).max(0.0))
             );
