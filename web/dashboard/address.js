@@ -11,8 +11,12 @@ export function to(pairs) {
   return `#${params}`;
 }
 
-/** A page of the server's. */
-export function page(path, names) {
-  const params = new URLSearchParams(names);
-  return `/runs/${path}?${params}`;
+/** Where a run's report is. */
+export function report(name) {
+  return `/runs/of/${name.split("/").map(encodeURIComponent).join("/")}/report.html`;
+}
+
+/** Where one run is held against another. */
+export function comparison(a, b) {
+  return `/runs/compare?${new URLSearchParams({ a, b })}`;
 }

@@ -1,6 +1,6 @@
 // The runs there are, and which of them are to be compared.
 
-import { here, page, to } from "./address.js";
+import { comparison, here, report, to } from "./address.js";
 import { ask, listen } from "./ask.js";
 import { byId, el, replace } from "./dom.js";
 import { badge, length, plural, rate, stateWord, verdictWord, when } from "./figures.js";
@@ -155,7 +155,7 @@ export class List {
       { "data-name": run.name },
       el("td", { class: "pick" }, finished && pick),
       el("th", { scope: "row" }, el("a", { href: link }, name), el("span", { class: "quiet" }, facts), run.error && el("span", { class: "bad" }, run.error)),
-      el("td", {}, badge(run)),
+      el("td", {}, badge(run), finished && el("a", { class: "quiet", href: report(run.name) }, "Report")),
       el("td", {}, el("ul", { class: "dots" }, stations, rest > 0 && el("li", {}, `and ${rest} more`))),
       el("td", {}, when(run.at_ms)),
       el("td", { class: "number", "data-word": "long" }, length(run.duration_s)),
@@ -176,9 +176,9 @@ export class List {
     }
     const [before, after] = this.picks;
     byId("picked").hidden = !before;
-    byId("picks").replaceChildren(...this.picks.map((name) => el("li", {}, name)), ...(after || !before ? [] : [el("li", { class: "quiet" }, "pick another to compare it with")]));
+    byId("picks").replaceChildren(...this.picks.map((name) => el("li", {}, name)), ...(after || !before ? [] : [el("li", { class: "quiet" }, "pick another to hold against it")]));
     byId("swap").hidden = !after;
     byId("compare").hidden = !after;
-    if (after) byId("compare").setAttribute("href", page("compare", { against: before, a: after }));
+    if (after) byId("compare").setAttribute("href", comparison(after, before));
   }
 }

@@ -1,6 +1,6 @@
 // A run under way.
 
-import { page, to } from "./address.js";
+import { report, to } from "./address.js";
 import { ask, listen } from "./ask.js";
 import { course } from "./course.js";
 import { byId, el } from "./dom.js";
@@ -111,8 +111,8 @@ export class LiveRun {
     const name = this.name;
     const status = byId("stand") ?? byId("live").querySelector("[role=status]");
     if (stand === "finished") {
-      const report = el("a", { class: "tool strong", href: page("report", { name }) }, "Open the report");
-      status.replaceChildren("It is finished. ", report, " ", el("a", { href: to({ run: name }) }, "In short"));
+      const link = el("a", { class: "tool strong", href: report(name) }, "Open the report");
+      status.replaceChildren("It is finished. ", link, " ", el("a", { href: to({ run: name }) }, "In short"));
       try {
         const told = await ask(`run?${new URLSearchParams({ name })}`);
         if (this.name === name && told.summary) status.prepend(badge({ verdict: told.summary.verdict, provisional: told.summary.provisional }), " ");

@@ -1,6 +1,6 @@
 // One run in short.
 
-import { page, to } from "./address.js";
+import { report, to } from "./address.js";
 import { ask, order } from "./ask.js";
 import { byId, el } from "./dom.js";
 import { KINDS, badge, length, number, rate, verdictWord, when } from "./figures.js";
@@ -77,9 +77,10 @@ export class OneRun {
       el("h1", {}, summary.title ?? summary.scenario),
       summary.question && el("p", { class: "question" }, summary.question),
       el("p", { class: "verdict" }, badge({ verdict: summary.verdict, provisional: summary.provisional }), " ", told.started_ms !== null && when(told.started_ms)),
-      el("p", {}, el("a", { class: "tool strong", href: page("report", { name: told.name }) }, "Open the report")),
+      el("p", {}, el("a", { class: "tool strong", href: report(told.name) }, "Open the report")),
       el("p", { class: "facts" }, told.sentence),
       el("p", { class: "facts" }, [told.path, ...facts].filter(Boolean).join(" · ")),
+      told.damage.length > 0 && el("ul", { class: "warning" }, told.damage.map((line) => el("li", {}, line))),
       reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", {}, reason))),
       el("div", { class: "wide" }, this.table(summary.stations)),
       several.length > 0 && el("h2", {}, "Each run"),

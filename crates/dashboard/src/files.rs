@@ -30,19 +30,19 @@ macro_rules! files {
 files! {
     HTML "/runs/" "dashboard/index.html",
     CSS "/runs/page/style.css" "dashboard/style.css",
-    CSS "/runs/page/shared.css" "dashboard/shared.css",
+    CSS "/runs/page/shared.css" "shared/style.css",
     SVG "/runs/page/icon.svg" "station/icon.svg",
     MODULE "/runs/page/address.js" "dashboard/address.js",
     MODULE "/runs/page/ask.js" "dashboard/ask.js",
     MODULE "/runs/page/course.js" "dashboard/course.js",
     MODULE "/runs/page/dom.js" "dashboard/dom.js",
     MODULE "/runs/page/figures.js" "dashboard/figures.js",
-    MODULE "/runs/page/format.js" "dashboard/format.js",
+    MODULE "/runs/page/format.js" "shared/format.js",
     MODULE "/runs/page/list.js" "dashboard/list.js",
     MODULE "/runs/page/live.js" "dashboard/live.js",
     MODULE "/runs/page/page.js" "dashboard/page.js",
     MODULE "/runs/page/run.js" "dashboard/run.js",
-    MODULE "/runs/page/theme.js" "dashboard/theme.js",
+    MODULE "/runs/page/theme.js" "shared/theme.js",
 }
 
 /// The file at this path.

@@ -6,6 +6,8 @@
 //! | `/runs/api/enter` | POST `{"key": …}`: a cookie for whoever has the right one |
 //! | `/runs/api/runs?…` | the runs that are wanted: [`Query`] |
 //! | `/runs/api/run?name=…` | a run's summary, or what is known of one that isn't finished |
+//! | `/runs/of/NAME/report.html` | a run's report; `NAME/3` is the third of several |
+//! | `/runs/compare?a=…&b=…`, `/runs/api/compare?a=…&b=…` | what `a` made better or worse than `b`: a page, a document |
 //! | `/runs/api/finish?name=…` | POST: finishes the record of a run whose controller was killed |
 //! | `/runs/api/live`, `/runs/api/live?name=…` | events: news of all runs, or a run under way |
 
@@ -14,7 +16,8 @@ use crate::door::{Hosts, Lock, is_foreign};
 use crate::files;
 use crate::index::{Index, Look};
 use crate::name::{folder, is_name};
-use crate::query::{Query, pairs};
+use crate::query::{Query, decoded, pairs};
+use crate::shown::{self, Form, NotShown};
 use crate::watchers::Watchers;
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
@@ -39,6 +42,13 @@ const LONGEST_BODY: usize = 1 << 10;
 const AT_ONCE: usize = 2;
 /// How many wait for that.
 const WAITING: usize = 32;
+
+/// Where reports are.
+const REPORTS: &str = "/runs/of/";
+
+/// What a page of one file may: run and look as it says itself, and ask for nothing.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+                           base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// What every answer says. Nothing is run but the page's own modules, and nothing is shown inside other pages.
 const HEADERS: [(&str, &str); 4] = [
@@ -126,7 +136,7 @@ impl Dashboard {
             _ => {}
         }
         if let Some(file) = files::find(path) {
-            return (shown(file), false);
+            return (embedded(file), false);
         }
         if is_foreign(&head.headers) {
             return (
@@ -159,6 +169,9 @@ impl Dashboard {
             Some("run") => self.of_run(query, one).await,
             Some("finish") => self.of_run(query, finished).await,
             Some("live") => self.live(query),
+            Some("compare") => self.compare(query, Form::Document).await,
+            None if path == "/runs/compare" => self.compare(query, Form::Page).await,
+            None if path.starts_with(REPORTS) => self.report(path).await,
             _ => fault(StatusCode::NOT_FOUND, "nothing is here; the page is at /runs/"),
         };
         (answer, true)
@@ -220,6 +233,36 @@ impl Dashboard {
         done.unwrap_or_else(busy)
     }
 
+    /// The report of the run that a path names.
+    async fn report(&self, path: &str) -> Reply {
+        let name = path.strip_prefix(REPORTS).and_then(|rest| rest.strip_suffix("/report.html"));
+        let name = name.map(decoded).filter(|name| is_name(name));
+        let Some(name) = name else { return unknown() };
+        let dir = self.shelf.dir.clone();
+        let done = self
+            .do_blocking(move || match folder(&dir, &name) {
+                Some(folder) => page(shown::report(&folder), Form::Page),
+                None => unknown(),
+            })
+            .await;
+        done.unwrap_or_else(busy)
+    }
+
+    /// Two runs, one held against the other.
+    async fn compare(&self, query: &str, form: Form) -> Reply {
+        let (Some(a), Some(b)) = (named(query, "a"), named(query, "b")) else {
+            return fault(StatusCode::BAD_REQUEST, "two runs are compared: `?a=NAME&b=NAME`");
+        };
+        let dir = self.shelf.dir.clone();
+        let done = self
+            .do_blocking(move || match (folder(&dir, &a), folder(&dir, &b)) {
+                (Some(a), Some(b)) => page(shown::comparison([&a, &b], form), form),
+                _ => unknown(),
+            })
+            .await;
+        done.unwrap_or_else(busy)
+    }
+
     fn live(&self, query: &str) -> Reply {
         let stream = match named(query, "name") {
             Some(name) => match folder(&self.shelf.dir, &name) {
@@ -275,8 +318,8 @@ fn one(name: &str, folder: &Path) -> Reply {
     };
     let mut told = json!({ "name": name, "path": folder.display().to_string(), "state": state });
     match &listed.state {
-        State::Finished(_) => match Run::open(folder) {
-            Ok(run) => {
+        State::Finished(_) => match Run::open_partly(folder) {
+            Ok((run, damage)) => {
                 let facts = json!({
                     "summary": run.summary(),
                     "ending": run.ending(),
@@ -285,6 +328,7 @@ fn one(name: &str, folder: &Path) -> Reply {
                     "started_ms": run.header().started.map(|at| at.0 / 1_000_000),
                     "sentence": netburn_report::ground::sentence(run.header().ground),
                     "repeats": run.repeats().len(),
+                    "damage": damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
                 merge(&mut told, facts);
             }
@@ -379,7 +423,25 @@ fn away(to: &'static str) -> Reply {
     answer
 }
 
-fn shown(file: &'static files::File) -> Reply {
+/// A page that was made of runs, or a document.
+fn page(made: Result<Vec<u8>, NotShown>, form: Form) -> Reply {
+    match made {
+        Ok(bytes) => {
+            let mut answer = data(StatusCode::OK, bytes);
+            if form == Form::Page {
+                let fields = answer.headers_mut();
+                fields.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+                fields.insert("content-security-policy", HeaderValue::from_static(PAGE_POLICY));
+            }
+            answer
+        }
+        Err(why @ NotShown::Left) => fault(StatusCode::CONFLICT, &why.to_string()),
+        Err(NotShown::Record(error @ Error::Live(_))) => fault(StatusCode::CONFLICT, &error.to_string()),
+        Err(NotShown::Record(error)) => fault(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+    }
+}
+
+fn embedded(file: &'static files::File) -> Reply {
     let mut answer = Response::new(Answered::from(Bytes::from_static(file.bytes)));
     dress(&mut answer, file.kind);
     // A new version of the command brings a new page under the same paths.

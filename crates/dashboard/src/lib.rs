@@ -9,7 +9,7 @@
 //! - [`query`]: which runs are wanted. [`index`]: which there are, kept beside them. [`name`]: which folder is meant.
 //! - [`live`]: what a run under way does now, as a pure model; [`follow`]: its spool, read as it grows; `watchers`: one
 //!   reader of it for all who look.
-//! - [`files`]: the page itself.
+//! - `shown`: reports and comparisons. [`files`]: the page itself.
 
 mod body;
 pub mod door;
@@ -21,6 +21,7 @@ pub mod live;
 pub mod name;
 pub mod query;
 pub mod serve;
+mod shown;
 mod watchers;
 
 pub use door::Hosts;
