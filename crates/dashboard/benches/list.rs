@@ -1,1 +1,96 @@
-fn main() {}
+//! How long it takes to list 10,000 runs: never read before, after a new start, and again.
+//!
+//! `cargo bench -p netburn-dashboard`; `-- 1000` is another number.
+
+use netburn_dashboard::index::{Index, Look};
+use netburn_dashboard::query::Query;
+use netburn_record::{Ending, Ground, Header, Host, Recorder, UnixTime};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Seed};
+use netburn_workload::Config;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() {
+    let count = std::env::args()
+        .skip(1)
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(10_000);
+    let dir = std::env::temp_dir().join(format!("netburn-bench-list-{}", std::process::id()));
+    make(&dir, count);
+    let mut index = timed("never read before", || {
+        let mut index = Index::new(&dir);
+        index.refresh(Look::Whole).expect("a directory");
+        index
+    });
+    timed("looked at again", || index.refresh(Look::Whole).expect("a directory"));
+    timed("only what isn't finished", || {
+        index.refresh(Look::Quick).expect("a directory")
+    });
+    let mut index = timed("after a new start", || {
+        let mut index = Index::new(&dir);
+        index.refresh(Look::Whole).expect("a directory");
+        index
+    });
+    for query in [
+        "",
+        "q=station-3+house&sort=-throughput",
+        "sort=scenario&from=9000&count=500",
+    ] {
+        let query = Query::read(query);
+        let bytes = timed("an answer", || {
+            serde_json::to_vec(&query.find(&index)).expect("a list").len()
+        });
+        println!("  of {bytes} bytes");
+    }
+    index.refresh(Look::Quick).expect("a directory");
+    assert_eq!(index.runs().len(), count);
+    std::fs::remove_dir_all(&dir).expect("our own folder");
+}
+
+fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = work();
+    println!("{what}: {:.1} ms", begun.elapsed().as_secs_f64() * 1e3);
+    done
+}
+
+/// One real record of four stations, and copies of its document under other names.
+fn make(dir: &Path, count: usize) {
+    let stations = (1..=4).map(|number| Station {
+        workloads: vec![
+            StationWorkload {
+                name: "browsing".into(),
+                config: Config::browsing(),
+            },
+            StationWorkload {
+                name: "voip".into(),
+                config: Config::voip(),
+            },
+        ],
+        ..Station::new(format!("station-{number}"))
+    });
+    let header = Header {
+        plan: Plan {
+            duration: Duration::from_secs(60),
+            title: Some("Four stations in a house".into()),
+            stations: stations.collect(),
+            ..Plan::new("house")
+        },
+        ground: Ground::Local,
+        seed: Seed(1),
+        host: Host::default(),
+        version: "0".into(),
+        started: Some(UnixTime(1_795_285_800_000_000_000)),
+    };
+    let first = dir.join("run-0");
+    let recorder = Recorder::create(&first, header).expect("a folder");
+    recorder.finish(&Ending::Complete).expect("a record");
+    let text = std::fs::read_to_string(first.join("run.json")).expect("a document");
+    for number in 1..count {
+        let folder = dir.join(format!("run-{number}"));
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join("run.json"), &text).expect("a document");
+    }
+    println!("{count} runs with a document of {} bytes each", text.len());
+}

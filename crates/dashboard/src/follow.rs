@@ -138,3 +138,6 @@ fn open(folder: &Path) -> Option<Part> {
         spool,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -235,7 +235,9 @@ impl Dashboard {
 
     /// The report of the run that a path names.
     async fn report(&self, path: &str) -> Reply {
-        let name = path.strip_prefix(REPORTS).and_then(|rest| rest.strip_suffix("/report.html"));
+        let name = path
+            .strip_prefix(REPORTS)
+            .and_then(|rest| rest.strip_suffix("/report.html"));
         let name = name.map(decoded).filter(|name| is_name(name));
         let Some(name) = name else { return unknown() };
         let dir = self.shelf.dir.clone();

@@ -15,6 +15,8 @@ mod body;
 pub mod door;
 pub mod files;
 pub mod follow;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod house;
 pub mod index;
 pub mod live;

@@ -423,3 +423,6 @@ impl Use {
 fn mbps(bytes: u64) -> f64 {
     (bytes as f64 * 8.0 / 1e3).round() / 1e3
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,6 +67,11 @@ fn help_of_import() {
 }
 
 #[test]
+fn help_of_ui() {
+    insta::assert_snapshot!(page(&["ui", "--help"]));
+}
+
+#[test]
 fn help_of_decode() {
     insta::assert_snapshot!(page(&["decode", "--help"]));
 }

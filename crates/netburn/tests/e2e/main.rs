@@ -9,6 +9,7 @@ mod common;
 mod compared;
 mod comparing;
 mod counts;
+mod dashboard;
 mod decode;
 mod explain;
 mod exporting;

@@ -1,0 +1,122 @@
+//! What must hold for any input at all.
+
+use crate::live::{DRAWN, EVENTS, Live};
+use netburn_record::{AirRow, EventKind, EventRow, Ground, Header, Host, IntervalRow, OperationRow, Row};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant, Seed};
+use netburn_workload::{Config, Operation, Outcome};
+
+/// Rows of any kind, station and time, decoded from bytes: a picture can be drawn after each, and has its bounds.
+pub fn live(bytes: &[u8]) {
+    let mut live = Live::new(&header());
+    for (place, piece) in bytes.chunks(12).enumerate() {
+        let mut long = [0; 12];
+        long[..piece.len()].copy_from_slice(piece);
+        live.put(&row(place as u64, long));
+        if place % 16 == 0 {
+            look(&live);
+        }
+    }
+    look(&live);
+}
+
+fn look(live: &Live) {
+    let picture = serde_json::to_value(live.picture()).expect("a picture can be written");
+    for station in picture["stations"].as_array().expect("a list") {
+        assert!(station["mbps"].as_f64().is_some_and(|rate| rate >= 0.0));
+        for one in station["uses"].as_array().expect("a list") {
+            for course in ["course_mbps", "course_ms"] {
+                assert!(one[course].as_array().expect("a list").len() as i64 <= DRAWN);
+            }
+        }
+    }
+    assert!(picture["events"].as_array().expect("a list").len() <= EVENTS);
+}
+
+fn header() -> Header {
+    let station = |name: &str| Station {
+        workloads: ["voip", "download"]
+            .map(|kind| StationWorkload {
+                name: kind.into(),
+                config: if kind == "voip" {
+                    Config::voip()
+                } else {
+                    Config::download()
+                },
+            })
+            .to_vec(),
+        ..Station::new(name)
+    };
+    Header {
+        plan: Plan {
+            duration: Duration::from_secs(20),
+            stations: vec![station("a"), station("b")],
+            ..Plan::new("any")
+        },
+        ground: Ground::Local,
+        seed: Seed(1),
+        host: Host::default(),
+        version: String::new(),
+        started: None,
+    }
+}
+
+/// Kind, station, use, and a time whose lowest bits say how coarse it is.
+fn row(sequence: u64, b: [u8; 12]) -> Row {
+    let (station, workload) = (u16::from(b[1] % 4), u16::from(b[2] % 4));
+    let raw = i64::from_le_bytes([b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10]]);
+    let at = Instant::from_nanos(match b[11] % 4 {
+        0 => raw,
+        1 => raw % 60_000_000_000,
+        2 => raw % 1_000 * 100_000_000,
+        _ => raw % 4_000_000_000_000_000,
+    });
+    let amount = u64::from(b[3]) << (b[11] % 57);
+    match b[0] % 4 {
+        0 => Row::Interval(IntervalRow {
+            station,
+            workload,
+            at,
+            bytes_down: amount,
+            bytes_up: raw.unsigned_abs(),
+        }),
+        1 => Row::Operation(OperationRow {
+            station,
+            workload: if b[2] == 255 {
+                netburn_record::row::BASELINE
+            } else {
+                workload
+            },
+            operation: Operation {
+                sequence,
+                due: at,
+                started: Some(at),
+                connected: None,
+                first_byte: None,
+                finished: at.checked_add(Duration::from_nanos(amount)),
+                bytes: amount,
+                outcome: if b[2] % 2 == 0 {
+                    Outcome::Finished
+                } else {
+                    Outcome::Missed
+                },
+                far: None,
+            },
+        }),
+        2 => Row::Air(AirRow {
+            station,
+            at,
+            airtime_down: Duration::from_nanos(amount),
+            airtime_up: Duration::from_nanos(raw.unsigned_abs()),
+            ..AirRow::default()
+        }),
+        _ => Row::Event(EventRow {
+            station: Some(station).filter(|_| b[2] < 128),
+            workload: Some(workload),
+            at,
+            length: amount,
+            kind: [EventKind::Stall, EventKind::Lost, EventKind::Warning, EventKind::Roam][usize::from(b[2] % 4)],
+            text: "<b>".repeat(usize::from(b[3])),
+        }),
+    }
+}

@@ -1,0 +1,411 @@
+//! The page of runs in a real browser: `netburn ui`, and beside a fleet's station page.
+
+use crate::browser::Browser;
+use crate::common::{Bench, Running, SMALL, finish, one_station, start};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+
+/// A name that would do harm as markup.
+const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"><script>alert(1)<!-- & '";
+
+/// `netburn ui` over the runs of a bench.
+struct House {
+    bench: Bench,
+    ui: Running,
+}
+
+impl House {
+    fn new() -> House {
+        let bench = Bench::new();
+        std::fs::create_dir(bench.path("runs")).unwrap();
+        let mut ui = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
+        ui.wait_for("the address", |run| run.printed().ends_with("/runs/\n"));
+        House { bench, ui }
+    }
+
+    fn url(&self) -> String {
+        self.ui.printed().trim().to_owned()
+    }
+
+    /// A run of two stations on the simulator, kept under this name.
+    fn simulated(&self, name: &str, title: &str, seed: u64, signal: i32) {
+        let scenario = format!("title = {title:?}\nquestion = \"Who waits, and why?\"\n{SMALL}");
+        self.bench.write("small.toml", scenario);
+        let seed = seed.to_string();
+        let out = format!("runs/{name}");
+        let signal = format!("station.reader.signal=\"{signal} dBm\"");
+        let run = [
+            "run",
+            "small.toml",
+            "--on",
+            "simulate",
+            "--seed",
+            &seed,
+            "--set",
+            &signal,
+            "--out",
+            &out,
+        ];
+        finish(self.bench.netburn(run)).expect(0);
+    }
+
+    /// A browser that looks at the page.
+    fn browser(&self) -> Browser {
+        let browser = Browser::start(&self.bench);
+        browser.open(&self.url());
+        browser
+    }
+}
+
+/// Where pictures go: into the documentation when they are to be made anew, else among the test's own files.
+fn picture(bench: &Bench, name: &str) -> PathBuf {
+    match std::env::var_os("NETBURN_WRITE") {
+        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/pictures")
+            .join(name),
+        None => bench.path(name),
+    }
+}
+
+/// The texts of all elements of a kind.
+fn texts(browser: &Browser, selector: &str) -> Vec<String> {
+    let script = format!("return [...document.querySelectorAll({selector:?})].map(one => one.textContent)");
+    serde_json::from_value(browser.run(&script)).unwrap()
+}
+
+/// That nothing of what others wrote became an element, a script or a dialog.
+#[track_caller]
+fn is_sound(browser: &Browser) {
+    assert_eq!(
+        browser.run("return document.querySelectorAll('main img, main script').length"),
+        0
+    );
+    assert!(!browser.run("return document.title").as_str().unwrap().contains("owned"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn runs_are_listed_searched_opened_and_compared() {
+    let house = House::new();
+    house.simulated("one", "A house", 1, -60);
+    house.simulated("two", "A house in the evening", 2, -75);
+    house.simulated(HOSTILE.replace('/', "-").as_str(), HOSTILE, 3, -70);
+    let browser = house.browser();
+    browser.wait_for("3 runs");
+    browser.wait_for(HOSTILE);
+    is_sound(&browser);
+    // Words, in any case and order.
+    browser.write("#q", "EVENING house");
+    browser.wait_for("1 run of 3");
+    assert_eq!(texts(&browser, "#rows tr th a"), ["A house in the evening"]);
+    browser.write("#q", "nobody");
+    browser.wait_for("No run fits");
+    // What is chosen stands in the address, and holds over a reload.
+    browser.write("#q", "evening");
+    browser.wait_for("1 run of 3");
+    browser.reload();
+    browser.wait_for("1 run of 3");
+    assert_eq!(browser.run("return document.querySelector('#q').value"), "evening");
+    // In short, then whole.
+    browser.click("#rows tr th a");
+    browser.wait_for("Open the report");
+    assert_eq!(browser.text_of("#run h1"), "A house in the evening");
+    assert!(
+        browser.text().contains("caller") && browser.text().contains("voip"),
+        "{}",
+        browser.text()
+    );
+    browser.click("#run .strong");
+    browser.wait_for("Who waits, and why?");
+    assert!(
+        browser
+            .run("return location.pathname")
+            .as_str()
+            .unwrap()
+            .ends_with("/runs/of/two/report.html")
+    );
+    is_sound(&browser);
+    // Another run comes to the list by itself.
+    browser.open(&house.url());
+    browser.wait_for("3 runs");
+    house.simulated("three", "A house at night", 4, -60);
+    browser.wait_for("4 runs");
+    // The hostile one, whole and in short.
+    let hostile = "[...document.querySelectorAll('#rows tr')].find(row => row.textContent.includes('<img'))";
+    browser.run(&format!("{hostile}.querySelector('th a').click()"));
+    browser.wait_for("Open the report");
+    assert_eq!(browser.text_of("#run h1"), HOSTILE);
+    is_sound(&browser);
+    browser.click("#run .strong");
+    browser.wait_for("Who waits, and why?");
+    is_sound(&browser);
+    // Two are picked and held against each other.
+    browser.open(&house.url());
+    browser.wait_for("4 runs");
+    for name in ["one", "two"] {
+        browser.click(&format!("tr[data-name=\"{name}\"] input"));
+    }
+    assert_eq!(texts(&browser, "#picks li"), ["one", "two"]);
+    browser.click("#compare");
+    browser.wait_for("two against one");
+    browser.wait_for("can't tell");
+    is_sound(&browser);
+}
+
+#[test]
+fn a_run_under_way_is_followed_to_its_report() {
+    let house = House::new();
+    let browser = house.browser();
+    browser.wait_for("No runs yet");
+    let title = format!("title = {HOSTILE:?}\n");
+    house.bench.write(
+        "call.toml",
+        one_station("voip", 20, 12).replace("title = \"One station\"\n", &title),
+    );
+    let mut run = start(
+        house
+            .bench
+            .netburn(["run", "call.toml", "--on", "local", "--out", "runs/call"]),
+    );
+    run.wait_for_load();
+    browser.wait_for("is running");
+    browser.click("#now a");
+    browser.wait_for("of 12 s");
+    assert_eq!(browser.text_of("#live h1"), HOSTILE);
+    assert_eq!(texts(&browser, "#live .stations h2"), ["one"]);
+    let done = |browser: &Browser| -> u64 {
+        let said = texts(browser, "#live section .quiet").join(" ");
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let at = words.iter().position(|word| word.starts_with("done")).unwrap();
+        words[at - 1].parse().unwrap()
+    };
+    browser.wait_for("done");
+    let before = done(&browser);
+    let begun = std::time::Instant::now();
+    while done(&browser) < before + 8 {
+        assert!(begun.elapsed().as_secs() < 60, "it does not go on: {}", browser.text());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    is_sound(&browser);
+    let ended = run.finish();
+    // 0: measured; 3: measured, and doubted: on a busy machine timers are late.
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    browser.wait_for("It is finished");
+    browser.click("#stand .strong");
+    browser.wait_for("voip");
+    assert!(
+        browser
+            .run("return location.pathname")
+            .as_str()
+            .unwrap()
+            .ends_with("/report.html")
+    );
+    is_sound(&browser);
+}
+
+#[test]
+fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
+    let house = House::new();
+    house.bench.write("call.toml", one_station("voip", 20, 30));
+    let mut run = start(
+        house
+            .bench
+            .netburn(["run", "call.toml", "--on", "local", "--out", "runs/call"]),
+    );
+    run.wait_for_load();
+    run.signal("KILL");
+    drop(run);
+    let browser = house.browser();
+    browser.wait_for("cut short");
+    browser.click("#rows tr th a");
+    browser.wait_for("Bring back");
+    assert!(!house.bench.path("runs/call/run.json").exists());
+    browser.click("#run button");
+    browser.wait_for("inconclusive");
+    browser.wait_for("Open the report");
+    assert!(house.bench.path("runs/call/run.json").exists());
+    is_sound(&browser);
+}
+
+#[test]
+fn the_runs_of_a_fleet_are_for_who_has_the_key() {
+    let bench = Bench::new();
+    let home = |arguments: &[&str]| {
+        let mut command = bench.netburn(arguments);
+        command.env("NETBURN_STATE", bench.path("state"));
+        command
+    };
+    bench.write("small.toml", SMALL);
+    finish(home(&["run", "small.toml", "--on", "simulate", "--out", "runs/kept"])).expect(0);
+    let mut fleet = start(home(&[
+        "fleet",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--host",
+        "127.0.0.1",
+        "--quiet",
+    ]));
+    fleet.wait_for("the runs' address", |run| run.said().contains("#key="));
+    let said = fleet.said();
+    let url = said
+        .split_whitespace()
+        .find(|word| word.contains("/runs/#key="))
+        .unwrap();
+    let (bare, key) = url.split_once("#key=").unwrap();
+    assert!(!fleet.printed().contains(key), "who joins doesn't get it");
+    let join = fleet.printed();
+    let token = join.trim().split('#').nth(1).unwrap().split('.').next().unwrap();
+    let browser = Browser::start(&bench);
+    browser.open(bare);
+    browser.wait_for("Locked");
+    // The fleet's own token opens nothing here.
+    browser.write("#key", token);
+    browser.click("#enter button");
+    browser.wait_for("That is not the key");
+    browser.open("about:blank");
+    browser.open(url);
+    browser.wait_for("1 run");
+    assert_eq!(
+        browser.run("return location.hash"),
+        "",
+        "the key is taken out of the address"
+    );
+    browser.reload();
+    browser.wait_for("1 run");
+    // A stream of events outlives what a stranger's connection may last.
+    assert_eq!(browser.run("return document.cookie"), "", "no script sees the cookie");
+    // The station page is where it was.
+    browser.open(bare.strip_suffix("runs/").unwrap());
+    browser.wait_for("lacks the fleet's key");
+}
+
+#[test]
+fn beyond_loopback_it_wants_a_key_and_on_loopback_its_own_name() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    let mut open = start(bench.netburn(["ui", "--listen", "0.0.0.0:0"]));
+    open.wait_for("the address", |run| run.printed().contains("#key="));
+    let mut near = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
+    near.wait_for("the address", |run| run.printed().ends_with("/runs/\n"));
+    let port = |run: &Running| -> u16 {
+        let url = run.printed();
+        url.split(['/', ':'])
+            .filter_map(|part| part.parse().ok())
+            .next()
+            .unwrap()
+    };
+    let ask = |port: u16, host: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(
+            stream,
+            "GET /runs/api/runs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(ask(port(&open), "127.0.0.1"), "401");
+    assert_eq!(ask(port(&near), "127.0.0.1"), "200");
+    assert_eq!(ask(port(&near), "evil.example"), "421");
+    near.signal("INT");
+    near.finish().expect(0);
+    // A directory that isn't there is the wrong one; the usual one may still be to come.
+    let wrong = finish(bench.netburn(["ui", "nowhere", "--listen", "127.0.0.1:0"])).expect(2);
+    assert!(wrong.stderr.contains("nowhere"), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_page_as_it_looks() {
+    let house = House::new();
+    for (place, title) in [
+        "Archer C7, one network",
+        "Archer C7, two networks",
+        "With fq_codel on the router",
+    ]
+    .iter()
+    .enumerate()
+    {
+        house.simulated(
+            &format!("2026-11-2{place}T18-30-00Z-archer"),
+            title,
+            place as u64,
+            -60 - 8 * place as i32,
+        );
+    }
+    // As on a phone.
+    let browser = house.browser();
+    browser.prefer("light");
+    browser.wait_for("3 runs");
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    browser.click("#rows tr:nth-child(2) input");
+    browser.picture(&picture(&house.bench, "runs-narrow.png"));
+    let ground = |browser: &Browser| browser.run("return getComputedStyle(document.body).backgroundColor");
+    let light = ground(&browser);
+    browser.click("#rows tr:nth-child(2) th a");
+    browser.wait_for("Open the report");
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
+    browser.prefer("dark");
+    assert_ne!(ground(&browser), light);
+    // At a desk.
+    browser.size(1180, 760);
+    browser.open(&house.url());
+    house.bench.write(
+        "home.toml",
+        "title = \"Everybody at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"16s\"\nbaseline = \"500ms\"\n\
+         [server]\nlink = { rate = \"60 Mbit/s\" }\n[station.phone]\nworkload = \"voip\"\n[station.laptop]\nworkload = \"browsing\"\n\
+         [station.desktop]\nworkload = \"upload\"\n",
+    );
+    let mut run = start(
+        house
+            .bench
+            .netburn(["run", "home.toml", "--on", "local", "--yes", "--out", "runs/home"]),
+    );
+    run.wait_for_load();
+    browser.wait_for("is running");
+    for row in [2, 3] {
+        browser.click(&format!("#rows tr:nth-child({row}) input"));
+    }
+    browser.picture(&picture(&house.bench, "runs.png"));
+    browser.click("#now a");
+    browser.wait_for("9 s of 16 s");
+    browser.picture(&picture(&house.bench, "run-live.png"));
+    let wide = browser.run("return document.documentElement.scrollWidth");
+    assert!(wide.as_u64().unwrap() <= 1180, "{wide}");
+    drop(run);
+    // The switch goes against what the system prefers, and is remembered.
+    browser.open(&house.url());
+    browser.wait_for("runs");
+    browser.click("#theme");
+    assert_eq!(ground(&browser), light);
+    browser.reload();
+    browser.wait_for("runs");
+    assert_eq!(ground(&browser), light);
+    // Whoever can't see it is told the same.
+    let named = browser.run("return [...document.querySelectorAll('main:not([hidden]) input, main:not([hidden]) select')].every(one => one.labels?.length || one.ariaLabel)");
+    assert_eq!(named, json!(true));
+    let _: Value = named;
+}
+
+#[test]
+fn ten_thousand_runs_are_listed() {
+    let house = House::new();
+    house.simulated("first", "A house", 1, -60);
+    let document = std::fs::read(house.bench.path("runs/first/run.json")).unwrap();
+    for number in 0..9_999 {
+        let folder = house.bench.path(&format!("runs/run-{number}"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("run.json"), &document).unwrap();
+    }
+    let browser = house.browser();
+    browser.wait_for("100 of 10,000 runs shown");
+    browser.click("#more");
+    browser.wait_for("300 of 10,000 runs shown");
+    assert_eq!(texts(&browser, "#rows tr").len(), 300);
+    browser.write("#q", "run-77");
+    // run-77, run-770 to run-779, run-7700 to run-7799.
+    browser.wait_for("111 runs");
+}
