@@ -23,8 +23,8 @@ export function course(values, { limit = null, label, colour = "h0", seconds = 6
     }
   });
   if (line.length) lines.push(line);
-  // A point alone would be no line.
-  const drawn = lines.map((points) => svg("polyline", { points: (points.length > 1 ? points : [points[0], points[0]]).join(" "), class: colour }));
+  // A point alone is drawn as a dot.
+  const drawn = lines.map((points) => svg("polyline", { points: (points.length > 1 ? points : [points[0], points[0]]).join(" "), class: points.length > 1 ? colour : `${colour} point` }));
   const goal = limit === null ? null : svg("line", { x1: 0, x2: WIDE, y1: y(limit).toFixed(1), y2: y(limit).toFixed(1), class: "limit" });
   return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "course", role: "img", "aria-label": label, preserveAspectRatio: "none" }, goal, drawn);
 }

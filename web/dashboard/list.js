@@ -159,7 +159,7 @@ export class List {
       el("td", {}, el("ul", { class: "dots" }, stations, rest > 0 && el("li", {}, `and ${rest} more`))),
       el("td", {}, when(run.at_ms)),
       el("td", { class: "number", "data-word": "long" }, length(run.duration_s)),
-      el("td", { class: "number", "data-word": "Mbit/s" }, rate(run.throughput_mbps)),
+      el("td", { class: "number", "data-word": run.throughput_mbps === null ? null : "Mbit/s" }, rate(run.throughput_mbps)),
     );
   }
 
@@ -176,7 +176,7 @@ export class List {
     }
     const [before, after] = this.picks;
     byId("picked").hidden = !before;
-    byId("picks").replaceChildren(...this.picks.map((name) => el("li", {}, name)), ...(after || !before ? [] : [el("li", { class: "quiet" }, "pick another to hold against it")]));
+    byId("picks").replaceChildren(...this.picks.map((name, place) => el("li", {}, el("span", { class: "quiet" }, place === 0 ? "against " : "compare "), el("b", {}, name))), ...(after || !before ? [] : [el("li", { class: "quiet" }, "pick another to hold against it")]));
     byId("swap").hidden = !after;
     byId("compare").hidden = !after;
     if (after) byId("compare").setAttribute("href", comparison(after, before));

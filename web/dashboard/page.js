@@ -22,6 +22,7 @@ function show(name, what) {
   views[shown]?.hide();
   shown = name;
   for (const id of ["list", "run", "live", "locked"]) byId(id).hidden = id !== name;
+  if (name !== "list") byId("picked").hidden = true;
   trouble(null);
   views[name]?.show(what);
   scrollTo(0, 0);

@@ -118,7 +118,7 @@ struct UsePicture<'a> {
     operations: u64,
     misses: u64,
     stalls: u64,
-    /// By second, the newest last; as many as [`DRAWN`].
+    /// By second, the last whole one last; at most [`DRAWN`].
     course_mbps: Vec<f64>,
     /// The longest latency of the operations that ended in each second.
     course_ms: Vec<Option<f64>>,
@@ -392,8 +392,8 @@ impl Use {
 
     fn picture(&self, newest: i64, drawn: bool) -> UsePicture<'_> {
         let last = newest.div_euclid(SECOND);
-        // Before the load there is nothing to draw.
-        let seconds = (last - DRAWN + 1).max(0)..last + 1;
+        // Before the load there is nothing to draw, and the second under way would look like a fall.
+        let seconds = (last - DRAWN).max(0)..last;
         let course = || {
             seconds
                 .clone()
