@@ -82,6 +82,7 @@ fn make(dir: &Path, count: usize) {
         host: Host::default(),
         version: "0".into(),
         started: Some(UnixTime(1_795_285_800_000_000_000)),
+        source: None,
     };
     let first = dir.join("run-0");
     let recorder = Recorder::create(&first, header).expect("a folder");

@@ -3,7 +3,7 @@
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
 use netburn_fleet::controller::Token;
 use ring::hmac;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Under which names a server may be asked.
 ///
@@ -45,9 +45,10 @@ impl Hosts {
     pub fn are_meant(&self, host: &str) -> bool {
         let (host, port) = match host.strip_prefix('[') {
             Some(rest) => match rest.split_once(']') {
+                Some((host, _)) if host.parse::<Ipv6Addr>().is_err() => return false,
                 Some((host, "")) => (host, None),
-                Some((host, port)) => (host, port.strip_prefix(':')),
-                None => return false,
+                Some((host, port)) if port.starts_with(':') => (host, Some(&port[1..])),
+                _ => return false,
             },
             None => match host.split_once(':') {
                 Some((host, port)) => (host, Some(port)),

@@ -58,6 +58,7 @@ fn header() -> Header {
         host: Host::default(),
         version: String::new(),
         started: None,
+        source: None,
     }
 }
 

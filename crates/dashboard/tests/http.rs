@@ -147,6 +147,7 @@ fn header(scenario: &str) -> Header {
         host: Host::default(),
         version: "0".into(),
         started: Some(UnixTime(1_795_285_800_000_000_000)),
+        source: None,
     }
 }
 

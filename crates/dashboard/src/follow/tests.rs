@@ -24,6 +24,7 @@ fn header(repeat: u32) -> Header {
         host: Host::default(),
         version: "0".into(),
         started: None,
+        source: None,
     }
 }
 

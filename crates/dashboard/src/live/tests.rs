@@ -28,6 +28,7 @@ fn header() -> Header {
         host: Host::default(),
         version: "0".into(),
         started: None,
+        source: None,
     }
 }
 
