@@ -14,7 +14,18 @@ export class LiveRun {
 
   show(name) {
     this.name = name;
-    byId("live").replaceChildren(this.back(), el("h1", {}, name), el("p", { class: "quiet", role: "status" }, "Waiting for the first rows …"));
+    // What a reader may hold on to stays; only what is in it changes.
+    this.parts = {
+      title: el("h1", {}, name),
+      question: el("p", { class: "question" }),
+      facts: el("p", { class: "facts" }),
+      stand: el("p", { id: "stand" }, "Waiting for the first rows …"),
+      bar: el("progress", { max: 1, value: 0, "aria-label": "How far it is" }),
+      stations: el("ul", { class: "cards stations" }),
+      happened: el("h2", { hidden: true }, "What happened"),
+      events: el("ul", { class: "events" }),
+    };
+    byId("live").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), ...Object.values(this.parts));
     this.watch();
     this.seen = () => this.watch();
     document.addEventListener("visibilitychange", this.seen);
@@ -38,10 +49,6 @@ export class LiveRun {
     if (!this.name) this.over = false;
   }
 
-  back() {
-    return el("p", {}, el("a", { href: "#" }, "All runs"));
-  }
-
   hear(told) {
     if (!this.name) return;
     this.trouble(null);
@@ -55,22 +62,22 @@ export class LiveRun {
   }
 
   draw(told, run) {
+    const { title, question, facts, stand, bar, stations, happened, events } = this.parts;
     const at = Math.max(run.at_s ?? 0, 0);
-    const done = run.duration_s > 0 ? Math.min(at / run.duration_s, 1) : 0;
-    const bar = el("progress", { max: 1, value: done, "aria-label": "How far it is" });
     const part = told.part ? `run ${told.part} of ${told.of} · ` : "";
     const status = run.at_s === null ? run.phase : `${run.phase}, ${length(Math.round(at))} of ${length(run.duration_s)}`;
-    byId("live").replaceChildren(
-      this.back(),
-      el("h1", {}, run.title ?? run.scenario),
-      run.question ? el("p", { class: "question" }, run.question) : "",
-      el("p", { class: "facts" }, `${this.name} · ${run.ground} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`),
-      el("p", { id: "stand", role: "status" }, el("b", {}, `${rate(run.mbps)} Mbit/s`), ` in all · ${status}`),
-      bar,
-      el("ul", { class: "cards stations" }, run.stations.map((station) => this.station(station))),
-      run.events.length > 0 ? el("h2", {}, "What happened") : "",
-      el("ul", { class: "events" }, [...run.events].reverse().map((event) => el("li", {}, el("span", { class: "quiet" }, `${event.at_s.toFixed(1)} s `), el("b", {}, event.kind), event.station && ` ${event.station}`, event.text && `: ${event.text}`))),
-    );
+    title.textContent = run.title ?? run.scenario;
+    question.textContent = run.question ?? "";
+    facts.textContent = `${this.name} · ${run.ground} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`;
+    stand.replaceChildren(el("b", {}, `${rate(run.mbps)} Mbit/s`), ` in all · ${status}`);
+    bar.value = run.duration_s > 0 ? Math.min(at / run.duration_s, 1) : 0;
+    stations.replaceChildren(...run.stations.map((station) => this.station(station)));
+    happened.hidden = run.events.length === 0;
+    events.replaceChildren(...[...run.events].reverse().map((event) => this.event(event)));
+  }
+
+  event(event) {
+    return el("li", {}, el("span", { class: "quiet" }, `${event.at_s.toFixed(1)} s `), el("b", {}, event.kind), event.station && ` ${event.station}`, event.text && `: ${event.text}`);
   }
 
   station(station) {
@@ -109,7 +116,8 @@ export class LiveRun {
 
   async end(stand) {
     const name = this.name;
-    const status = byId("stand") ?? byId("live").querySelector("[role=status]");
+    const status = this.parts.stand;
+    status.setAttribute("role", "status");
     if (stand === "finished") {
       const link = el("a", { class: "tool strong", href: report(name) }, "Open the report");
       status.replaceChildren("It is finished. ", link, " ", el("a", { href: to({ run: name }) }, "In short"));

@@ -17,27 +17,23 @@ use crate::files;
 use crate::index::{Index, Look};
 use crate::name::{folder, is_name};
 use crate::query::{Query, decoded, pairs};
-use crate::shown::{self, Form, NotShown};
+use crate::reply::{Reply, away, busy, data, dress, embedded, fault, json, page, unknown, whole};
+use crate::shown::{self, Form};
 use crate::watchers::Watchers;
-use bytes::Bytes;
-use hyper::body::{Body, Incoming};
-use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
+use hyper::body::Incoming;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Method, Request, Response, StatusCode};
 use netburn_fleet::controller::Token;
 use netburn_fleet::hub::{Annex, AnnexBody, Answer, Answering};
 use netburn_record::runs::{self, State};
 use netburn_record::{Error, Run};
-use serde::Serialize;
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// The longest body of a request, in bytes.
-const LONGEST_BODY: usize = 1 << 10;
 /// How many things that take long are done at once: reading whole runs.
 const AT_ONCE: usize = 2;
 /// How many wait for that.
@@ -45,22 +41,6 @@ const WAITING: usize = 32;
 
 /// Where reports are.
 const REPORTS: &str = "/runs/of/";
-
-/// What a page of one file may: run and look as it says itself, and ask for nothing.
-const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
-                           base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// What every answer says. Nothing is run but the page's own modules, and nothing is shown inside other pages.
-const HEADERS: [(&str, &str); 4] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'",
-    ),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-resource-policy", "same-origin"),
-];
 
 /// The page, and what it shows.
 #[derive(Debug, Clone)]
@@ -88,8 +68,6 @@ impl Shelf {
         Ok(take(&index))
     }
 }
-
-type Reply = Response<Answered>;
 
 impl Dashboard {
     /// The runs of `dir`, under these names. `key`: only for those who have it, on a server of this port.
@@ -242,7 +220,7 @@ impl Dashboard {
         let Some(name) = name else { return unknown() };
         let dir = self.shelf.dir.clone();
         let done = self
-            .do_blocking(move || match folder(&dir, &name) {
+            .do_long(move || match folder(&dir, &name) {
                 Some(folder) => page(shown::report(&folder), Form::Page),
                 None => unknown(),
             })
@@ -257,7 +235,7 @@ impl Dashboard {
         };
         let dir = self.shelf.dir.clone();
         let done = self
-            .do_blocking(move || match (folder(&dir, &a), folder(&dir, &b)) {
+            .do_long(move || match (folder(&dir, &a), folder(&dir, &b)) {
                 (Some(a), Some(b)) => page(shown::comparison([&a, &b], form), form),
                 _ => unknown(),
             })
@@ -280,8 +258,14 @@ impl Dashboard {
         answer
     }
 
-    /// Does something that takes long; `None` when too much waits to be done.
+    /// Does something that reads files; `None` when too much waits to be done.
     async fn do_blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let _place = Arc::clone(&self.queue).try_acquire_owned().ok()?;
+        spawn_blocking(work).await.ok()
+    }
+
+    /// Does something that takes long, in its turn.
+    async fn do_long<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let _place = Arc::clone(&self.queue).try_acquire_owned().ok()?;
         // Held until it is done, even if nobody waits for it any more.
         let turn = Arc::clone(&self.work).acquire_owned().await.ok()?;
@@ -364,91 +348,4 @@ fn merge(into: &mut serde_json::Value, more: serde_json::Value) {
 fn named(query: &str, key: &str) -> Option<String> {
     let mut names = pairs(query).filter(|(k, _)| k == key).map(|(_, name)| name);
     names.next().filter(|name| is_name(name))
-}
-
-/// A body of a few bytes; `None` when it is more, or torn.
-async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        if let Ok(data) = frame.ok()?.into_data() {
-            if bytes.len() + data.len() > LONGEST_BODY {
-                return None;
-            }
-            bytes.extend_from_slice(&data);
-        }
-    }
-    Some(bytes)
-}
-
-fn dress(answer: &mut Reply, kind: &'static str) {
-    let fields = answer.headers_mut();
-    fields.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    for (name, value) in HEADERS {
-        fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
-}
-
-fn data(status: StatusCode, bytes: Vec<u8>) -> Reply {
-    let mut answer = Response::new(Answered::from(Bytes::from(bytes)));
-    *answer.status_mut() = status;
-    dress(&mut answer, "application/json");
-    answer
-}
-
-fn json(status: StatusCode, value: &impl Serialize) -> Reply {
-    data(
-        status,
-        serde_json::to_vec(value).expect("our documents have string keys only"),
-    )
-}
-
-/// What went wrong, in words.
-fn fault(status: StatusCode, why: &str) -> Reply {
-    json(status, &json!({ "error": why }))
-}
-
-fn unknown() -> Reply {
-    fault(StatusCode::NOT_FOUND, "there is no such run here")
-}
-
-fn busy() -> Reply {
-    fault(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "too much is asked for at once; try again",
-    )
-}
-
-fn away(to: &'static str) -> Reply {
-    let mut answer = fault(StatusCode::PERMANENT_REDIRECT, "the page is at /runs/");
-    answer.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
-    answer
-}
-
-/// A page that was made of runs, or a document.
-fn page(made: Result<Vec<u8>, NotShown>, form: Form) -> Reply {
-    match made {
-        Ok(bytes) => {
-            let mut answer = data(StatusCode::OK, bytes);
-            if form == Form::Page {
-                let fields = answer.headers_mut();
-                fields.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-                fields.insert("content-security-policy", HeaderValue::from_static(PAGE_POLICY));
-            }
-            answer
-        }
-        Err(why @ NotShown::Left) => fault(StatusCode::CONFLICT, &why.to_string()),
-        Err(NotShown::Record(error @ Error::Live(_))) => fault(StatusCode::CONFLICT, &error.to_string()),
-        Err(NotShown::Record(error)) => fault(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
-    }
-}
-
-fn embedded(file: &'static files::File) -> Reply {
-    let mut answer = Response::new(Answered::from(Bytes::from_static(file.bytes)));
-    dress(&mut answer, file.kind);
-    // A new version of the command brings a new page under the same paths.
-    answer
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    answer
 }

@@ -24,6 +24,8 @@ pub struct Index {
     runs: BTreeMap<String, Entry>,
     /// The directory as it was when it was last read.
     seen: Option<Stamp>,
+    /// Whether it was ever looked at.
+    looked: bool,
     changes: u64,
     /// Whether the file beside holds less than this.
     unkept: bool,
@@ -75,6 +77,7 @@ impl Index {
             dir: dir.to_owned(),
             runs: kept::read(dir),
             seen: None,
+            looked: false,
             changes: 0,
             unkept: false,
         }
@@ -108,14 +111,13 @@ impl Index {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let first = self.seen.is_none();
         if how == Look::Quick && now.is_some() && now == self.seen {
             self.look_at_open();
         } else {
             self.look_at_all(now.is_some())?;
             self.seen = now;
         }
-        if first {
+        if !std::mem::replace(&mut self.looked, true) {
             self.changes += 1;
         }
         if self.unkept {
@@ -123,11 +125,8 @@ impl Index {
             if let Err(error) = kept::write(&self.dir, &self.runs) {
                 tracing::info!(%error, "the index of the runs is not kept");
             }
-            // Our own file is no news.
-            self.seen = std::fs::metadata(&self.dir)
-                .ok()
-                .map(|m| Stamp::of(&m))
-                .filter(|_| self.seen.is_some());
+            // Our own file has changed the directory, and perhaps somebody else's run with it: the next look is a whole one.
+            self.seen = None;
         }
         Ok(())
     }

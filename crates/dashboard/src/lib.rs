@@ -22,6 +22,7 @@ pub mod index;
 pub mod live;
 pub mod name;
 pub mod query;
+mod reply;
 pub mod serve;
 mod shown;
 mod watchers;
