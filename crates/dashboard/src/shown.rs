@@ -38,10 +38,7 @@ pub(crate) fn comparison([a, b]: [&Path; 2], form: Form) -> Result<Vec<u8>, NotS
     let compared = Comparison::new(these, against, Options::default());
     Ok(match form {
         Form::Document => serde_json::to_vec(&compared.json()).expect("a comparison has only text for keys"),
-        Form::Page => {
-            let body = format!("<main><pre>{}</pre></main>", html::escaped(&compared.text(120, false)));
-            html::document("Comparison", &body, &[]).into_bytes()
-        }
+        Form::Page => compared.html(&[View::open(a)?], &[View::open(b)?]).into_bytes(),
     })
 }
 
