@@ -83,6 +83,9 @@ impl Browser {
     }
 
     pub(crate) fn click(&self, selector: &str) {
+        // Pages that scroll smoothly may not be there yet when the click comes.
+        let there = "scrollIntoView({ block: 'center', behavior: 'instant' })";
+        self.run(&format!("document.querySelector({selector:?})?.{there}"));
         let element = self.element(selector);
         self.ask("POST", &format!("/element/{element}/click"), &json!({}));
     }
