@@ -134,13 +134,6 @@ impl Browser {
         self.ask("POST", "/goog/cdp/execute", &command);
     }
 
-    /// A window of so many pixels, as at a desk.
-    pub(crate) fn size(&self, width: u32, height: u32) {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": size });
-        self.ask("POST", "/goog/cdp/execute", &command);
-    }
-
     /// What is on the screen, into a PNG file.
     pub(crate) fn picture(&self, path: &Path) {
         let text = self.ask("GET", "/screenshot", &Value::Null);
