@@ -68,7 +68,7 @@ fn make(dir: &Path, count: usize) {
                 config: Config::voip(),
             },
         ],
-        ..Station::new(format!("station-{number}"))
+        ..Station::new(&format!("station-{number}"))
     });
     let header = Header {
         plan: Plan {
