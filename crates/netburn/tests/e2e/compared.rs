@@ -2,6 +2,7 @@
 
 use crate::browser::Browser;
 use crate::common::{Bench, finish, house};
+use std::path::{Path, PathBuf};
 
 /// A station's, a file's and a folder's name may come from anywhere.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
@@ -110,4 +111,48 @@ fn rankings_and_matrices_are_pages_too() {
         3
     );
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// What the documentation shows.
+#[test]
+fn the_page_at_a_desk() {
+    let bench = Bench::new();
+    for queue in ["fifo", "airtime"] {
+        let set = format!("ap.home.queue=\"{queue}\"");
+        let args = [
+            "run",
+            "anomaly",
+            "--on",
+            "simulate",
+            "--set",
+            &set,
+            "--duration",
+            "5 s",
+            "--repeat",
+            "7",
+            "--out",
+            queue,
+        ];
+        finish(bench.netburn(args)).expect(0);
+    }
+    let browser = Browser::desk(&bench);
+    browser.open(&page(&bench, &["airtime", "--against", "fifo"], "compare.html"));
+    browser.wait_for("What differs: ap.home.queue fifo → airtime");
+    let table = browser.text_of("#part-figures tbody");
+    assert!(table.contains("better") && table.contains("fast-1"), "{table}");
+    browser.picture(&picture(&bench, "compare.png"));
+    browser.prefer("dark");
+    browser.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#part-curves').scrollIntoView()");
+    browser.picture(&picture(&bench, "compare-dark.png"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Where a picture goes: into the documentation when they are to be made anew, else among the test's own files.
+fn picture(bench: &Bench, name: &str) -> PathBuf {
+    match std::env::var_os("NETBURN_WRITE") {
+        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/pictures")
+            .join(name),
+        None => bench.path(name),
+    }
 }
