@@ -96,7 +96,7 @@ fn row(sequence: u64, b: [u8; 12]) -> Row {
                 first_byte: None,
                 finished: at.checked_add(Duration::from_nanos(amount)),
                 bytes: amount,
-                outcome: if b[2] % 2 == 0 {
+                outcome: if b[2].is_multiple_of(2) {
                     Outcome::Finished
                 } else {
                     Outcome::Missed
