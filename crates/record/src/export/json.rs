@@ -1,6 +1,6 @@
 //! The whole record as one JSON document: `netburn.export/1`.
 //!
-//! What `run.json` says, the [`lines`](super::lines), and every row of every table as an object with its columns' names;
+//! What `run.json` says, the [`lines`](mod@super::lines), and every row of every table as an object with its columns' names;
 //! `docs/RECORD.md` says what they mean. Rows are written as they are read: memory is bounded, whatever the run's length.
 
 use super::lines::{COLUMNS, Cell, lines};

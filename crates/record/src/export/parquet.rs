@@ -1,5 +1,5 @@
 //! A run as a folder of Parquet files: the record's own tables with the runs of a folder put together, and its
-//! [`lines`](super::lines).
+//! [`lines`](mod@super::lines).
 //!
 //! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and `events.parquet` are the record's
 //! (`docs/RECORD.md`) with one column before: `run`, the run's name, as in `lines.parquet`, which has a row for each run, station
