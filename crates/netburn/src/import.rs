@@ -53,6 +53,6 @@ fn said(source: Option<&Source>) -> Vec<String> {
 }
 
 fn default_folder(imported: &Imported) -> PathBuf {
-    let started = imported.header.started.map_or_else(UnixTime::now, |at| at);
+    let started = imported.header.started.unwrap_or_else(UnixTime::now);
     PathBuf::from("runs").join(format!("{}-{}", started.for_file_name(), imported.header.plan.name))
 }
