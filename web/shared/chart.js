@@ -173,8 +173,8 @@ export function draw(figure, chart) {
       ctx.setLineDash([]);
       ctx.strokeStyle = colour("--card");
       ctx.lineWidth = 4 * devicePixelRatio;
-      ctx.strokeText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
-      ctx.fillText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
+      ctx.strokeText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
+      ctx.fillText(level.label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
     }
     ctx.setLineDash([]);
     ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
@@ -219,7 +219,16 @@ export function draw(figure, chart) {
         axis(chart.x.label, percentile
           ? {
               splits: (u) => LEVELS.map(nines).filter((at) => at >= u.scales.x.min - 1e-9 && at <= u.scales.x.max + 1e-9),
-              values: (_, at) => at.map((value) => `${Number(((1 - 10 ** -value) * 100).toFixed(5))} %`),
+              values: (u, at) => {
+                // A label that would run into the one before is left out.
+                let last = -Infinity;
+                return at.map((value) => {
+                  const place = u.valToPos(value, "x");
+                  if (place < last + 48) return "";
+                  last = place;
+                  return `${Number(((1 - 10 ** -value) * 100).toFixed(5))} %`;
+                });
+              },
             }
           : { values: (_, at) => at.map((value) => tick(chart.x.unit, value)), incrs: chart.x.unit === "seconds" ? SECONDS : undefined }),
         axis(chart.y.label, { size: 64, values: (_, at) => at.map((value) => (value === null ? "" : tick(chart.y.unit, value))) }),

@@ -145,6 +145,9 @@ fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
     marks.collect()
 }
 
+/// The sign of operations that never finished.
+pub(crate) const NEVER: &str = "×";
+
 /// The letter at a mark.
 pub(crate) const fn sign(kind: MarkKind) -> &'static str {
     match kind {

@@ -17,7 +17,7 @@ pub use crate::chart::svg::escaped;
 pub use rounds::MOST_PAGES;
 
 use crate::chart::{Chart, Look, json, svg, table};
-use crate::charts::charts;
+use crate::charts::{NEVER, charts};
 use crate::view::View;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -121,6 +121,7 @@ pub fn figure(chart: &Chart) -> String {
             ("L", "lost"),
             ("F", "rate fell"),
             ("S", "stall"),
+            (NEVER, "never finished"),
         ];
         let there = words
             .iter()

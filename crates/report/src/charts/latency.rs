@@ -1,8 +1,11 @@
 //! Latency by percentile, and over time.
 
-use super::{Use, bins_note, timed, uses};
-use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use super::{NEVER, Use, bins_note, timed, uses};
+use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
 use crate::view::{Curve, LatencyBin, View};
+
+/// The most marks of one workload's operations that never finished.
+const MOST_NEVER: usize = 40;
 
 /// Latency from the median to the slowest, each workload for itself, goals as lines.
 pub(super) fn percentiles(view: &View) -> Chart {
@@ -58,7 +61,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     chart.levels = goals(&uses);
     chart.note = format!(
         "{}; the area reaches from the least to the largest of the operations that fell due, which are exact, and the line is \
-         their median, true to 1.6 % (where there are fewer than six, the largest). Operations that never finished are not drawn.",
+         their median, true to 1.6 % (where there are fewer than six, the largest). Operations that never finished have no height: they are marked where they fell due.",
         bins_note(view)
     );
     let worst = uses.iter().filter_map(|of| {
@@ -70,7 +73,27 @@ pub(super) fn over_time(view: &View) -> Chart {
     });
     chart.says = sentence(worst);
     chart.series = series;
+    chart.marks.extend(never(view, &uses));
+    chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
     chart
+}
+
+/// Where operations fell due that never finished: the first of each workload.
+fn never(view: &View, uses: &[Use<'_>]) -> Vec<At> {
+    let marks = uses.iter().flat_map(|of| {
+        let bins = view.times().zip(&of.workload.over_time);
+        let lost = bins.filter_map(|(x, bin)| Some((x, bin.as_ref()?.unbounded)));
+        lost.filter(|(_, never)| *never > 0)
+            .take(MOST_NEVER)
+            .map(|(x, never)| At {
+                x,
+                length: 0.0,
+                sign: NEVER.to_owned(),
+                label: format!("{}: {never} due at {} never finished", of.name, Unit::Seconds.write(x)),
+                hue: Some(of.hue),
+            })
+    });
+    marks.collect()
 }
 
 /// The workloads whose operations somebody waits for: a download's objects are only a measure.

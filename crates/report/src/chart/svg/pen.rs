@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 /// Dashes, one time around the hues after the other.
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
+/// Room for the title of a file.
+const HEADING: f64 = 26.0;
+
 pub(super) struct Pen {
     out: String,
     look: Look,
@@ -17,11 +20,18 @@ impl Pen {
     pub(super) fn new(chart: &Chart, look: Look, width: f64, height: f64) -> Self {
         let mut out = String::new();
         let id = &chart.id;
-        let (font, ground) = match look {
-            Look::Page => ("inherit", String::new()),
+        // A file has its title in the picture; a page has it above.
+        let (font, height, ground) = match look {
+            Look::Page => ("inherit", height, String::new()),
             Look::File => (
                 "DejaVu Sans, sans-serif",
-                format!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"),
+                height + HEADING,
+                format!(
+                    "<rect width=\"{width}\" height=\"{}\" fill=\"#fff\"/>\n<text x=\"8\" y=\"19\" font-size=\"15\" \
+                     fill=\"#1b1f24\">{}</text>\n<g transform=\"translate(0 {HEADING})\">\n",
+                    height + HEADING,
+                    escaped(&chart.title)
+                ),
             ),
         };
         let _ = write!(
@@ -36,7 +46,10 @@ impl Pen {
     }
 
     pub(super) fn finish(mut self) -> String {
-        self.out.push_str("</svg>\n");
+        self.out.push_str(match self.look {
+            Look::Page => "</svg>\n",
+            Look::File => "</g>\n</svg>\n",
+        });
         self.out
     }
 
