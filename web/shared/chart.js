@@ -25,6 +25,20 @@ function faint(number, alpha) {
   return `${hex}${Math.round(alpha * 255).toString(16).padStart(2, "0")}`;
 }
 
+/** Every power of ten, with 2 and 5 between where there are few. */
+function decades(low, high) {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const steps = last - first <= 3 ? [1, 2, 5] : last - first <= 5 ? [1, 3] : [1];
+  const found = [];
+  for (let power = first; power <= last; power++) {
+    for (const step of steps) {
+      const value = Number(`${step}e${power}`);
+      if (value >= low && value <= high) found.push(value);
+    }
+  }
+  return found;
+}
+
 /** Whether a place stands alone, so that a line would not show it. */
 function alone(values, at) {
   return values[at] !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
@@ -231,7 +245,7 @@ export function draw(figure, chart) {
               },
             }
           : { values: (_, at) => at.map((value) => tick(chart.x.unit, value)), incrs: chart.x.unit === "seconds" ? SECONDS : undefined }),
-        axis(chart.y.label, { size: 64, values: (_, at) => at.map((value) => (value === null ? "" : tick(chart.y.unit, value))) }),
+        axis(chart.y.label, { size: 64, ...(log ? { splits: (_, __, low, high) => decades(low, high), filter: (_, at) => at } : {}), values: (_, at) => at.map((value) => (value === null ? "" : tick(chart.y.unit, value))) }),
       ],
       series,
       bands,
