@@ -98,7 +98,7 @@ fn whoever_refuses_says_so_once_on_both_sides() {
         run.json()["reasons"][0]
             .as_str()
             .unwrap()
-            .contains(&format!("reader (beta): the run takes"))
+            .contains("reader (beta): the run takes")
     );
     assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
     let said = end(beta).stderr;
