@@ -58,7 +58,8 @@ impl Flow {
         }
         if self.granted == 0 {
             let size = self.piece().min(want);
-            self.turn(size).await;
+            let (due, _) = self.turn(size).await;
+            self.acted(due);
             self.granted = size;
         }
         self.granted.min(want)
@@ -73,7 +74,9 @@ impl Flow {
     pub(crate) async fn pay(&mut self, mut bytes: u64) {
         while self.is_capped() && bytes > 0 {
             let size = self.piece().min(bytes);
-            self.turn(size).await;
+            let (due, begun) = self.turn(size).await;
+            // What comes after its turn is its sender's delay, and the network's.
+            self.acted(due.max(begun));
             bytes -= size;
         }
     }
@@ -88,7 +91,8 @@ impl Flow {
         self.links.iter().map(piece).min().unwrap_or(u64::MAX)
     }
 
-    async fn turn(&mut self, size: u64) {
+    /// Waits for the turn of a piece. Returns when it was, and since when it was waited for.
+    async fn turn(&mut self, size: u64) -> (Instant, Instant) {
         let begun = clock();
         let mut ready = self.due.map_or(begun, |due| VirtualLink::ready_since(due, begun));
         for link in &self.links {
@@ -96,12 +100,16 @@ impl Flow {
             self.alarm.until(Monotonic::from_nanos(due.as_nanos())).await;
             ready = due;
         }
-        let now = clock();
+        self.waited += clock().checked_since(begun).unwrap_or(Duration::ZERO);
+        self.due = Some(ready);
+        (ready, begun)
+    }
+
+    /// What was to be done at `due` is done.
+    fn acted(&self, due: Instant) {
         self.stats
             .lateness
-            .record(now.checked_since(ready).unwrap_or(Duration::ZERO));
-        self.waited += now.checked_since(begun).unwrap_or(Duration::ZERO);
-        self.due = Some(ready);
+            .record(clock().checked_since(due).unwrap_or(Duration::ZERO));
     }
 }
 

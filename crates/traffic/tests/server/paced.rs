@@ -34,6 +34,30 @@ fn a_download_and_an_upload_are_not_faster_than_the_cap() {
 }
 
 #[test]
+fn an_upload_that_comes_slowly_is_not_taken_late() {
+    let served = serve(ServerConfig {
+        rate: Some(BitRate::from_mbps(1_000)),
+        ..config()
+    });
+    let pause = std::time::Duration::from_millis(30);
+    let mut client = served.connect();
+    client.send("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n");
+    for _ in 0..20 {
+        std::thread::sleep(pause);
+        client.send(&content(0, 1_000));
+    }
+    assert_eq!(client.ask("").1, b"20000\n");
+    // The pauses are the client's; the server takes each piece as it comes.
+    let health = served.handle.health();
+    assert!(health.lateness_count >= 1);
+    assert!(
+        health.lateness_us_p50 < pause.as_micros() as f64 / 2.0,
+        "{}",
+        health.lateness_us_p50
+    );
+}
+
+#[test]
 fn several_at_once_share_it() {
     let served = serve(ServerConfig {
         rate: Some(BitRate::from_mbps(200)),
