@@ -12,6 +12,10 @@ pub(crate) const KERNEL: u8 = 10;
 /// The least, in thousandths of a second of the link's rate: two aggregates are in hardware, and starve with less.
 const LEAST_MS: u64 = 3;
 
+/// What goes uncounted of others' packets than TCP's, in thousandths of a second of the link's rate: small queues don't hold them back,
+/// and two of the longest aggregates are to fit into what is ahead.
+const ALLOWANCE_MS: u64 = 5;
+
 /// What Wi-Fi drivers ask for since 2018 (mac80211's `tx_sk_pacing_shift`).
 const WIFI: u8 = 7;
 
@@ -61,6 +65,11 @@ impl Ahead {
             None => self.most,
         };
         wanted.max(self.least).min(self.most)
+    }
+
+    /// In bytes, at a link's rate, what of others' than TCP goes uncounted besides.
+    pub(crate) const fn allowance(rate: BitRate) -> u64 {
+        rate.as_bps() / 8 * ALLOWANCE_MS / 1000
     }
 }
 

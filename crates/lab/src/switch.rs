@@ -2,8 +2,8 @@
 
 use crate::address;
 use crate::ahead::Ahead;
-use crate::credit::Credit;
-use crate::packet::{Burst, Joiner, Refused, Segment};
+use crate::credit::{Credit, Sender};
+use crate::packet::{Burst, Facts, Joiner, Refused, Segment};
 use netburn_medium::air::Foresight;
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
@@ -182,7 +182,7 @@ impl Switch {
                 self.saw(now, from, false, &segment);
             }
             if let Endpoint::Station(station) = from {
-                self.credits[usize::from(station)].handle_on_its_way(length as u64);
+                self.credits[usize::from(station)].handle_on_its_way(sender(flow), length as u64);
             }
             let packet = Packet {
                 length: length as u32,
@@ -268,7 +268,7 @@ impl Switch {
     pub fn follow_rates(&mut self) {
         for (station, ahead) in (0..self.stations as u16).zip(&self.ahead) {
             let rate = self.network.link_seen(station).rate_up;
-            self.credits[usize::from(station)].set_target(ahead.bytes(rate));
+            self.credits[usize::from(station)].set_target(ahead.bytes(rate), Ahead::allowance(rate));
         }
     }
 
@@ -289,12 +289,12 @@ impl Switch {
                     if let (Endpoint::Station(station), Dropper::Sender(reason)) = (from, by)
                         && reason != DropReason::RetryLimit
                     {
-                        self.credits[usize::from(station)].handle_left(u64::from(packet.length));
+                        self.credits[usize::from(station)].handle_left(sender(packet.flow), u64::from(packet.length));
                     }
                 }
-                Output::Sent { from, bytes, .. } => {
+                Output::Sent { from, flow, bytes, .. } => {
                     if let Endpoint::Station(station) = from {
-                        self.credits[usize::from(station)].handle_left(u64::from(bytes));
+                        self.credits[usize::from(station)].handle_left(sender(flow), u64::from(bytes));
                     }
                 }
             }
@@ -310,4 +310,8 @@ impl Switch {
             segment: segment.clone(),
         });
     }
+}
+
+const fn sender(flow: u32) -> Sender {
+    if Facts::is_of_tcp(flow) { Sender::Tcp } else { Sender::Other }
 }

@@ -8,6 +8,9 @@ pub const TCP: u8 = 6;
 /// UDP's protocol number.
 pub const UDP: u8 = 17;
 
+/// The bit of a [flow](Facts::flow) that tells TCP's from others.
+const TCP_FLOW: u32 = 1 << 31;
+
 /// An IP packet, looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
@@ -57,7 +60,7 @@ impl Facts {
         }
     }
 
-    /// A hash of addresses, protocol and ports: the same for all packets of a flow, fragments aside.
+    /// A hash of addresses, protocol and ports: the same for all packets of a flow, fragments aside. Its highest bit is TCP's.
     #[must_use]
     pub fn flow(&self) -> u32 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -75,7 +78,14 @@ impl Facts {
         take(&[self.protocol]);
         take(&self.ports.0.to_be_bytes());
         take(&self.ports.1.to_be_bytes());
-        (hash ^ (hash >> 32)) as u32
+        let hash = (hash ^ (hash >> 32)) as u32;
+        if self.protocol == TCP { hash | TCP_FLOW } else { hash & !TCP_FLOW }
+    }
+
+    /// Whether a [flow](Self::flow) is one of TCP.
+    #[must_use]
+    pub const fn is_of_tcp(flow: u32) -> bool {
+        flow & TCP_FLOW != 0
     }
 
     /// The traffic identifier that its DSCP stands for (RFC 8325, section 4.3, as Linux maps it since 6.8).

@@ -167,11 +167,7 @@ fn datagrams() -> Vec<Case> {
         one("100", "1", "3").datagrams(false, 15_000).quick(),
         one("300", "2", "4").datagrams(false, 32_000),
         one("800", "3", "7").datagrams(false, 75_000),
-        // What the lab holds back for TCP's sake, 7 ms of the link, is less than two aggregates.
-        one("up", "1", "3")
-            .set("station.a.tsq", "off")
-            .datagrams(true, 11_000)
-            .quick(),
+        one("up", "1", "3").datagrams(true, 11_000).quick(),
     ];
     for queue in QUEUES {
         let case = Case::new(format!("datagrams-anomaly-{queue}"), GROUP, "anomaly");
