@@ -313,5 +313,9 @@ impl Switch {
 }
 
 const fn sender(flow: u32) -> Sender {
-    if Facts::is_of_tcp(flow) { Sender::Tcp } else { Sender::Other }
+    if Facts::is_of_tcp(flow) {
+        Sender::Tcp
+    } else {
+        Sender::Other
+    }
 }

@@ -79,7 +79,11 @@ impl Facts {
         take(&self.ports.0.to_be_bytes());
         take(&self.ports.1.to_be_bytes());
         let hash = (hash ^ (hash >> 32)) as u32;
-        if self.protocol == TCP { hash | TCP_FLOW } else { hash & !TCP_FLOW }
+        if self.protocol == TCP {
+            hash | TCP_FLOW
+        } else {
+            hash & !TCP_FLOW
+        }
     }
 
     /// Whether a [flow](Self::flow) is one of TCP.

@@ -63,8 +63,8 @@ impl Case {
         self
     }
 
-    /// A station that uploads, and whose kernel has the small queues that one without a Wi-Fi driver has.
-    fn uplink(self, station: &str, streams: u8, mcs: u8) -> Case {
+    /// A station that uploads, and whose kernel has these small queues.
+    fn uplink(self, tsq: &str, station: &str, streams: u8, mcs: u8) -> Case {
         self.and(&format!(
             r#"[station.{station}]
 joins = "home.5g"
@@ -72,7 +72,7 @@ standard = "802.11n"
 streams = {streams}
 mcs = {mcs}
 queue = "fifo"
-tsq = "2013"
+tsq = "{tsq}"
 workload = ["upload", "probe"]
 "#
         ))
@@ -141,6 +141,11 @@ link = { rate = "1 Gbit/s", delay = "5 ms" }
 standard = "802.11n"
 streams = 2
 "#;
+
+/// The small queues of a kernel whose driver asks for nothing: shift 10.
+const WIRED: &str = "2013";
+/// Those that Wi-Fi drivers ask for: shift 7.
+const WIFI: &str = "2025";
 
 const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
 
@@ -213,18 +218,26 @@ fn anomaly() -> Vec<Case> {
 }
 
 fn uplinks() -> Vec<Case> {
-    const GROUP: &str = "Uplinks with TCP Small Queues, shift 10 on both";
+    const GROUP: &str = "Uplinks with TCP Small Queues";
     let on = |name: &str, width: &str| Case::new(name, GROUP, UPLINKS).set("ap.home.radio.5g.width", width);
-    vec![
-        on("uplink-144", "20 MHz").uplink("a", 2, 7).runs(3),
-        on("uplink-20", "20 MHz").uplink("a", 1, 2).runs(3),
-        on("uplinks-four", "40 MHz")
+    let four = |name: &str, tsq: &str| {
+        on(name, "40 MHz")
             .set("ap.home.queue", "fq-codel")
-            .uplink("a", 2, 7)
-            .uplink("b", 1, 7)
-            .uplink("c", 1, 3)
-            .uplink("d", 1, 1)
-            .runs(5),
+            .uplink(tsq, "a", 2, 7)
+            .uplink(tsq, "b", 1, 7)
+            .uplink(tsq, "c", 1, 3)
+            .uplink(tsq, "d", 1, 1)
+            .runs(5)
+    };
+    vec![
+        on("uplink-144", "20 MHz").uplink(WIRED, "a", 2, 7).runs(3),
+        on("uplink-20", "20 MHz").uplink(WIRED, "a", 1, 2).runs(3),
+        four("uplinks-four", WIFI),
+        four("uplinks-four-2013", WIRED).known(&[(
+            "",
+            "where the model lets 1 ms of each connection wait down to the air, the lab takes at least 3 ms of the link over, which no small \
+             queues count",
+        )]),
     ]
 }
 
