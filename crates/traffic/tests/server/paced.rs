@@ -44,7 +44,7 @@ fn an_upload_that_comes_slowly_is_not_taken_late() {
     client.send("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n");
     for _ in 0..20 {
         std::thread::sleep(pause);
-        client.send(&content(0, 1_000));
+        client.send(content(0, 1_000));
     }
     assert_eq!(client.ask("").1, b"20000\n");
     // The pauses are the client's; the server takes each piece as it comes.
