@@ -55,7 +55,7 @@ impl Comparison {
         };
         format!(
             "{} <span class=\"why\">{}</span>",
-            badge(self.judgement()),
+            badge(self.judgement(), self.headline()),
             escaped(&counts)
         )
     }
@@ -100,7 +100,7 @@ impl Comparison {
             out,
             "<td>{}</td><td>{}</td>",
             escaped(&what(&held.key, self.several_goals(held))),
-            badge(held.answer.judgement)
+            badge(held.answer.judgement, held.answer.judgement.name())
         );
         let texts = [
             value(contrast.medians[0], unit),
@@ -286,7 +286,7 @@ impl Matrix {
                             out,
                             "<td><a href=\"#part-c-{}\">{}</a> {}</td>",
                             cell.comparison + 1,
-                            badge(cell.judgement),
+                            badge(cell.judgement, cell.judgement.name()),
                             escaped(rest)
                         )
                     }
@@ -341,7 +341,7 @@ fn curves(charts: &[Chart], views: &[&[View]]) -> String {
 }
 
 /// A judgement with a sign, so that it isn't by colour alone.
-fn badge(of: Judgement) -> String {
+fn badge(of: Judgement, words: &str) -> String {
     let (sign, class) = match of {
         Judgement::Better => ("✓", "pass"),
         Judgement::Worse => ("✗", "fail"),
@@ -350,7 +350,7 @@ fn badge(of: Judgement) -> String {
     };
     format!(
         "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}</strong>",
-        escaped(of.name())
+        escaped(words)
     )
 }
 

@@ -67,6 +67,20 @@ fn what_is_slower_is_worse_and_the_rest_the_same() {
 }
 
 #[test]
+fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
+    // Half as long for most, and the goal missed more often.
+    let new = side("new", (0..8).map(|_| run("home", "simulate", 50.0, Some(100.0), 0.5)));
+    let comparison = Comparison::new(new, around("old", 100.0, 8), Options::default());
+    assert_eq!(comparison.judgement(), Judgement::Worse, "what is worse decides");
+    assert_eq!(comparison.headline(), "worse and better");
+    let text = comparison.text(100, false);
+    assert!(text.contains("WORSE AND BETTER – new against old: 1 worse, 2 better"), "{text}");
+    let page = comparison.html(&[], &[]);
+    let (head, _) = page.split_once("<main>").unwrap();
+    assert!(head.contains("</span> worse and better</strong>"), "{head}");
+}
+
+#[test]
 fn few_runs_tell_nothing_and_say_how_many_would() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.count(Judgement::CantTell), comparison.figures.len());

@@ -6,7 +6,7 @@ use crate::ground::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
 use crate::table::{Cell, left, render, right};
-use netburn_stats::judge::{FEWEST, Judgement};
+use netburn_stats::judge::FEWEST;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
@@ -23,7 +23,7 @@ impl Comparison {
             lines.extend(wrap(sentence(ground), width, ""));
             lines.push(String::new());
         }
-        lines.extend(wrap(&self.headline(colour), width, "  "));
+        lines.extend(wrap(&self.top(colour), width, "  "));
         for line in self.premises() {
             lines.extend(wrap(&format!("  {line}"), width, "    "));
         }
@@ -41,12 +41,9 @@ impl Comparison {
     }
 
     /// What it comes to, in one line.
-    fn headline(&self, colour: bool) -> String {
+    fn top(&self, colour: bool) -> String {
         let judgement = self.judgement();
-        let word = match (judgement, self.count(Judgement::Better)) {
-            (Judgement::Worse, 1..) => "WORSE AND BETTER".to_owned(),
-            _ => judgement.name().to_uppercase(),
-        };
+        let word = self.headline().to_uppercase();
         let counts = match self.figures.is_empty() {
             true => "nothing to compare".to_owned(),
             false => counts(self.figures.iter().map(|held| &held.answer)),

@@ -154,6 +154,15 @@ impl Comparison {
         }
     }
 
+    /// The same in words, for people: something can be worse and something else better.
+    #[must_use]
+    pub fn headline(&self) -> &'static str {
+        match (self.judgement(), self.count(Judgement::Better)) {
+            (Judgement::Worse, 1..) => "worse and better",
+            (judgement, _) => judgement.name(),
+        }
+    }
+
     /// Whether both have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
