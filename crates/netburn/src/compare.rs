@@ -15,7 +15,7 @@ use netburn_units::Seed;
 use read::Reader;
 use std::path::{Path, PathBuf};
 
-/// `netburn compare A… --against B…`.
+/// `netburn compare A… --against B…`, and `netburn compare A B C`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Ended, Stop> {
     match compared(args) {
         // To git, what is neither good nor bad is skipped; any other status would make the commit a bad one.
@@ -41,18 +41,19 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
         })?;
         return Ok(ended(args, &reader, &matrix.comparisons.iter().collect::<Vec<_>>()));
     }
-    if args.ranked {
+    if is_ranked(args)? {
         let all: Vec<&PathBuf> = args.runs.iter().chain(&args.against).collect();
         let mut sides: Vec<Side> = all
             .iter()
             .filter_map(|path| reader.side(std::slice::from_ref(*path)))
             .collect();
         if sides.len() < 2 {
-            return Err(reader.unreadable("--ranked takes two runs or more"));
+            return Err(reader.unreadable("a ranking takes two runs or more"));
         }
         name(&mut sides.iter_mut().collect::<Vec<_>>());
-        data(&ranked(&Ranking::new(sides, options), args.format))?;
-        return Ok(match reader.failed.is_empty() {
+        let ranking = Ranking::new(sides, options);
+        data(&ranked(&ranking, args.format))?;
+        return Ok(match reader.failed.is_empty() && ranking.shares_a_station() {
             true => Ended::Ran,
             false => Ended::NotMeasured,
         });
@@ -66,6 +67,20 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
     let comparison = Comparison::new(these, against, options);
     data(&written(&comparison, args.format))?;
     Ok(ended(args, &reader, &[&comparison]))
+}
+
+/// Whether each run is a variant of its own: as asked, or where there are several and nothing that they are held against.
+fn is_ranked(args: &CompareArgs) -> Result<bool, Stop> {
+    if args.ranked || !args.against.is_empty() {
+        return Ok(args.ranked);
+    }
+    let judges = args.fail_on.is_some() || args.bisect;
+    match args.runs.len() {
+        2.. if !judges => Ok(true),
+        _ => Err(Stop::Wrong(
+            "there is nothing to hold it against: add --against RUN, or more RUNs to rank".to_owned(),
+        )),
+    }
 }
 
 /// What came of scenarios that ran in turns: the others held against the first.

@@ -19,10 +19,10 @@ pub(crate) struct CompareArgs {
     /// What is looked at
     #[arg(value_name = "RUN", required_unless_present = "matrix")]
     pub(crate) runs: Vec<PathBuf>,
-    /// What it is held against
-    #[arg(long, value_name = "RUN", num_args = 1.., required_unless_present_any = ["matrix", "ranked"])]
+    /// What it is held against [default: two RUNs or more are ranked]
+    #[arg(long, value_name = "RUN", num_args = 1..)]
     pub(crate) against: Vec<PathBuf>,
-    /// Take each RUN as a variant of its own, and rank them all
+    /// Take each RUN as a variant of its own, and rank them all, those after --against too
     #[arg(long, conflicts_with = "matrix")]
     pub(crate) ranked: bool,
     /// Many scenarios under several variants as one table, worst first. DIR: a sweep's folder, whose last key makes the variants,

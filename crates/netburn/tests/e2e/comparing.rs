@@ -223,6 +223,10 @@ fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
         .map(|v| v["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["base", "two", "one"]);
+    // Several without anything that they are held against are ranked as well; one has nothing to be held against.
+    assert_eq!(compare(&bench, &ranked[..3]).expect(0).out(), text);
+    compare(&bench, &ranked[..1]).expect(2);
+    compare(&bench, &[&ranked[..2], &["--fail-on", "worse"]].concat()).expect(2);
     fs::create_dir(bench.path("all")).unwrap();
     for scenario in ["calm", "wild"] {
         fs::rename(bench.path(scenario), bench.path("all").join(scenario)).unwrap();

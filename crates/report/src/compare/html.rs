@@ -138,9 +138,15 @@ impl Ranking {
             })
             .collect();
         let charts = overlays(&variants);
-        let best = self.standings.first().map_or("nothing", |standing| &standing.name);
-        let title = format!("{} variants: {best} ranks first", self.sides.len());
+        let best = self.standings.first().filter(|_| !self.figures.is_empty());
+        let title = match best {
+            Some(best) => format!("{} variants: {} ranks first", self.sides.len(), best.name),
+            None => format!("{} variants, and nothing that all of them have", self.sides.len()),
+        };
         let mut body = self.sides.first().map_or_else(String::new, |side| head(&title, side));
+        for doubt in self.doubts() {
+            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&doubt));
+        }
         body.push_str("</header>\n<main>\n");
         body.push_str(&section("standings", "Over all figures", &self.standings_html()));
         body.push_str(&section("figures", "Figure by figure", &self.figures_html()));

@@ -11,7 +11,7 @@ use crate::plain::{sanitise, wrap};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::bootstrap::median;
 use netburn_stats::contrast::{LEVEL, Question, contrast, judge_all};
-use netburn_stats::judge::{Better, Judgement};
+use netburn_stats::judge::{Better, FEWEST, Judgement};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;
@@ -91,6 +91,40 @@ impl Ranking {
         }
     }
 
+    /// Whether all have at least one station of one name.
+    #[must_use]
+    pub fn shares_a_station(&self) -> bool {
+        self.figures.iter().any(|ranked| ranked.key.station.is_some())
+    }
+
+    /// What makes the ranking doubtful, a sentence each.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.shares_a_station() {
+            lines.push("There is no station that all of them have: the ranking says nothing of any.".to_owned());
+        }
+        let mut grounds: Vec<&str> = self
+            .sides
+            .iter()
+            .filter_map(Side::ground)
+            .map(|ground| ground.name())
+            .collect();
+        grounds.sort_unstable();
+        grounds.dedup();
+        if grounds.len() > 1 {
+            lines.push(format!(
+                "Other grounds: {}. What differs may be what the grounds are, not what was changed.",
+                grounds.join(", ")
+            ));
+        }
+        if self.sides.iter().any(|side| side.runs.len() < FEWEST) {
+            lines.push(
+                "A variant with fewer than three runs can't be told from any other: --repeat 5 makes five.".to_owned(),
+            );
+        }
+        lines
+    }
+
     /// As lines of about `width` columns, with colours where `colour`.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
@@ -112,16 +146,8 @@ impl Ranking {
             lines.extend(self.each(width, colour));
         }
         lines.push(String::new());
-        let few = self
-            .sides
-            .iter()
-            .any(|side| side.runs.len() < netburn_stats::judge::FEWEST);
-        if few {
-            lines.extend(wrap(
-                "A variant with fewer than three runs can't be told from any other: --repeat 5 makes five.",
-                width,
-                "  ",
-            ));
+        for doubt in self.doubts() {
+            lines.extend(wrap(&doubt, width, "  "));
         }
         let legend = self.legend();
         lines.extend(wrap(&legend, width, "  "));

@@ -74,7 +74,10 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
     assert_eq!(comparison.judgement(), Judgement::Worse, "what is worse decides");
     assert_eq!(comparison.headline(), "worse and better");
     let text = comparison.text(100, false);
-    assert!(text.contains("WORSE AND BETTER – new against old: 1 worse, 2 better"), "{text}");
+    assert!(
+        text.contains("WORSE AND BETTER – new against old: 1 worse, 2 better"),
+        "{text}"
+    );
     let page = comparison.html(&[], &[]);
     let (head, _) = page.split_once("<main>").unwrap();
     assert!(head.contains("</span> worse and better</strong>"), "{head}");
@@ -213,6 +216,30 @@ fn three_variants_are_ranked() {
     let text = ranking.text(100, false);
     assert!(text.contains("3 variants, ranked over 6 figures"), "{text}");
     assert_eq!(ranking.json()["variants"][0]["name"], "fast");
+    assert!(ranking.shares_a_station() && ranking.html(&[]).contains("3 variants: fast ranks first"));
+}
+
+#[test]
+fn a_ranking_of_strangers_names_no_first_and_one_of_two_grounds_says_so() {
+    let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
+    stranger.stations[0].name = "desktop".to_owned();
+    let ranking = Ranking::new(
+        vec![around("one", 100.0, 8), side("two", vec![stranger; 2])],
+        Options::default(),
+    );
+    assert!(!ranking.shares_a_station());
+    for said in [ranking.text(200, false), ranking.html(&[])] {
+        for doubt in [
+            "no station that all of them have",
+            "Other grounds: lab, simulate",
+            "fewer than three runs",
+        ] {
+            assert!(
+                said.contains(doubt) || said.contains(&doubt.replace('\'', "&#39;")),
+                "{doubt}: {said}"
+            );
+        }
+    }
 }
 
 #[test]
