@@ -17,6 +17,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const NOTICED: Duration = Duration::from_millis(100);
 /// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
 const SPANS: usize = 10_000;
+/// The most doubts that are told apart.
+const DOUBTS: usize = 100;
 
 /// What the rules look at, gathered from a run's rows in bounded memory.
 ///
@@ -186,20 +188,20 @@ impl Evidence {
 
     fn interval(&mut self, row: &IntervalRow) {
         if let Some(bin) = self.bin(row.station, row.at) {
-            bin.bytes_down += row.bytes_down;
-            bin.bytes_up += row.bytes_up;
+            bin.bytes_down = bin.bytes_down.saturating_add(row.bytes_down);
+            bin.bytes_up = bin.bytes_up.saturating_add(row.bytes_up);
         }
     }
 
     fn air(&mut self, row: &AirRow) {
         if let Some(bin) = self.bin(row.station, row.at) {
-            bin.air_down += row.airtime_down.as_nanos();
-            bin.air_up += row.airtime_up.as_nanos();
-            bin.transmissions += row.transmissions;
-            bin.mpdus += row.mpdus;
-            bin.backlog += row.backlog;
+            bin.air_down = bin.air_down.saturating_add(row.airtime_down.as_nanos());
+            bin.air_up = bin.air_up.saturating_add(row.airtime_up.as_nanos());
+            bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
+            bin.mpdus = bin.mpdus.saturating_add(row.mpdus);
+            bin.backlog = bin.backlog.saturating_add(row.backlog);
             bin.looks += 1;
-            bin.drops += row.drops;
+            bin.drops = bin.drops.saturating_add(row.drops);
         }
     }
 
@@ -247,7 +249,9 @@ impl Evidence {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station, row.at, end);
             }
-            (EventKind::Doubt, _) if !self.doubts.contains(&row.text) => self.doubts.push(row.text.clone()),
+            (EventKind::Doubt, _) if self.doubts.len() < DOUBTS && !self.doubts.contains(&row.text) => {
+                self.doubts.push(row.text.clone());
+            }
             _ => {}
         }
     }
@@ -292,24 +296,24 @@ impl Link {
 
 impl Bin {
     pub(super) fn air(&self) -> u64 {
-        self.air_down + self.air_up
+        self.air_down.saturating_add(self.air_up)
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes_down + self.bytes_up
+        self.bytes_down.saturating_add(self.bytes_up)
     }
 
     pub(super) fn add(&mut self, other: &Bin) {
-        self.air_down += other.air_down;
-        self.air_up += other.air_up;
-        self.transmissions += other.transmissions;
-        self.mpdus += other.mpdus;
-        self.backlog += other.backlog;
-        self.looks += other.looks;
-        self.drops += other.drops;
-        self.bytes_down += other.bytes_down;
-        self.bytes_up += other.bytes_up;
-        self.waits += other.waits;
+        self.air_down = self.air_down.saturating_add(other.air_down);
+        self.air_up = self.air_up.saturating_add(other.air_up);
+        self.transmissions = self.transmissions.saturating_add(other.transmissions);
+        self.mpdus = self.mpdus.saturating_add(other.mpdus);
+        self.backlog = self.backlog.saturating_add(other.backlog);
+        self.looks = self.looks.saturating_add(other.looks);
+        self.drops = self.drops.saturating_add(other.drops);
+        self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);
+        self.bytes_up = self.bytes_up.saturating_add(other.bytes_up);
+        self.waits = self.waits.saturating_add(other.waits);
     }
 }
 

@@ -281,9 +281,12 @@ impl<'a> Scene<'a> {
         if estimated {
             sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
         }
-        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).sum();
-        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).sum();
-        let transmissions: u64 = sums.iter().map(|(_, sum)| sum.transmissions).sum();
+        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
+        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
+        let transmissions: u64 = sums
+            .iter()
+            .map(|(_, sum)| sum.transmissions)
+            .fold(0, u64::saturating_add);
         let length = self.length(mask);
         if air == 0 || bytes == 0 || length <= 0.0 {
             return None;
@@ -374,7 +377,7 @@ impl<'a> Scene<'a> {
                 let bin = self.evidence.stations[*station].bins.get(index);
                 bin.map_or(0, |bin| if way == Way::Down { bin.bytes_down } else { bin.bytes_up })
             };
-            let bytes: u64 = stations.iter().map(of).sum();
+            let bytes: u64 = stations.iter().map(of).fold(0, u64::saturating_add);
             let length = self.bin_length(index) * self.runs as f64;
             let bits = bytes as f64 * 8e9 / length;
             used += u64::from(bits > rate.as_bps() as f64 / 100.0);

@@ -284,6 +284,34 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
     assert_eq!(super::lines(&[], 80, false), Vec::<String>::new());
 }
 
+/// An agent may claim anything.
+#[test]
+fn rows_that_claim_more_than_can_be_are_answered() {
+    let mut rows: Vec<Row> = (0..100).map(|n| frame(n * 100, 2000)).collect();
+    for station in [0, 1, 0, 1] {
+        rows.extend(link(station, 100, 0, 900_000));
+        rows.push(Row::Interval(IntervalRow {
+            station,
+            workload: 0,
+            at: Instant::from_secs(1),
+            bytes_down: u64::MAX,
+            bytes_up: u64::MAX,
+        }));
+        rows.push(Row::Air(AirRow {
+            station,
+            at: Instant::from_secs(1),
+            airtime_down: Duration::from_nanos(u64::MAX),
+            airtime_up: Duration::from_nanos(u64::MAX),
+            transmissions: u64::MAX,
+            mpdus: u64::MAX,
+            backlog: u64::MAX,
+            drops: u64::MAX,
+            ..AirRow::default()
+        }));
+    }
+    named(&rows, &[agent("a1", "laptop")]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

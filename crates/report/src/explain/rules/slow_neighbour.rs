@@ -99,8 +99,16 @@ fn waited(scene: &Scene<'_>, victims: &[Share]) -> String {
 fn advice(scene: &Scene<'_>, group: &Group, look: &Look, slow: &Share) -> String {
     let name = scene.name(slow.station);
     let elsewhere = format!("bring {name} nearer, or put it on a radio of its own");
-    let up: u64 = look.shares.iter().map(|share| share.sum.air_up).sum();
-    let down: u64 = look.shares.iter().map(|share| share.sum.air_down).sum();
+    let up: u64 = look
+        .shares
+        .iter()
+        .map(|share| share.sum.air_up)
+        .fold(0, u64::saturating_add);
+    let down: u64 = look
+        .shares
+        .iter()
+        .map(|share| share.sum.air_down)
+        .fold(0, u64::saturating_add);
     if up > down {
         return format!(
             "Most of that air was {name}'s own to take, upwards, where no queue of the access point helps: {elsewhere}."

@@ -37,7 +37,7 @@ fn of(scene: &Scene<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
     let look = scene.look(group, &mask)?;
     let sum = look.of(station)?.sum;
     let rate = scene.evidence.stations[station].link.up.value()?;
-    if sum.transmissions < FEWEST || sum.looks == 0 || sum.bytes_up < 9 * sum.bytes_down {
+    if sum.transmissions < FEWEST || sum.looks == 0 || sum.bytes_up < sum.bytes_down.saturating_mul(9) {
         return None;
     }
     let fits = scene.fits(group, rate / FRAME_BITS)?;

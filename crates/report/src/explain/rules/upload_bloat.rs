@@ -64,7 +64,9 @@ fn upwards(scene: &Scene<'_>, station: usize) -> bool {
     };
     let mask = scene.busy_bins(station);
     let sums = group.members.iter().map(|member| scene.sum(*member, &mask));
-    let (down, up) = sums.fold((0, 0), |(down, up), sum| (down + sum.bytes_down, up + sum.bytes_up));
+    let (down, up) = sums.fold((0_u64, 0_u64), |(down, up), sum| {
+        (down.saturating_add(sum.bytes_down), up.saturating_add(sum.bytes_up))
+    });
     up > down
 }
 
