@@ -75,15 +75,15 @@ impl Arrivals {
         let holds = self.config.hold.max(self.config.start).as_secs_f64();
         let step = self.step as i64;
         let (mut level, mut stall) = (0.0_f64, 0);
-        for (place, bytes) in self.bytes.iter().enumerate() {
+        // It goes on playing when nothing comes any more, of which there are no bytes.
+        let ends = u64::try_from(to).unwrap_or(0).div_ceil(self.step).min(MOST + 1);
+        for place in 0..ends as usize {
             let from = place as i64 * step;
             let until = from + step;
             if until <= on {
                 continue;
             }
-            if from >= to {
-                break;
-            }
+            let bytes = self.bytes.get(place).copied().unwrap_or(0);
             while self.stalls.get(stall).is_some_and(|(_, end)| *end <= from) {
                 stall += 1;
             }
@@ -93,7 +93,7 @@ impl Arrivals {
             let played = (overlap(playing, i64::MAX) - still).max(0) as f64 / 1e9;
             // What came in this step came half-way through it on average: half of what plays comes first.
             let low = (level - played / 2.0).max(0.0);
-            level = (low + *bytes as f64 * 8.0 / rate).min(holds);
+            level = (low + bytes as f64 * 8.0 / rate).min(holds);
             level = (level - played / 2.0).max(0.0);
             // A player that stands still has nothing, whatever the steps say.
             let low = if still > 0 { 0.0 } else { low.min(level) };
@@ -149,7 +149,6 @@ mod tests {
         let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(8));
         (0..20).for_each(|tenth| arrivals.bytes(tenth * TENTH, 500_000));
         arrivals.bytes(59 * TENTH, 5_000_000);
-        arrivals.bytes(79 * TENTH, 0);
         arrivals.began(0, 1_000_000_000);
         arrivals.stalled(50 * TENTH, 1_000_000_000);
         let mut levels = Levels::new(bins);
@@ -162,6 +161,27 @@ mod tests {
         assert_eq!(view.least_s[5], Some(0.0));
         assert_eq!(view.end_s[7], None, "nobody watched");
         assert_eq!((view.holds_s, view.starts_with_s), (10.0, 2.0));
+    }
+
+    /// 4 s of media come in the first two seconds and no byte after: at 5 s there is nothing left, and that is so to the end.
+    #[test]
+    fn a_player_to_which_nothing_comes_any_more_runs_empty() {
+        let bins = Bins {
+            width: 1_000_000_000,
+            count: 8,
+        };
+        let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(8));
+        (0..20).for_each(|tenth| arrivals.bytes(tenth * TENTH, 500_000));
+        arrivals.began(0, 1_000_000_000);
+        arrivals.stalled(50 * TENTH, 2_000_000_000);
+        let mut levels = Levels::new(bins);
+        arrivals.integrate(bins, 70 * TENTH, &mut levels);
+        let view = levels.finish(&PlayerConfig::default());
+        for (second, want) in [2.0, 3.0, 2.0, 1.0, 0.0, 0.0, 0.0].into_iter().enumerate() {
+            let end = view.end_s[second].unwrap();
+            assert!((end - want).abs() < 1e-9, "{second}: {end}");
+        }
+        assert_eq!(view.end_s[7], None, "nobody watched");
     }
 
     #[test]

@@ -72,11 +72,15 @@ struct Gathering<'a> {
     missing: Vec<String>,
     /// The last bin in which there was something.
     last: usize,
+    /// Where the last bytes of this round end, in ns.
+    newest: i64,
 }
 
 struct StationGathering {
     /// Its clock in this round, where it is known to drift.
     clock: Option<Clock>,
+    /// When it was lost in this round, in ns of its clock.
+    lost: Option<i64>,
     /// Its judged time begins here, in ns.
     from: i64,
     idle: Histogram<7>,
@@ -128,12 +132,14 @@ impl<'a> Gathering<'a> {
             more_marks: 0,
             missing: Vec::new(),
             last: 0,
+            newest: 0,
         }
     }
 
     /// Counts one run's rows.
     fn round(&mut self, run: &Run, number: Option<u32>) {
         self.rounds += 1;
+        self.newest = 0;
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
             let whose = |clock: &&Clock| clock.stations.contains(&plan.name);
             station.clock = run
@@ -156,7 +162,13 @@ impl<'a> Gathering<'a> {
         });
         self.missing.extend(damage.iter().map(ToString::to_string));
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
-            let to = plan.end(self.plan.duration).as_nanos() as i64;
+            let end = plan.end(self.plan.duration).as_nanos() as i64;
+            // What a player held is known for as long as its station was there and the run went on.
+            let known = match run.ending() {
+                Ending::Complete => i64::MAX,
+                _ => self.newest,
+            };
+            let to = end.min(known).min(station.lost.take().unwrap_or(i64::MAX));
             for (workload, config) in station.workloads.iter_mut().zip(&plan.workloads) {
                 if let (Some((arrivals, levels)), Some(player)) = (&mut workload.player, config.config.player) {
                     let fresh = Arrivals::new(player, self.plan.duration);
@@ -218,6 +230,8 @@ impl<'a> Gathering<'a> {
         let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
             return;
         };
+        let until = row.at.as_nanos().saturating_add(BIN.as_nanos() as i64);
+        self.newest = self.newest.max(until);
         if let Some((arrivals, _)) = &mut workload.player {
             arrivals.bytes(row.at.as_nanos(), row.bytes_down);
         }
@@ -297,6 +311,10 @@ impl<'a> Gathering<'a> {
             (EventKind::Startup, Some((arrivals, _))) => arrivals.began(row.at.as_nanos(), row.length),
             (EventKind::Stall, Some((arrivals, _))) => arrivals.stalled(row.at.as_nanos(), row.length),
             _ => {}
+        }
+        if let (EventKind::Lost, Some(place)) = (row.kind, place) {
+            let lost = &mut self.stations[place].lost;
+            *lost = Some(lost.map_or(row.at.as_nanos(), |before| before.min(row.at.as_nanos())));
         }
         let kind = match row.kind {
             EventKind::Change => MarkKind::Change,
@@ -412,6 +430,7 @@ impl StationGathering {
         let workloads = station.workloads.iter();
         StationGathering {
             clock: None,
+            lost: None,
             from: plan.warmup.max(station.start).min(plan.duration).as_nanos() as i64,
             idle: Histogram::default(),
             loaded: Histogram::default(),
