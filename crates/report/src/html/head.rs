@@ -123,10 +123,14 @@ fn in_short(summary: &Summary) -> String {
         (true, n) => format!("All {n} stations with goals get what they need."),
         (false, _) => {
             let passed = of(Verdict::Pass);
-            let rest = match passed.len() {
-                0 => String::new(),
-                1 => format!("; {} does", list(&passed)),
-                _ => format!("; {} do", list(&passed)),
+            // Where all before it is of those who don't, the verb is enough.
+            let short = of(Verdict::Inconclusive).is_empty() && of(Verdict::Marginal).is_empty();
+            let rest = match (passed.len(), short) {
+                (0, _) => String::new(),
+                (1, true) => format!("; {} does", list(&passed)),
+                (_, true) => format!("; {} do", list(&passed)),
+                (1, false) => format!("; {} gets what it needs", list(&passed)),
+                (_, false) => format!("; {} get what they need", list(&passed)),
             };
             match of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
                 true => format!("{}.", parts.join("; ")),
@@ -208,4 +212,41 @@ pub(super) fn ticked(text: &str) -> String {
         _ => part.to_owned(),
     });
     parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(verdicts: &[(&str, &str)]) -> String {
+        let station = |(name, verdict): &(&str, &str)| {
+            json!({ "name": name, "verdict": verdict, "throughput_mbps": 0.0, "airtime_share": null, "idle_latency_ms": null,
+                "workloads": [] })
+        };
+        let summary = json!({
+            "schema": "netburn.summary/1", "run": "r", "scenario": "home", "ground": "simulate", "seed": 1, "duration_s": 60.0,
+            "verdict": "fail", "provisional": false,
+            "gate": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+            "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
+            "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} });
+        in_short(&serde_json::from_value(summary).unwrap())
+    }
+
+    #[test]
+    fn the_sentence_says_of_each_what_is_so() {
+        let (tv, laptop, phone) = (("tv", "pass"), ("laptop", "fail"), ("phone", "inconclusive"));
+        for (verdicts, wanted) in [
+            (vec![tv, laptop], "laptop does not get what it needs; tv does."),
+            (vec![tv, phone], "phone could not be measured; tv gets what it needs."),
+            (
+                vec![tv, ("box", "pass"), laptop, phone],
+                "laptop does not get what it needs; phone could not be measured; tv and box get what they need.",
+            ),
+            (vec![tv, ("box", "marginal")], "box only just gets what it needs."),
+            (vec![tv, ("box", "none")], "tv gets what it needs."),
+        ] {
+            assert_eq!(said(&verdicts), wanted);
+        }
+    }
 }
