@@ -198,3 +198,29 @@ fn bins_note(view: &View) -> String {
     };
     format!("Time is cut into {}{rounds}", Unit::Seconds.write(view.bin_s))
 }
+
+/// What is said of several, the first few; nothing of none.
+fn sentence(each: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = each.collect();
+    let more = match all.len() {
+        ..=8 => String::new(),
+        more => format!("; and {} more", more - 8),
+    };
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("{}{more}.", all[..all.len().min(8)].join("; ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_none_nothing_is_said_and_of_many_that_there_are_more() {
+        let named = |count: usize| sentence((0..count).map(|n| n.to_string()));
+        assert_eq!(named(0), "");
+        assert_eq!(named(2), "0; 1.");
+        assert_eq!(named(10), "0; 1; 2; 3; 4; 5; 6; 7; and 2 more.");
+    }
+}

@@ -1,6 +1,6 @@
 //! The air over time.
 
-use super::{evened, evened_note, station_hues, timed};
+use super::{evened, evened_note, sentence, station_hues, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Shape, Unit};
 use crate::view::{AirBin, View};
 
@@ -35,7 +35,7 @@ pub(super) fn backlog(view: &View) -> Chart {
         let most = station.air.as_ref()?.bins.iter().map(|bin| bin.backlog).max()?;
         Some(format!("{} at most {most}", station.name))
     });
-    chart.says = format!("{}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.says = sentence(each);
     chart.note = format!(
         "{}; packets that waited for a station and at it, the most at the ends of the record's tenths of a second.",
         evened_note(view)

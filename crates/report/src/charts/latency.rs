@@ -1,6 +1,6 @@
 //! Latency by percentile, and over time.
 
-use super::{NEVER, Use, bins_note, timed, uses};
+use super::{NEVER, Use, bins_note, sentence, timed, uses};
 use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
 use crate::view::{Curve, LatencyBin, View};
 
@@ -187,17 +187,4 @@ fn says(uses: &[Use<'_>]) -> String {
         format!("{}: {}", of.name, said.join(", "))
     });
     sentence(each)
-}
-
-/// What several charts say, the first few.
-fn sentence(each: impl Iterator<Item = String>) -> String {
-    let all: Vec<String> = each.collect();
-    let more = match all.len() {
-        ..=8 => String::new(),
-        more => format!("; and {} more", more - 8),
-    };
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("{}{more}.", all[..all.len().min(8)].join("; ")),
-    }
 }

@@ -1,6 +1,6 @@
 //! Figures of whole stations side by side.
 
-use super::named;
+use super::{named, sentence};
 use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
 use crate::view::{Curve, StationView, View};
 
@@ -29,8 +29,7 @@ pub(super) fn idle_and_loaded(view: &View) -> Chart {
             said.push(format!("{}: {before} idle, {under} under load", station.name));
         }
     }
-    said.truncate(8);
-    chart.says = format!("{}.", said.join("; "));
+    chart.says = sentence(said.into_iter());
     chart.series = vec![bars("idle", 2, &idle), bars("under load", 1, &loaded)];
     chart.note =
         "Idle: probes before the load. Under load: the probe's round trips where a station had one, else its TCP \
@@ -66,7 +65,7 @@ pub(super) fn air_and_bytes(view: &View) -> Chart {
                 station.name
             ))
         });
-    chart.says = format!("{}.", both.take(8).collect::<Vec<_>>().join("; "));
+    chart.says = sentence(both);
     chart.series = vec![bars("airtime", 5, &air), bars("content moved", 4, &bytes)];
     chart.note =
         "In the judged time. A station whose part of the air is larger than its part of the bytes is slow on the air, \
@@ -89,7 +88,7 @@ pub(super) fn aggregates(view: &View) -> Chart {
         .iter()
         .zip(&means)
         .filter_map(|(station, mean)| Some(format!("{} {}", station.name, Unit::Count.write((*mean)?.0))));
-    chart.says = format!("{}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.says = sentence(each);
     chart.series = vec![bars("", 0, &means)];
     chart.note =
         "In the judged time, both ways together. Every transmission pays for contention and a preamble: small ones \
