@@ -42,7 +42,12 @@ impl Side {
     pub fn add_summary(&mut self, source: &Path, summary: &Summary, plan: Option<Value>) {
         let one = |run: &Summary| (run.scenario.clone(), run.ground);
         match self.runs.first() {
-            Some(first) => self.mixed |= one(first) != one(summary) || self.plan != plan,
+            Some(first) => {
+                // Of a summary as a file no plan is known: it may be the same.
+                let differ = matches!((&self.plan, &plan), (Some(mine), Some(other)) if mine != other);
+                self.mixed |= one(first) != one(summary) || differ;
+                self.plan = self.plan.take().or(plan);
+            }
             None => self.plan = plan,
         }
         self.sources.push(source.display().to_string());

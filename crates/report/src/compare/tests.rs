@@ -142,6 +142,18 @@ fn other_grounds_and_strangers_are_told() {
 }
 
 #[test]
+fn a_summary_without_its_plan_mixes_nothing() {
+    let mut side = Side::new("home");
+    for plan in [Some(json!({ "a": 1 })), None, Some(json!({ "a": 1 }))] {
+        side.add_summary(Path::new("home"), &run("home", "simulate", 100.0, None, 1.0), plan);
+        assert!(!side.mixed);
+    }
+    let other = run("home", "simulate", 100.0, None, 1.0);
+    side.add_summary(Path::new("home"), &other, Some(json!({ "a": 2 })));
+    assert!(side.mixed);
+}
+
+#[test]
 fn goals_are_matched_by_what_they_ask() {
     let mut other = run("home", "simulate", 100.0, Some(200.0), 0.5);
     other.stations[0].workloads[0].goals[0].goal = "page load ≤ 100 ms".to_owned();
