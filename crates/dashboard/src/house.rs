@@ -17,7 +17,7 @@ use crate::files;
 use crate::index::{Index, Look};
 use crate::name::{folder, is_name};
 use crate::query::{Query, decoded, pairs};
-use crate::reply::{Reply, away, busy, data, dress, embedded, fault, json, page, unknown, whole};
+use crate::reply::{BODY, Reply, away, busy, data, dress, embedded, fault, json, page, unknown, whole};
 use crate::shown::{self, Form};
 use crate::watchers::Watchers;
 use hyper::body::Incoming;
@@ -164,7 +164,7 @@ impl Dashboard {
         let Some(lock) = &self.lock else {
             return (json(StatusCode::OK, &json!({ "locked": false })), true);
         };
-        let shown = match whole(body).await {
+        let shown = match whole(body, BODY).await {
             Some(bytes) => serde_json::from_slice::<Shown>(&bytes).ok(),
             None => None,
         };

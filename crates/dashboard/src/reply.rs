@@ -4,13 +4,14 @@ use crate::body::Answered;
 use crate::files;
 use crate::shown::{Form, NotShown};
 use bytes::Bytes;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
 use netburn_record::Error;
 use serde::Serialize;
 use serde_json::json;
 use std::pin::Pin;
+use std::time::Duration;
 
 /// An answer.
 pub(crate) type Reply = Response<Answered>;
@@ -34,18 +35,24 @@ const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// A body of a few bytes; `None` when it is more, or torn.
-pub(crate) async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        if let Ok(data) = frame.ok()?.into_data() {
-            if bytes.len() + data.len() > LONGEST_BODY {
-                return None;
+/// How long a body may take: who sends a byte now and then keeps others from their places.
+pub(crate) const BODY: Duration = Duration::from_secs(10);
+
+/// A body of a few bytes; `None` when it is more, torn, or not there within `patience`.
+pub(crate) async fn whole(mut body: impl Body<Data = Bytes> + Unpin, patience: Duration) -> Option<Vec<u8>> {
+    let read = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+            if let Ok(data) = frame.ok()?.into_data() {
+                if bytes.len() + data.len() > LONGEST_BODY {
+                    return None;
+                }
+                bytes.extend_from_slice(&data);
             }
-            bytes.extend_from_slice(&data);
         }
-    }
-    Some(bytes)
+        Some(bytes)
+    };
+    tokio::time::timeout(patience, read).await.ok().flatten()
 }
 
 pub(crate) fn dress(answer: &mut Reply, kind: &'static str) {
@@ -119,4 +126,34 @@ pub(crate) fn embedded(file: &'static files::File) -> Reply {
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::body::Frame;
+    use std::convert::Infallible;
+    use std::task::{Context, Poll};
+
+    /// A body that begins and never ends.
+    struct Begun(Option<Bytes>);
+
+    impl Body for Begun {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            match self.0.take() {
+                Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                None => Poll::Pending,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_ends_is_not_waited_for() {
+        assert_eq!(whole(Begun(Some(Bytes::from_static(b"{"))), Duration::ZERO).await, None);
+        let there = Answered::from(Bytes::from_static(b"{}"));
+        assert_eq!(whole(there, BODY).await, Some(b"{}".to_vec()));
+    }
 }
