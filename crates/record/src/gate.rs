@@ -123,7 +123,10 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         }
     }
     if !evidence.complete && evidence.health.is_empty() {
-        doubt(&all, "nobody lived to say how well it measured".to_owned());
+        doubt(
+            &all,
+            "the run ended before anybody said how well it had measured".to_owned(),
+        );
     }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
@@ -371,7 +374,11 @@ mod tests {
             ]
         );
         assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
-        assert!(check(Ground::Local, &[], &[], false).gate.ok);
+        assert!(check(Ground::Local, &[agent()], &[], false).gate.ok);
+        assert_eq!(
+            check(Ground::Local, &[], &[], false).gate.reasons,
+            ["the run ended before anybody said how well it had measured"]
+        );
         assert!(check(Ground::Simulate, &[], &[], true).gate.ok);
     }
 
@@ -399,8 +406,8 @@ mod tests {
             compared_ns: 0,
             jump_ns: None,
         };
-        assert!(check(Ground::Fleet, &[], &[clock(5_000_000)], false).gate.ok);
-        let checked = check(Ground::Fleet, &[], &[clock(7_250_000)], false);
+        assert!(check(Ground::Fleet, &[agent()], &[clock(5_000_000)], false).gate.ok);
+        let checked = check(Ground::Fleet, &[agent()], &[clock(7_250_000)], false);
         assert_eq!(
             checked.gate.reasons,
             ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
@@ -422,8 +429,8 @@ mod tests {
             compared_ns: 0,
             jump_ns,
         };
-        assert!(check(Ground::Fleet, &[], &[jumped(None)], false).gate.ok);
-        let checked = check(Ground::Fleet, &[], &[jumped(Some(-3_250_000_000))], false);
+        assert!(check(Ground::Fleet, &[agent()], &[jumped(None)], false).gate.ok);
+        let checked = check(Ground::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
             checked.gate.reasons,
             [
