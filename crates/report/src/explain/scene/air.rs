@@ -1,0 +1,121 @@
+//! What the stations of one channel had of its air.
+
+use super::*;
+
+impl Scene<'_> {
+    /// What a group had in these bins; `None` where its airtime isn't known.
+    pub(in crate::explain) fn look(&self, group: &Group, mask: &[bool]) -> Option<Look> {
+        let mut sums: Vec<(usize, Bin)> = group.members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
+        let estimated = self.ground == Ground::Fleet;
+        if estimated {
+            sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
+        }
+        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
+        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
+        let transmissions: u64 = sums
+            .iter()
+            .map(|(_, sum)| sum.transmissions)
+            .fold(0, u64::saturating_add);
+        let length = self.length(mask);
+        if air == 0 || bytes == 0 || length <= 0.0 {
+            return None;
+        }
+        let shares = sums
+            .iter()
+            .filter(|(_, sum)| sum.bytes() > 0)
+            .map(|(station, sum)| Share {
+                station: *station,
+                air: sum.air() as f64 / air as f64,
+                bytes: sum.bytes() as f64 / bytes as f64,
+                sum: *sum,
+            });
+        Some(Look {
+            shares: shares.collect(),
+            data: air as f64 / length,
+            around: transmissions as f64 * AROUND.as_nanos() as f64 / length,
+            others: self.others(group, mask),
+            estimated,
+        })
+    }
+
+    /// Fills in how long what a station moved took on the air, by its link's rates.
+    fn reckon(&self, station: usize, sum: &mut Bin) {
+        let link = &self.evidence.stations[station].link;
+        let took = |bytes: u64, rate: Option<f64>| {
+            let rate = rate.filter(|rate| *rate > 0.0)?;
+            Some((bytes as f64 * 8e9 / (rate * OF_RATE)) as u64)
+        };
+        sum.air_down = took(sum.bytes_down, link.down.value()).unwrap_or(0);
+        sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
+    }
+
+    /// What others took of a group's channel in these bins: as the scenario says where the air is modelled, else as the channel was
+    /// busy before the load began.
+    pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
+        match &group.radio {
+            Some(radio) => self.said_busy(radio, mask),
+            None => {
+                let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
+                let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
+                match known.len() {
+                    0 => 0.0,
+                    count => known.iter().sum::<f64>() / count as f64 / 1e6,
+                }
+            }
+        }
+    }
+
+    /// What the scenario says that others take, with its timed changes.
+    fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
+        let planned = self.plan.aps.iter().flat_map(|ap| {
+            let named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
+            ap.radios.iter().map(move |r| (named(r), r.busy.as_f64()))
+        });
+        let begin = planned
+            .filter(|(name, _)| name == radio)
+            .map(|(_, busy)| busy)
+            .next()
+            .unwrap_or(0.0);
+        let changes = self.plan.changes.iter().flat_map(|change| {
+            change.settings.iter().filter_map(|setting| match setting {
+                Setting::Radio(of, RadioSetting::Busy(share)) if of.to_string() == radio => {
+                    Some((change.time.as_nanos(), share.as_f64()))
+                }
+                _ => None,
+            })
+        });
+        let changes: Vec<(u64, f64)> = changes.collect();
+        let width = self.evidence.width.as_nanos();
+        let at = |bin: usize| {
+            let middle = width * bin as u64 + width / 2;
+            let last = changes.iter().rev().find(|(at, _)| *at <= middle);
+            last.map_or(begin, |(_, share)| *share)
+        };
+        let wanted: Vec<f64> = (0..mask.len()).filter(|bin| mask[*bin]).map(at).collect();
+        match wanted.len() {
+            0 => 0.0,
+            count => wanted.iter().sum::<f64>() / count as f64,
+        }
+    }
+}
+
+impl Look {
+    /// The share of the time in which the channel was taken.
+    pub(in crate::explain) fn used(&self) -> f64 {
+        self.data + self.around + self.others
+    }
+
+    pub(in crate::explain) fn of(&self, station: usize) -> Option<&Share> {
+        self.shares.iter().find(|share| share.station == station)
+    }
+}
+
+impl Share {
+    /// What it moves in a second of air, in Mbit/s.
+    pub(in crate::explain) fn speed(&self) -> f64 {
+        match self.sum.air() {
+            0 => 0.0,
+            air => self.sum.bytes() as f64 * 8e3 / air as f64,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Changes that are proposed for scenarios made by hand.
+
+use super::*;
+use netburn_record::summary::Summariser;
+use netburn_record::{Ending, Header};
+use netburn_report::explain::Severity;
+
+#[test]
+fn rates_are_written_as_people_do() {
+    for (bps, text) in [
+        (0, "1 kbit/s"),
+        (850_400, "850 kbit/s"),
+        (10_229_000, "10.2 Mbit/s"),
+        (8_000_000, "8 Mbit/s"),
+        (1_000_000_000, "1000 Mbit/s"),
+    ] {
+        assert_eq!(written(bps), text);
+    }
+}
+
+fn proposed(text: &str, kind: Kind, by: &str) -> Vec<String> {
+    let (plan, _) = Document::from_toml("house", text)
+        .unwrap()
+        .resolve_for(Ground::Simulate)
+        .unwrap();
+    let mut summary = Summariser::new(Header::simulated(plan.clone())).finish("", &Ending::Complete);
+    for station in &mut summary.stations {
+        station.throughput_mbps = 20.0;
+    }
+    let cause = Cause {
+        kind,
+        severity: Severity::Serious,
+        title: String::new(),
+        figure: String::new(),
+        advice: String::new(),
+        stations: vec![by.to_owned()],
+        by: vec![by.to_owned()],
+    };
+    let twice = [cause.clone(), cause];
+    let made = what_ifs(&plan, &summary, &twice).what_ifs;
+    let keys = |what_if: &WhatIf| {
+        let set = what_if.set.iter().map(|(key, value)| format!("{key}={value}"));
+        set.collect::<Vec<_>>().join(" ")
+    };
+    made.iter().map(keys).collect()
+}
+
+/// What is tried against each, once, and nothing that changes nothing.
+#[test]
+fn each_cause_has_its_changes() {
+    let house = r#"
+[ap.home]
+queue = "fifo"
+wan = { down = "50 Mbit/s", up = "10 Mbit/s" }
+[ap.home.radio.5g]
+busy = "60 %"
+[ap.home.radio.2g]
+[station.tv]
+joins = "home.5g"
+signal = "-80 dBm"
+limit = { up = "5 Mbit/s", transfer = 20 }
+workload = ["download", "upload"]
+"#;
+    let of = |kind| proposed(house, kind, "tv");
+    assert_eq!(
+        of(Kind::SlowNeighbour),
+        [
+            "ap.home.queue=airtime",
+            "station.tv.joins=home.2g",
+            "station.tv.signal=-60 dBm",
+            "station.tv.limit={ up = \"5 Mbit/s\", down = \"10 Mbit/s\", transfer = 20 }",
+        ]
+    );
+    assert_eq!(
+        of(Kind::UploadBloat),
+        [
+            "ap.home.wan.queue=25000 B",
+            "station.tv.limit={ up = \"8 Mbit/s\", transfer = 20 }",
+            "station.tv.cc=bbr",
+        ]
+    );
+    assert_eq!(
+        of(Kind::DownloadBloat),
+        [
+            "ap.home.wan.queue=125000 B",
+            "ap.home.queue=airtime",
+            "station.tv.joins=home.2g",
+            "station.tv.limit={ up = \"5 Mbit/s\", down = \"40 Mbit/s\", transfer = 20 }",
+        ]
+    );
+    assert_eq!(
+        of(Kind::FullBand),
+        [
+            "ap.home.radio.5g.busy=0 %",
+            "ap.home.radio.5g.busy=30 %",
+            "station.tv.joins=home.2g",
+            "ap.home.queue=airtime",
+        ]
+    );
+    assert_eq!(of(Kind::Adapter), ["station.tv.limit=1000 Mbit/s"]);
+    assert_eq!(of(Kind::Server), ["server.link.rate=10000 Mbit/s"]);
+    assert_eq!(
+        of(Kind::SmallQueues),
+        ["station.tv.tsq=2018", "station.tv.tsq=2025", "station.tv.tsq=off"]
+    );
+    assert!(of(Kind::Roaming).is_empty() && of(Kind::Generator).is_empty());
+    let fair = house.replace("fifo", "airtime");
+    assert_eq!(proposed(&fair, Kind::SlowNeighbour, "tv")[0], "ap.home.aql=true");
+}
+
+/// A name that isn't in the plan, as of a record that was tampered with, brings nothing.
+#[test]
+fn strangers_bring_nothing() {
+    let house =
+        "[ap.home.radio.5g]\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-60 dBm\"\nworkload = \"download\"\n";
+    for kind in Kind::ALL {
+        let found = proposed(house, kind, "nobody");
+        assert!(found.is_empty() || kind == Kind::Server, "{kind:?}: {found:?}");
+    }
+}
