@@ -272,6 +272,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         kill_all(&self.mark);
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("another program of this test had said:\n{}", self.said());
+        }
     }
 }
 
