@@ -22,7 +22,16 @@ impl Reader {
     /// The runs at `paths` as one side; those that can't be read are told, and the others go on. `None` when there are none.
     pub(super) fn side(&mut self, paths: &[PathBuf]) -> Option<Side> {
         let mut side = Side::new("");
-        for path in paths {
+        let places: Vec<PathBuf> = paths.iter().map(|path| place(path)).collect();
+        for (index, path) in paths.iter().enumerate() {
+            let here = &places[index];
+            let within = here
+                .parent()
+                .is_some_and(|folder| places.iter().any(|other| other == folder));
+            if within || places[..index].contains(here) {
+                note(&format!("{} is given twice; it counts once", path.display()));
+                continue;
+            }
             if let Err(why) = add(&mut side, path) {
                 note(&why);
                 self.failed.push(why);
@@ -39,6 +48,18 @@ impl Reader {
             more => format!("{what}: {more} could not be read"),
         })
     }
+}
+
+/// Where a run is, however its path is written.
+fn place(path: &Path) -> PathBuf {
+    let folder = match path.file_name() {
+        Some(name) if name == "run.json" => path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new(".")),
+        _ => path,
+    };
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 fn add(side: &mut Side, path: &Path) -> Result<(), String> {

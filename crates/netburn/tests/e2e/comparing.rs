@@ -102,6 +102,33 @@ fn too_few_runs_tell_nothing_and_git_skips_them() {
 }
 
 #[test]
+fn a_run_that_is_given_twice_counts_once() {
+    let bench = Bench::new();
+    recorded(&bench, "old", "5 ms", 2);
+    recorded(&bench, "new", "25 ms", 2);
+    // Itself, one of its rounds, and its document: two runs all the same, which can tell nothing.
+    let twice = [
+        "new",
+        "./new",
+        "new/1",
+        "new/run.json",
+        "--against",
+        "old",
+        "--format",
+        "json",
+    ];
+    let ended = compare(&bench, &twice);
+    assert_eq!(
+        ended.stderr.matches("is given twice; it counts once").count(),
+        3,
+        "{}",
+        ended.stderr
+    );
+    let once = compare(&bench, &["new", "--against", "old", "--format", "json"]);
+    assert_eq!(ended.expect(0).out(), once.expect(0).out());
+}
+
+#[test]
 fn what_cannot_be_compared_is_told() {
     let bench = Bench::new();
     recorded(&bench, "old", "5 ms", 3);
