@@ -21,16 +21,17 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// `duration` / 600 wide and at least 100 ms; wider where there are more than 66 workloads. They reach to where the last
-    /// operation is settled.
+    /// `duration` / 600 wide and at least 100 ms; wider where there are more than 66 workloads, or what is under way at the end may take
+    /// longer than the load did. They reach to where the last operation is settled.
     pub(super) fn of(plan: &Plan) -> Self {
         let workloads: usize = plan.stations.iter().map(|station| station.workloads.len().max(1)).sum();
         let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(FEWEST, MOST);
-        let width = plan.duration.as_nanos().div_ceil(most).max(1);
-        let width = width.next_multiple_of(BIN.as_nanos());
+        let settled = plan.settled().as_nanos();
+        let width = plan.duration.as_nanos().div_ceil(most).max(settled.div_ceil(2 * most));
+        let width = width.max(1).next_multiple_of(BIN.as_nanos());
         Bins {
             width,
-            count: plan.settled().as_nanos().div_ceil(width).max(1) as usize,
+            count: settled.div_ceil(width).max(1) as usize,
         }
     }
 
@@ -79,6 +80,17 @@ mod tests {
         ] {
             assert_eq!(Bins::of(&plan(seconds, stations)), Bins { width, count }, "{seconds} s");
         }
+    }
+
+    #[test]
+    fn a_drain_of_hours_has_no_more_bins_than_twice_a_load() {
+        let plan = Plan {
+            drain: Duration::from_secs(36_000),
+            ..plan(10, 4)
+        };
+        // 36,010 s in 1,200 are 30.008 s each, which are 30.1 in steps of a tenth.
+        let (width, count) = (30_100_000_000, 1_197);
+        assert_eq!(Bins::of(&plan), Bins { width, count });
     }
 
     #[test]
