@@ -46,6 +46,8 @@ const SYNC: Duration = Duration::from_secs(1);
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
 /// How long a controller is tried the first time.
 const REACH: Duration = Duration::from_secs(10);
+/// How long one of our own name may be in our place.
+const SUCCEED: Duration = Duration::from_secs(5);
 /// How long a run may be unknown where it is looked for: whoever holds it tells a controller that was started again within
 /// a second.
 const UNHELD: Duration = Duration::from_secs(3);
@@ -120,6 +122,12 @@ impl<D: Dial> Conversation<D> {
                 Err(FleetError::Join(_)) if patience.is_some() && begun.elapsed() < std(REACH) => {
                     tokio::time::sleep(std(delay)).await;
                     delay = (delay * 2).min(RETRY.1);
+                }
+                // A process before us, killed and started again at once, isn't known to be gone yet.
+                Err(FleetError::Refused(reason))
+                    if reason.contains(JOINED_ALREADY) && patience.is_some() && begun.elapsed() < std(SUCCEED) =>
+                {
+                    tokio::time::sleep(std(RETRY.0)).await;
                 }
                 Err(error) => return Err(error),
             }
