@@ -105,6 +105,8 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
         (OwnedFd::from(tun.file), tun.segments_udp)
     };
     let index = Route::index(name).map_err(at("find the device"))?;
+    // A connection that its client marks is answered with the same DSCP, as the model has it: priority works both ways.
+    set("ipv4/tcp_reflect_tos", "1", &mut notes);
     set(&format!("ipv6/conf/{name}/addr_gen_mode"), "1", &mut Vec::new());
     set(&format!("ipv6/conf/{name}/router_solicitations"), "0", &mut Vec::new());
     let link = Link {

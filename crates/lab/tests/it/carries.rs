@@ -55,6 +55,24 @@ fn stations_reach_each_other_by_name_and_nobody_else() {
 }
 
 #[test]
+fn who_answers_a_marked_connection_marks_it_too() {
+    let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
+    let lab = open(&plan);
+    // AF41, 34, is 136 in the TOS byte.
+    let serve = "import socket\ns = socket.create_server(('0.0.0.0', 9))\nprint('up', flush=True)\nfor _ in range(2):\n c, a = s.accept(); c.recv(1); print(c.getsockopt(socket.IPPROTO_IP, socket.IP_TOS), flush=True)";
+    let mut server = start(&lab, "server", &["python3", "-c", serve]);
+    assert_eq!(server.line(), "up");
+    for (tos, answered) in [("136", "136"), ("0", "0")] {
+        let ask = format!(
+            "import socket\ns = socket.socket()\ns.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, {tos})\ns.connect(('server', 9)); s.send(b'x')"
+        );
+        let client = start(&lab, &plan.stations[0].name, &["python3", "-c", &ask]);
+        assert_eq!(server.line(), answered);
+        assert_eq!(client.text().0, Ended::Status(0));
+    }
+}
+
+#[test]
 fn daemons_end_with_the_lab() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let lab = open(&plan);
