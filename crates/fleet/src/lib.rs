@@ -20,6 +20,7 @@ pub mod clock;
 pub mod conduct;
 pub mod contact;
 pub mod controller;
+mod conversation;
 pub mod discovery;
 mod document;
 #[doc(hidden)]

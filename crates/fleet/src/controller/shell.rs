@@ -3,6 +3,7 @@
 use super::round::{Output, Round, Setup};
 use super::session::ConnectionId;
 use crate::clock::Stamp;
+use crate::conversation;
 use crate::launch::Child;
 use crate::local::{FleetError, Outcome, Watch};
 use crate::own_clock::{OwnClock, std};
@@ -31,15 +32,10 @@ const EVENTS: usize = 64;
 const READ: usize = 8;
 /// The most messages that wait to be sent over one connection; one that takes none is lost.
 const OUTGOING: usize = 256;
-/// How long one message may take to be sent.
-const SEND: Duration = Duration::from_secs(5);
 /// How long the disk may keep the controller away before the silence meanwhile is held against nobody.
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long a connection that was closed from here is still listened to: closing it on words that are on their way
-/// would reset it, and take our last words from the other side.
-const HEAR_OUT: Duration = Duration::from_millis(200);
 /// From the end of a connection to the news of it, so that a process that died is known to have.
 const LINGER: Duration = Duration::from_millis(50);
 
@@ -343,43 +339,15 @@ async fn converse(
         Ok(channel) => channel,
         Err(error) => return error.to_string(),
     };
-    let Channel {
-        mut receiver,
-        mut sender,
-    } = channel;
-    let listen = async {
-        loop {
-            match receiver.text().await {
-                Ok(text) => {
-                    let at = clock.now();
-                    let _place = reading.acquire().await;
-                    let message = ToController::from_text(&text);
-                    drop(text);
-                    if tell.send((id, Event::Message(at, message))).await.is_err() {
-                        return "the round is over".to_owned();
-                    }
-                }
-                Err(error) => return error.to_string(),
-            }
-        }
+    let hear = async |text: String| {
+        let at = clock.now();
+        let _place = reading.acquire().await;
+        let message = ToController::from_text(&text);
+        drop(text);
+        let told = tell.send((id, Event::Message(at, message))).await;
+        told.map_err(|_| "the round is over".to_owned())
     };
-    let talk = async {
-        while let Some(message) = queue.recv().await {
-            match timeout(std(SEND), sender.message(&message)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => return error.to_string(),
-                Err(_) => return format!("it took no message for {SEND}"),
-            }
-        }
-        let _ = timeout(std(SEND), sender.close()).await;
-        "closed from here".to_owned()
-    };
-    let reason = tokio::select! {
-        reason = listen => return reason,
-        reason = talk => reason,
-    };
-    let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
-    reason
+    conversation::converse(channel, queue, |message: ToParticipant| message.to_text(), hear).await
 }
 
 /// Tells the round of children that ended; their places become empty.

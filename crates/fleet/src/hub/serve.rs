@@ -13,12 +13,13 @@ use super::state::{Claim, State, StateError, Whereabouts};
 use super::{pass, places};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
+use crate::conversation;
 use crate::join_url::{self, JoinUrl};
 use crate::late::{Desk, Done};
 use crate::own_clock::{OwnClock, std};
 use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, Waiting};
 use crate::protocol::{Malformed, Message};
-use crate::transport::{Channel, ChannelError, Receiver};
+use crate::transport::Channel;
 use doorway::{acceptor, listen, private_socket, receive, receive_near};
 use house::{Event, Outgoing, Run};
 use hyper::upgrade::Upgraded;
@@ -41,16 +42,12 @@ use tokio_rustls::TlsAcceptor;
 const EVENTS: usize = 64;
 /// The most messages that wait to be sent over one connection; one that takes none is lost.
 const OUTGOING: usize = 256;
-/// How long one message may take to be sent.
-const SEND: Duration = Duration::from_secs(5);
 /// What somebody may say before it is known who it is, in bytes.
 const UNKNOWN: usize = 64 << 10;
 /// The most participants at once that are passed on.
 const MAX_PASSED: usize = 8192;
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long a connection that was closed from here is still listened to, so that our last words arrive.
-const HEAR_OUT: Duration = Duration::from_millis(200);
 /// How often late results are synced.
 const SYNC: Duration = Duration::from_secs(1);
 /// After a connection could not be accepted.

@@ -87,63 +87,21 @@ impl House for Rooms {
 
 impl Rooms {
     /// Listens and talks until either side ends it, and says how that came.
-    async fn converse(
-        &self,
-        id: ConnectionId,
-        line: Line,
-        channel: Channel,
-        mut queue: mpsc::Receiver<String>,
-    ) -> String {
-        let Channel {
-            mut receiver,
-            mut sender,
-        } = channel;
-        let listen = async {
-            loop {
-                let event = match line {
-                    Line::Member => {
-                        self.hear(&mut receiver, |at, message| Event::Member(at, id, message))
-                            .await
-                    }
-                    Line::Owner => {
-                        self.hear(&mut receiver, |at, message| Event::Owner(at, id, message))
-                            .await
-                    }
-                };
-                let event = match event {
-                    Ok(event) => event,
-                    Err(error) => return error.to_string(),
-                };
-                if self.tell.send(event).await.is_err() {
-                    return "the controller ends".to_owned();
+    async fn converse(&self, id: ConnectionId, line: Line, channel: Channel, queue: mpsc::Receiver<String>) -> String {
+        let hear = async |text: String| {
+            let event = match line {
+                Line::Member => {
+                    let message = FromMember::from_text(&text);
+                    Event::Member(self.clock.now(), id, message)
                 }
-            }
-        };
-        let talk = async {
-            while let Some(text) = queue.recv().await {
-                match timeout(std(SEND), sender.text(text)).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => return error.to_string(),
-                    Err(_) => return format!("it took no message for {SEND}"),
+                Line::Owner => {
+                    let message = FromOwner::from_text(&text);
+                    Event::Owner(self.clock.now(), id, message)
                 }
-            }
-            let _ = timeout(std(SEND), sender.close()).await;
-            "closed from here".to_owned()
+            };
+            let told = self.tell.send(event).await;
+            told.map_err(|_| "the controller ends".to_owned())
         };
-        let reason = tokio::select! {
-            reason = listen => return reason,
-            reason = talk => reason,
-        };
-        let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
-        reason
-    }
-
-    async fn hear<M: Message>(
-        &self,
-        receiver: &mut Receiver,
-        event: impl Fn(Stamp, Result<M, Malformed>) -> Event,
-    ) -> Result<Event, ChannelError> {
-        let message = receiver.message().await?;
-        Ok(event(self.clock.now(), message))
+        conversation::converse(channel, queue, |text| text, hear).await
     }
 }
