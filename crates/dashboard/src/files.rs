@@ -1,33 +1,9 @@
 //! The page: what a browser fetches, embedded.
 
-/// One file of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct File {
-    /// Its path on the server: `/runs/`, or below `/runs/page/`.
-    pub path: &'static str,
-    /// Its media type.
-    pub kind: &'static str,
-    /// Its content.
-    pub bytes: &'static [u8],
-}
+use netburn_fleet::embedded::File;
 
-const HTML: &str = "text/html; charset=utf-8";
-const CSS: &str = "text/css; charset=utf-8";
-const MODULE: &str = "text/javascript; charset=utf-8";
-const SVG: &str = "image/svg+xml";
-
-macro_rules! files {
-    ($($kind:ident $path:literal $name:literal,)+) => {
-        /// All files.
-        pub const FILES: &[File] = &[$(File {
-            path: $path,
-            kind: $kind,
-            bytes: include_bytes!(concat!("../../../web/", $name)),
-        }),+];
-    };
-}
-
-files! {
+/// All files: the page itself at `/runs/`, the rest below `/runs/page/`.
+pub const FILES: &[File] = netburn_fleet::embedded! {
     HTML "/runs/" "dashboard/index.html",
     CSS "/runs/page/style.css" "dashboard/style.css",
     CSS "/runs/page/shared.css" "shared/style.css",
@@ -43,13 +19,7 @@ files! {
     MODULE "/runs/page/page.js" "dashboard/page.js",
     MODULE "/runs/page/run.js" "dashboard/run.js",
     MODULE "/runs/page/theme.js" "shared/theme.js",
-}
-
-/// The file at this path.
-#[must_use]
-pub fn find(path: &str) -> Option<&'static File> {
-    FILES.iter().find(|file| file.path == path)
-}
+};
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,7 @@ use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Method, Request, Response, StatusCode};
 use netburn_fleet::controller::Token;
+use netburn_fleet::embedded::find;
 use netburn_fleet::hub::{Annex, AnnexBody, Answer, Answering};
 use netburn_record::runs::{self, State};
 use netburn_record::{Error, Run};
@@ -113,7 +114,7 @@ impl Dashboard {
             "/" | "/runs" => return (away("/runs/"), false),
             _ => {}
         }
-        if let Some(file) = files::find(path) {
+        if let Some(file) = find(files::FILES, path) {
             return (embedded(file), false);
         }
         if is_foreign(&head.headers) {

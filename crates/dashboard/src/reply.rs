@@ -1,12 +1,12 @@
 //! Answers as they are written.
 
 use crate::body::Answered;
-use crate::files;
 use crate::shown::{Form, NotShown};
 use bytes::Bytes;
 use hyper::body::Body;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
+use netburn_fleet::embedded::File;
 use netburn_record::Error;
 use serde::Serialize;
 use serde_json::json;
@@ -118,7 +118,7 @@ pub(crate) fn page(made: Result<Vec<u8>, NotShown>, form: Form) -> Reply {
     }
 }
 
-pub(crate) fn embedded(file: &'static files::File) -> Reply {
+pub(crate) fn embedded(file: &'static File) -> Reply {
     let mut answer = Response::new(Answered::from(Bytes::from_static(file.bytes)));
     dress(&mut answer, file.kind);
     // A new version of the command brings a new page under the same paths.

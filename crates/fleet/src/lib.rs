@@ -11,7 +11,7 @@
 //! - [`launch`]: how participants are started. This machine, for now.
 //! - [`ssh`]: why a login over SSH takes as long as it does.
 //! - [`protocol`]: the messages. [`transport`]: how they travel.
-//! - [`page`]: the station page, which makes any browser a station.
+//! - [`page`]: the station page, which makes any browser a station. [`embedded`](mod@embedded): files in the program itself.
 //! - [`clock`]: one clock against another, with an error bound.
 
 pub mod agent;
@@ -23,6 +23,7 @@ pub mod controller;
 mod conversation;
 pub mod discovery;
 mod document;
+pub mod embedded;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hub;

@@ -2,16 +2,7 @@
 //!
 //! Whoever serves it answers a `GET` of each path in [`FILES`] with its bytes, its type, and [`HEADERS`].
 
-/// One file of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct File {
-    /// Its path on the server: `/`, or below `/station/`.
-    pub path: &'static str,
-    /// Its media type.
-    pub kind: &'static str,
-    /// Its content.
-    pub bytes: &'static [u8],
-}
+use crate::embedded::File;
 
 /// What else every answer says. Nothing is run but the page's own modules, nothing is shown inside other pages, and the
 /// token in the address is told to nobody; servers to measure against may be anywhere.
@@ -27,67 +18,47 @@ pub const HEADERS: [(&str, &str); 5] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-const HTML: &str = "text/html; charset=utf-8";
-const CSS: &str = "text/css; charset=utf-8";
-const MODULE: &str = "text/javascript; charset=utf-8";
-const SVG: &str = "image/svg+xml";
-
-macro_rules! files {
-    ($($kind:ident $path:literal $name:literal,)+) => {
-        /// All files.
-        pub const FILES: &[File] = &[$(File {
-            path: $path,
-            kind: $kind,
-            bytes: include_bytes!(concat!("../../../web/station/", $name)),
-        }),+];
-    };
-}
-
-files! {
-    HTML "/" "index.html",
-    CSS "/station/style.css" "style.css",
-    SVG "/station/icon.svg" "icon.svg",
-    MODULE "/station/abilities.js" "abilities.js",
-    MODULE "/station/awake.js" "awake.js",
-    MODULE "/station/bytes.js" "bytes.js",
-    MODULE "/station/clock.js" "clock.js",
-    MODULE "/station/consent.js" "consent.js",
-    MODULE "/station/driver.js" "driver.js",
-    MODULE "/station/health.js" "health.js",
-    MODULE "/station/keeper.js" "keeper.js",
-    MODULE "/station/machine.js" "machine.js",
-    MODULE "/station/messages.js" "messages.js",
-    MODULE "/station/names.js" "names.js",
-    MODULE "/station/page.js" "page.js",
-    MODULE "/station/part.js" "part.js",
-    MODULE "/station/picture.js" "picture.js",
-    MODULE "/station/plan.js" "plan.js",
-    MODULE "/station/player.js" "player.js",
-    MODULE "/station/quantity.js" "quantity.js",
-    MODULE "/station/result.js" "result.js",
-    MODULE "/station/rows.js" "rows.js",
-    MODULE "/station/schedule.js" "schedule.js",
-    MODULE "/station/screen.js" "screen.js",
-    MODULE "/station/seed.js" "seed.js",
-    MODULE "/station/sending.js" "sending.js",
-    MODULE "/station/sha256.js" "sha256.js",
-    MODULE "/station/slots.js" "slots.js",
-    MODULE "/station/socket.js" "socket.js",
-    MODULE "/station/standing.js" "standing.js",
-    MODULE "/station/station.js" "station.js",
-    MODULE "/station/store.js" "store.js",
-    MODULE "/station/transfer.js" "transfer.js",
-}
-
-/// The file at this path, without a query.
-#[must_use]
-pub fn find(path: &str) -> Option<&'static File> {
-    FILES.iter().find(|file| file.path == path)
-}
+/// All files: the page itself at `/`, the rest below `/station/`.
+pub const FILES: &[File] = crate::embedded! {
+    HTML "/" "station/index.html",
+    CSS "/station/style.css" "station/style.css",
+    SVG "/station/icon.svg" "station/icon.svg",
+    MODULE "/station/abilities.js" "station/abilities.js",
+    MODULE "/station/awake.js" "station/awake.js",
+    MODULE "/station/bytes.js" "station/bytes.js",
+    MODULE "/station/clock.js" "station/clock.js",
+    MODULE "/station/consent.js" "station/consent.js",
+    MODULE "/station/driver.js" "station/driver.js",
+    MODULE "/station/health.js" "station/health.js",
+    MODULE "/station/keeper.js" "station/keeper.js",
+    MODULE "/station/machine.js" "station/machine.js",
+    MODULE "/station/messages.js" "station/messages.js",
+    MODULE "/station/names.js" "station/names.js",
+    MODULE "/station/page.js" "station/page.js",
+    MODULE "/station/part.js" "station/part.js",
+    MODULE "/station/picture.js" "station/picture.js",
+    MODULE "/station/plan.js" "station/plan.js",
+    MODULE "/station/player.js" "station/player.js",
+    MODULE "/station/quantity.js" "station/quantity.js",
+    MODULE "/station/result.js" "station/result.js",
+    MODULE "/station/rows.js" "station/rows.js",
+    MODULE "/station/schedule.js" "station/schedule.js",
+    MODULE "/station/screen.js" "station/screen.js",
+    MODULE "/station/seed.js" "station/seed.js",
+    MODULE "/station/sending.js" "station/sending.js",
+    MODULE "/station/sha256.js" "station/sha256.js",
+    MODULE "/station/slots.js" "station/slots.js",
+    MODULE "/station/socket.js" "station/socket.js",
+    MODULE "/station/standing.js" "station/standing.js",
+    MODULE "/station/station.js" "station/station.js",
+    MODULE "/station/store.js" "station/store.js",
+    MODULE "/station/transfer.js" "station/transfer.js",
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedded::find;
 
     #[test]
     fn every_file_there_is_is_served() {
@@ -98,14 +69,14 @@ mod tests {
                 "index.html" => "/".to_owned(),
                 name => format!("/station/{name}"),
             };
-            assert!(find(&path).is_some(), "{path}");
+            assert!(find(FILES, &path).is_some(), "{path}");
         }
     }
 
     #[test]
     fn each_path_is_one_file() {
         for (index, file) in FILES.iter().enumerate() {
-            assert_eq!(find(file.path), Some(file));
+            assert_eq!(find(FILES, file.path), Some(file));
             assert!(
                 FILES[..index].iter().all(|other| other.path != file.path),
                 "{}",
@@ -114,7 +85,7 @@ mod tests {
             assert!(!file.bytes.is_empty(), "{}", file.path);
         }
         for path in ["", "/station/", "/station/../page.js", "/index.html", "//"] {
-            assert_eq!(find(path), None, "{path}");
+            assert_eq!(find(FILES, path), None, "{path}");
         }
     }
 }

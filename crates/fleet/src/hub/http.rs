@@ -2,6 +2,7 @@
 
 use super::annex::{self, Annex, AnnexBody};
 use super::doors::{Bytes as Stream, From, HEAD, Visit};
+use crate::embedded;
 use crate::own_clock::std;
 use crate::page;
 use crate::spool::is_run;
@@ -116,7 +117,7 @@ fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>)
         return answer;
     }
     let Some(opening) = opening else {
-        return match page::find(&path) {
+        return match embedded::find(page::FILES, &path) {
             Some(file) => shown(file, request.method() == Method::HEAD),
             None => text(StatusCode::NOT_FOUND, "nothing is here; the station page is at /"),
         };
@@ -171,7 +172,7 @@ fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
     HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()
 }
 
-fn shown(file: &page::File, head: bool) -> Response<Whole> {
+fn shown(file: &embedded::File, head: bool) -> Response<Whole> {
     let bytes = Bytes::from_static(file.bytes);
     let mut answer = Response::new(Whole {
         length: bytes.len() as u64,
