@@ -49,27 +49,6 @@ pub enum Unit {
     Share,
 }
 
-/// A throughput or a share of the air that differs by less is the same.
-const RATE: Tolerance = Tolerance {
-    share: 0.05,
-    least: 0.0,
-};
-/// And a latency: nobody feels a millisecond.
-const LATENCY: Tolerance = Tolerance {
-    share: 0.05,
-    least: 1.0,
-};
-/// And a share of what somebody waits for.
-const SHARE: Tolerance = Tolerance {
-    share: 0.05,
-    least: 0.005,
-};
-/// And what was met of a goal: a hundredth, whatever it was.
-const MET: Tolerance = Tolerance {
-    share: 0.0,
-    least: 0.01,
-};
-
 impl What {
     /// Which way is better.
     #[must_use]
@@ -84,10 +63,10 @@ impl What {
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
-            What::Throughput | What::Jain => RATE,
-            What::Idle | What::P50 | What::P95 => LATENCY,
-            What::Stalled | What::Lost => SHARE,
-            What::Met(..) => MET,
+            What::Throughput | What::Jain => Tolerance::RATE,
+            What::Idle | What::P50 | What::P95 => Tolerance::LATENCY,
+            What::Stalled | What::Lost => Tolerance::LOSS,
+            What::Met(..) => Tolerance::MET,
         };
         match share {
             Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },

@@ -47,22 +47,6 @@ pub struct Figure {
     pub judged: Judged,
 }
 
-/// A throughput that differs by less is the same.
-const SAME_RATE: Tolerance = Tolerance {
-    share: 0.05,
-    least: 0.0,
-};
-/// And a latency: nobody feels a millisecond.
-const SAME_LATENCY: Tolerance = Tolerance {
-    share: 0.05,
-    least: 1.0,
-};
-/// And the time that a player stood still.
-const SAME_STALL: Tolerance = Tolerance {
-    share: 0.05,
-    least: 100.0,
-};
-
 /// Why a sweep can't be judged. The message says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -136,11 +120,11 @@ impl Use<'_> {
         };
         let supported = |place: &usize| rows.rows.iter().all(|row| row.figures[*place].number().is_some());
         let (figure, better, tolerance) = match self.kind {
-            Kind::Download | Kind::Upload => ("throughput_mbps", Better::Higher, SAME_RATE),
-            Kind::Stream => ("stalled_ms", Better::Lower, SAME_STALL),
+            Kind::Download | Kind::Upload => ("throughput_mbps", Better::Higher, Tolerance::RATE),
+            Kind::Stream => ("stalled_ms", Better::Lower, Tolerance::STALL),
             Kind::Pages | Kind::Calls | Kind::Probe => match place("p95_ms").filter(supported) {
-                Some(_) => ("p95_ms", Better::Lower, SAME_LATENCY),
-                None => ("p50_ms", Better::Lower, SAME_LATENCY),
+                Some(_) => ("p95_ms", Better::Lower, Tolerance::LATENCY),
+                None => ("p50_ms", Better::Lower, Tolerance::LATENCY),
             },
         };
         let place = place(figure)?;

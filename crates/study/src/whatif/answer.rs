@@ -189,17 +189,15 @@ impl Measure {
         }
     }
 
-    /// What is too little to matter: a hundredth of a goal's samples, 5 % of a rate, 5 % and a millisecond of a latency, 5 % and a tenth
-    /// of a second of a player's standing still.
+    /// What is too little to matter.
     #[must_use]
     pub const fn tolerance(self) -> Tolerance {
-        let (share, least) = match self {
-            Measure::Met => (0.0, 0.01),
-            Measure::Throughput => (0.05, 0.0),
-            Measure::Median | Measure::P95 => (0.05, 1.0),
-            Measure::Stalled => (0.05, 100.0),
-        };
-        Tolerance { share, least }
+        match self {
+            Measure::Met => Tolerance::MET,
+            Measure::Throughput => Tolerance::RATE,
+            Measure::Median | Measure::P95 => Tolerance::LATENCY,
+            Measure::Stalled => Tolerance::STALL,
+        }
     }
 
     /// Its name in documents, with its unit.
