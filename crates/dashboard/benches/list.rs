@@ -4,9 +4,9 @@
 
 use netburn_dashboard::index::{Index, Look};
 use netburn_dashboard::query::Query;
-use netburn_record::{Ending, Ground, Header, Host, Recorder, UnixTime};
+use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
-use netburn_units::{Duration, Seed};
+use netburn_units::Duration;
 use netburn_workload::Config;
 use std::path::Path;
 use std::time::Instant;
@@ -71,18 +71,14 @@ fn make(dir: &Path, count: usize) {
         ..Station::new(&format!("station-{number}"))
     });
     let header = Header {
-        plan: Plan {
+        ground: Ground::Local,
+        started: Some(UnixTime(1_795_285_800_000_000_000)),
+        ..Header::simulated(Plan {
             duration: Duration::from_secs(60),
             title: Some("Four stations in a house".into()),
             stations: stations.collect(),
             ..Plan::new("house")
-        },
-        ground: Ground::Local,
-        seed: Seed(1),
-        host: Host::default(),
-        version: "0".into(),
-        started: Some(UnixTime(1_795_285_800_000_000_000)),
-        source: None,
+        })
     };
     let first = dir.join("run-0");
     let recorder = Recorder::create(&first, header).expect("a folder");

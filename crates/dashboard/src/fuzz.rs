@@ -1,9 +1,9 @@
 //! What must hold for any input at all.
 
 use crate::live::{DRAWN, EVENTS, Live};
-use netburn_record::{AirRow, EventKind, EventRow, Ground, Header, Host, IntervalRow, OperationRow, Row};
+use netburn_record::{AirRow, EventKind, EventRow, Ground, Header, IntervalRow, OperationRow, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
-use netburn_units::{Duration, Instant, Seed};
+use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
 
 /// Rows of any kind, station and time, decoded from bytes: a picture can be drawn after each, and has its bounds.
@@ -48,17 +48,12 @@ fn header() -> Header {
         ..Station::new(name)
     };
     Header {
-        plan: Plan {
+        ground: Ground::Local,
+        ..Header::simulated(Plan {
             duration: Duration::from_secs(20),
             stations: vec![station("a"), station("b")],
             ..Plan::new("any")
-        },
-        ground: Ground::Local,
-        seed: Seed(1),
-        host: Host::default(),
-        version: String::new(),
-        started: None,
-        source: None,
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! The page over real sockets: who is told what.
 
 use netburn_dashboard::{Config, Server};
-use netburn_record::{Ending, Ground, Header, Host, Recorder, UnixTime};
+use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
-use netburn_units::{Duration, Seed};
+use netburn_units::Duration;
 use netburn_workload::Config as Workload;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -130,7 +130,9 @@ impl Told {
 
 fn header(scenario: &str) -> Header {
     Header {
-        plan: Plan {
+        ground: Ground::Local,
+        started: Some(UnixTime(1_795_285_800_000_000_000)),
+        ..Header::simulated(Plan {
             duration: Duration::from_secs(10),
             title: Some(format!("About {scenario}")),
             stations: vec![Station {
@@ -141,13 +143,7 @@ fn header(scenario: &str) -> Header {
                 ..Station::new("phone")
             }],
             ..Plan::new(scenario)
-        },
-        ground: Ground::Local,
-        seed: Seed(1),
-        host: Host::default(),
-        version: "0".into(),
-        started: Some(UnixTime(1_795_285_800_000_000_000)),
-        source: None,
+        })
     }
 }
 

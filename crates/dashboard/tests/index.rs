@@ -1,25 +1,20 @@
 //! What is kept beside the runs, and when it is of no use.
 
 use netburn_dashboard::index::{Index, Look};
-use netburn_record::{Ending, Ground, Header, Host, Recorder, UnixTime};
+use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station};
-use netburn_units::Seed;
 use std::path::Path;
 
 const KEPT: &str = ".netburn-index.json";
 
 fn record(path: &Path, scenario: &str) {
     let header = Header {
-        plan: Plan {
+        ground: Ground::Local,
+        started: Some(UnixTime(1_795_285_800_000_000_000)),
+        ..Header::simulated(Plan {
             stations: vec![Station::new("phone")],
             ..Plan::new(scenario)
-        },
-        ground: Ground::Local,
-        seed: Seed(1),
-        host: Host::default(),
-        version: "0".into(),
-        started: Some(UnixTime(1_795_285_800_000_000_000)),
-        source: None,
+        })
     };
     let recorder = Recorder::create(path, header).unwrap();
     recorder.finish(&Ending::Complete).unwrap();

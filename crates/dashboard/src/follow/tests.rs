@@ -1,13 +1,14 @@
 use super::*;
-use netburn_record::{Ending, Ground, Host, IntervalRow, Recorder, Repeats, Row, Sink};
+use netburn_record::{Ending, Ground, IntervalRow, Recorder, Repeats, Row, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
-use netburn_units::{Duration, Instant, Seed};
+use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
 use serde_json::Value;
 
 fn header(repeat: u32) -> Header {
     Header {
-        plan: Plan {
+        ground: Ground::Local,
+        ..Header::simulated(Plan {
             duration: Duration::from_secs(10),
             repeat,
             stations: vec![Station {
@@ -18,13 +19,7 @@ fn header(repeat: u32) -> Header {
                 ..Station::new("desktop")
             }],
             ..Plan::new("one")
-        },
-        ground: Ground::Local,
-        seed: Seed(1),
-        host: Host::default(),
-        version: "0".into(),
-        started: None,
-        source: None,
+        })
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::{Ground, Host};
+use netburn_record::Ground;
 use netburn_scenario::{Plan, Station as PlanStation, StationWorkload};
 use netburn_units::Seed;
 use netburn_workload::{Config, Operation};
@@ -14,7 +14,9 @@ fn header() -> Header {
         ..PlanStation::new(name)
     };
     Header {
-        plan: Plan {
+        ground: Ground::Lab,
+        seed: Seed(7),
+        ..Header::simulated(Plan {
             duration: Duration::from_secs(10),
             title: Some("Two".into()),
             stations: vec![
@@ -22,13 +24,7 @@ fn header() -> Header {
                 station("desktop", "download", Config::download()),
             ],
             ..Plan::new("two")
-        },
-        ground: Ground::Lab,
-        seed: Seed(7),
-        host: Host::default(),
-        version: "0".into(),
-        started: None,
-        source: None,
+        })
     }
 }
 

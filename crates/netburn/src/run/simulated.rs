@@ -4,7 +4,7 @@ use super::Done;
 use super::round::{unkept, unmade};
 use crate::exit::Stop;
 use crate::signals;
-use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Row, Run, Sink};
+use netburn_record::{Ending, Header, Recorder, Repeats, Row, Run, Sink};
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 use std::ops::ControlFlow;
@@ -77,17 +77,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
 
 /// One round into `folder`.
 fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, Ending), Stop> {
-    let header = Header {
-        plan: plan.clone(),
-        ground: Ground::Simulate,
-        seed: plan.seed,
-        // Neither machine nor time has anything to do with what comes out.
-        host: Host::default(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: None,
-        source: None,
-    };
-    let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
+    let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let mut synced = Clock::now();
     let mut broken = None;
