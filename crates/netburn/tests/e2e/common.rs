@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -120,6 +120,37 @@ impl Bench {
         command.args(flags).args(["--", "sh", "-c", script, "sh"]);
         command.arg(env!("CARGO_BIN_EXE_netburn")).args(args);
         self.prepared(command)
+    }
+
+    /// `netburn` with a state of its own, as on another device.
+    pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
+        let mut command = self.netburn(args);
+        command.env("NETBURN_STATE", self.path(state));
+        command
+    }
+
+    /// Simulates `scenario`, a file or a shipped one, and keeps it in `folder`.
+    #[track_caller]
+    pub(crate) fn simulate(&self, scenario: &str, folder: &str, more: &[&str]) -> Ended {
+        let run = ["run", scenario, "--on", "simulate", "--out", folder];
+        finish(self.netburn(run.iter().chain(more))).expect(0)
+    }
+
+    /// Simulates `house.toml` behind a wire so long, so often, and keeps it in `folder`.
+    #[track_caller]
+    pub(crate) fn recorded(&self, folder: &str, delay: &str, repeat: u32) {
+        let (delay, repeat) = (format!("server.link.delay={delay}"), repeat.to_string());
+        self.simulate("house.toml", folder, &["--set", &delay, "--repeat", &repeat]);
+    }
+
+    /// Where a picture goes: into the documentation when they are to be made anew, else among the test's own files.
+    pub(crate) fn picture(&self, name: &str) -> PathBuf {
+        match std::env::var_os("NETBURN_WRITE") {
+            Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../docs/pictures")
+                .join(name),
+            None => self.path(name),
+        }
     }
 
     pub(crate) fn prepared(&self, mut command: Command) -> Command {

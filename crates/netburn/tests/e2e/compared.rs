@@ -2,34 +2,16 @@
 
 use crate::browser::Browser;
 use crate::common::{Bench, finish, house};
-use std::path::{Path, PathBuf};
 
 /// A station's, a file's and a folder's name may come from anywhere.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
-/// Records a scenario so often behind so long a wire.
-fn recorded(bench: &Bench, folder: &str, delay: &str, repeat: &str) {
-    bench.write(
-        "house.toml",
-        format!(
-            "title = {HOSTILE:?}\nquestion = \"</script><b id=bold>?\"\n{}",
-            house("6 s", "1 s")
-        ),
-    );
-    let delay = format!("server.link.delay={delay}");
-    let args = [
-        "run",
-        "house.toml",
-        "--on",
-        "simulate",
-        "--set",
-        &delay,
-        "--repeat",
-        repeat,
-        "--out",
-        folder,
-    ];
-    finish(bench.netburn(args)).expect(0);
+/// A house whose title and question would do harm as markup.
+fn hostile() -> Bench {
+    let bench = Bench::new();
+    let head = format!("title = {HOSTILE:?}\nquestion = \"</script><b id=bold>?\"\n");
+    bench.write("house.toml", head + &house("6 s", "1 s"));
+    bench
 }
 
 fn page(bench: &Bench, args: &[&str], name: &str) -> String {
@@ -41,10 +23,10 @@ fn page(bench: &Bench, args: &[&str], name: &str) -> String {
 
 #[test]
 fn the_page_shows_both_sides_over_each_other() {
-    let bench = Bench::new();
+    let bench = hostile();
     // A folder's name is a side's name.
-    recorded(&bench, "<b id=bold>new", "25 ms", "8");
-    recorded(&bench, "old", "5 ms", "8");
+    bench.recorded("<b id=bold>new", "25 ms", 8);
+    bench.recorded("old", "5 ms", 8);
     let url = page(&bench, &["<b id=bold>new", "--against", "old"], "compare.html");
     let browser = Browser::start(&bench);
     browser.open(&url);
@@ -84,7 +66,7 @@ fn the_page_shows_both_sides_over_each_other() {
 
 #[test]
 fn rankings_and_matrices_are_pages_too() {
-    let bench = Bench::new();
+    let bench = hostile();
     for (folder, delay) in [
         ("all/calm/base", "5 ms"),
         ("all/calm/one", "5 ms"),
@@ -92,7 +74,7 @@ fn rankings_and_matrices_are_pages_too() {
         ("all/wild/one", "45 ms"),
     ] {
         std::fs::create_dir_all(bench.path(folder).parent().unwrap()).unwrap();
-        recorded(&bench, folder, delay, "7");
+        bench.recorded(folder, delay, 7);
     }
     let browser = Browser::start(&bench);
     browser.open(&page(&bench, &["--matrix", "all"], "matrix.html"));
@@ -119,40 +101,16 @@ fn the_page_at_a_desk() {
     let bench = Bench::new();
     for queue in ["fifo", "airtime"] {
         let set = format!("ap.home.queue=\"{queue}\"");
-        let args = [
-            "run",
-            "anomaly",
-            "--on",
-            "simulate",
-            "--set",
-            &set,
-            "--duration",
-            "5 s",
-            "--repeat",
-            "7",
-            "--out",
-            queue,
-        ];
-        finish(bench.netburn(args)).expect(0);
+        bench.simulate("anomaly", queue, &["--set", &set, "--duration", "5 s", "--repeat", "7"]);
     }
     let browser = Browser::desk(&bench);
     browser.open(&page(&bench, &["airtime", "--against", "fifo"], "compare.html"));
     browser.wait_for("What differs: ap.home.queue fifo → airtime");
     let table = browser.text_of("#part-figures tbody");
     assert!(table.contains("better") && table.contains("fast-1"), "{table}");
-    browser.picture(&picture(&bench, "compare.png"));
+    browser.picture(&bench.picture("compare.png"));
     browser.prefer("dark");
     browser.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#part-curves').scrollIntoView()");
-    browser.picture(&picture(&bench, "compare-dark.png"));
+    browser.picture(&bench.picture("compare-dark.png"));
     assert_eq!(browser.complaints(), Vec::<String>::new());
-}
-
-/// Where a picture goes: into the documentation when they are to be made anew, else among the test's own files.
-fn picture(bench: &Bench, name: &str) -> PathBuf {
-    match std::env::var_os("NETBURN_WRITE") {
-        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../docs/pictures")
-            .join(name),
-        None => bench.path(name),
-    }
 }

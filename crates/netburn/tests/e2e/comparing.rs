@@ -4,23 +4,11 @@ use crate::common::{Bench, Ended, finish, house};
 use serde_json::Value;
 use std::fs;
 
-/// A caller behind so long a wire, recorded so often.
-fn recorded(bench: &Bench, name: &str, delay: &str, repeat: u32) {
+/// A caller's house.
+fn calling() -> Bench {
+    let bench = Bench::new();
     bench.write("house.toml", house("4 s", "1 s"));
-    let (delay, repeat) = (format!("server.link.delay={delay}"), repeat.to_string());
-    let args = [
-        "run",
-        "house.toml",
-        "--on",
-        "simulate",
-        "--set",
-        &delay,
-        "--repeat",
-        &repeat,
-        "--out",
-        name,
-    ];
-    finish(bench.netburn(args)).expect(0);
+    bench
 }
 
 fn compare(bench: &Bench, args: &[&str]) -> Ended {
@@ -38,9 +26,9 @@ fn judgement(document: &Value, figure: &str) -> String {
 
 #[test]
 fn a_longer_wire_is_found_and_nothing_else() {
-    let bench = Bench::new();
-    recorded(&bench, "old", "5 ms", 7);
-    recorded(&bench, "new", "25 ms", 7);
+    let bench = calling();
+    bench.recorded("old", "5 ms", 7);
+    bench.recorded("new", "25 ms", 7);
     let text = compare(&bench, &["new", "--against", "old"]).expect(0).out();
     assert!(text.starts_with("simulate: a modelled access point"), "{text}");
     assert!(text.contains("WORSE – new against old"), "{text}");
@@ -87,9 +75,9 @@ fn a_longer_wire_is_found_and_nothing_else() {
 
 #[test]
 fn too_few_runs_tell_nothing_and_git_skips_them() {
-    let bench = Bench::new();
-    recorded(&bench, "old", "5 ms", 2);
-    recorded(&bench, "new", "25 ms", 2);
+    let bench = calling();
+    bench.recorded("old", "5 ms", 2);
+    bench.recorded("new", "25 ms", 2);
     let args = ["new", "--against", "old"];
     let text = compare(&bench, &args).expect(0).out();
     assert!(
@@ -103,9 +91,9 @@ fn too_few_runs_tell_nothing_and_git_skips_them() {
 
 #[test]
 fn a_run_that_is_given_twice_counts_once() {
-    let bench = Bench::new();
-    recorded(&bench, "old", "5 ms", 2);
-    recorded(&bench, "new", "25 ms", 2);
+    let bench = calling();
+    bench.recorded("old", "5 ms", 2);
+    bench.recorded("new", "25 ms", 2);
     // Itself, one of its rounds, and its document: two runs all the same, which can tell nothing.
     let twice = [
         "new",
@@ -130,8 +118,8 @@ fn a_run_that_is_given_twice_counts_once() {
 
 #[test]
 fn what_cannot_be_compared_is_told() {
-    let bench = Bench::new();
-    recorded(&bench, "old", "5 ms", 3);
+    let bench = calling();
+    bench.recorded("old", "5 ms", 3);
     let ended = compare(&bench, &["old", "--against", "nowhere"]).expect(2);
     assert!(ended.stderr.contains("nowhere"), "{}", ended.stderr);
     // One of several that can't be read: the rest is shown.
@@ -159,17 +147,7 @@ fn what_cannot_be_compared_is_told() {
         "other.toml",
         house("4 s", "1 s").replace("station.caller", "station.stranger"),
     );
-    finish(bench.netburn([
-        "run",
-        "other.toml",
-        "--on",
-        "simulate",
-        "--repeat",
-        "3",
-        "--out",
-        "other",
-    ]))
-    .expect(0);
+    bench.simulate("other.toml", "other", &["--repeat", "3"]);
     let ended = compare(&bench, &["other", "--against", "old"]).expect(3);
     assert!(ended.out().contains("They share no station"));
     for wrong in [
@@ -227,7 +205,7 @@ fn scenarios_in_turns_are_compared() {
 
 #[test]
 fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
-    let bench = Bench::new();
+    let bench = calling();
     for (place, delay) in [
         ("calm/base", "5 ms"),
         ("calm/one", "5 ms"),
@@ -235,7 +213,7 @@ fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
         ("wild/one", "45 ms"),
         ("wild/two", "25 ms"),
     ] {
-        recorded(&bench, place, delay, 8);
+        bench.recorded(place, delay, 8);
     }
     let ranked = ["wild/one", "wild/base", "wild/two", "--ranked"];
     let text = compare(&bench, &ranked).expect(0).out();

@@ -4,7 +4,6 @@ use crate::browser::Browser;
 use crate::common::{Bench, Running, SMALL, finish, one_station, start};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
 
 /// A name that would do harm as markup.
 const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"><script>alert(1)<!-- & '";
@@ -35,19 +34,8 @@ impl House {
         let seed = seed.to_string();
         let out = format!("runs/{name}");
         let signal = format!("station.reader.signal=\"{signal} dBm\"");
-        let run = [
-            "run",
-            "small.toml",
-            "--on",
-            "simulate",
-            "--seed",
-            &seed,
-            "--set",
-            &signal,
-            "--out",
-            &out,
-        ];
-        finish(self.bench.netburn(run)).expect(0);
+        self.bench
+            .simulate("small.toml", &out, &["--seed", &seed, "--set", &signal]);
     }
 
     /// A phone's browser that looks at the page.
@@ -68,16 +56,6 @@ impl House {
             let name = format!("2026-11-2{place}T18-30-00Z-archer");
             self.simulated(&name, title, place as u64, -60 - 8 * place as i32);
         }
-    }
-}
-
-/// Where pictures go: into the documentation when they are to be made anew, else among the test's own files.
-fn picture(bench: &Bench, name: &str) -> PathBuf {
-    match std::env::var_os("NETBURN_WRITE") {
-        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../docs/pictures")
-            .join(name),
-        None => bench.path(name),
     }
 }
 
@@ -243,14 +221,9 @@ fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
 #[test]
 fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     let bench = Bench::new();
-    let home = |arguments: &[&str]| {
-        let mut command = bench.netburn(arguments);
-        command.env("NETBURN_STATE", bench.path("state"));
-        command
-    };
     bench.write("small.toml", SMALL);
-    finish(home(&["run", "small.toml", "--on", "simulate", "--out", "runs/kept"])).expect(0);
-    let mut fleet = start(home(&[
+    bench.simulate("small.toml", "runs/kept", &[]);
+    let serve = [
         "fleet",
         "serve",
         "--listen",
@@ -258,7 +231,8 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
         "--host",
         "127.0.0.1",
         "--quiet",
-    ]));
+    ];
+    let mut fleet = start(bench.with_state("state", &serve));
     fleet.wait_for("the runs' address", |run| run.said().contains("#key="));
     let said = fleet.said();
     let url = said
@@ -346,7 +320,7 @@ fn the_page_as_it_looks_on_a_phone() {
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     browser.click("#rows tr:nth-child(2) input");
     browser.run("scrollTo({ top: 0, behavior: 'instant' })");
-    browser.picture(&picture(&house.bench, "runs-narrow.png"));
+    browser.picture(&house.bench.picture("runs-narrow.png"));
     let light = ground(&browser);
     browser.click("#rows tr:nth-child(2) th a");
     browser.wait_for("Open the report");
@@ -381,7 +355,7 @@ fn the_page_as_it_looks_at_a_desk() {
     for row in [2, 3] {
         browser.click(&format!("#rows tr:nth-child({row}) input"));
     }
-    browser.picture(&picture(&house.bench, "runs.png"));
+    browser.picture(&house.bench.picture("runs.png"));
     // Whoever can't see what a field is for is told.
     let named = "return [...document.querySelectorAll('#list input, #list select')].every(one => one.labels.length || one.ariaLabel)";
     assert_eq!(browser.run(named), true);
@@ -390,7 +364,7 @@ fn the_page_as_it_looks_at_a_desk() {
     browser.prefer("dark");
     browser.click("#now a");
     browser.wait_for("9 s of 16 s");
-    browser.picture(&picture(&house.bench, "run-live.png"));
+    browser.picture(&house.bench.picture("run-live.png"));
     assert_eq!(browser.run(wide), true);
     drop(run);
 }

@@ -28,9 +28,7 @@ workload = "download"
 fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     let bench = Bench::new();
     bench.write("house.toml", HOUSE);
-    let said = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--out", "run"]))
-        .expect(0)
-        .out();
+    let said = bench.simulate("house.toml", "run", &[]).out();
     let (_, causes) = said
         .split_once("What the figures suggest:\n")
         .expect("causes at the end");
@@ -63,17 +61,8 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
         .expect(0)
         .out();
     assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
-    let mended = [
-        "run",
-        "house.toml",
-        "--on",
-        "simulate",
-        "--out",
-        "mended",
-        "--set",
-        "ap.home.queue=airtime",
-    ];
-    let said = finish(bench.netburn(mended)).expect(0).out();
+    let mended = bench.simulate("house.toml", "mended", &["--set", "ap.home.queue=airtime"]);
+    let said = mended.out();
     assert!(!said.contains("What the figures suggest"), "{said}");
     let nothing = finish(bench.netburn(["explain", "mended"])).expect(0).out();
     assert!(nothing.contains("suggest no cause"), "{nothing}");
@@ -87,17 +76,7 @@ fn what_cannot_be_explained_is_told() {
     assert!(wrong.stderr.contains("empty"), "{}", wrong.stderr);
     finish(bench.netburn(["explain", "nowhere"])).expect(2);
     bench.write("house.toml", HOUSE);
-    finish(bench.netburn([
-        "run",
-        "house.toml",
-        "--on",
-        "simulate",
-        "--out",
-        "run",
-        "--duration",
-        "3s",
-    ]))
-    .expect(0);
+    bench.simulate("house.toml", "run", &["--duration", "3s"]);
     let wrong = finish(bench.netburn(["explain", "run", "--duration", "soon"]));
     assert!(wrong.expect(2).stderr.contains("soon"));
 }

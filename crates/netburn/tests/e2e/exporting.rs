@@ -63,17 +63,8 @@ fn python(bench: &Bench, script: &str, args: &[&Path]) -> Value {
 /// A simulated run into `run`.
 fn simulated(bench: &Bench, scenario: &str, more: &[&str]) -> Value {
     bench.write("scenario.toml", scenario);
-    let args = [
-        "run",
-        "scenario.toml",
-        "--on",
-        "simulate",
-        "--out",
-        "run",
-        "--format",
-        "json",
-    ];
-    finish(bench.netburn(args.iter().chain(more))).expect(0).json()
+    let more = [&["--format", "json"], more].concat();
+    bench.simulate("scenario.toml", "run", &more).json()
 }
 
 fn export(bench: &Bench, format: &str, more: &[&str]) -> Ended {

@@ -56,9 +56,7 @@ impl Fleet {
 
     /// `netburn` with a state of its own, as on another device.
     pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
-        let mut command = self.bench.netburn(args);
-        command.env("NETBURN_STATE", self.bench.path(state));
-        command
+        self.bench.with_state(state, args)
     }
 
     pub(crate) fn url(&self) -> &str {

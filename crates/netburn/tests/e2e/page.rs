@@ -4,8 +4,6 @@ use crate::browser::Browser;
 use crate::common::{Bench, Ended, Running, finish, start, station};
 use netburn_record::{EventKind, Row, Run};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// A fleet on loopback, and whom it has.
@@ -17,8 +15,8 @@ struct House {
 impl House {
     fn new() -> House {
         let bench = Bench::new();
-        let command = at_home(
-            &bench,
+        let command = bench.with_state(
+            "state",
             &[
                 "fleet",
                 "serve",
@@ -58,8 +56,8 @@ impl House {
     /// A run of this scenario, under way.
     fn run(&self, scenario: &str) -> Running {
         self.bench.write("page.toml", scenario);
-        start(at_home(
-            &self.bench,
+        start(self.bench.with_state(
+            "state",
             &[
                 "run",
                 "page.toml",
@@ -73,12 +71,6 @@ impl House {
             ],
         ))
     }
-}
-
-fn at_home(bench: &Bench, arguments: &[&str]) -> Command {
-    let mut command = bench.netburn(arguments);
-    command.env("NETBURN_STATE", bench.path("state"));
-    command
 }
 
 /// One station, `phone`, with these uses on a server of so many Mbit/s.
@@ -116,16 +108,6 @@ fn ended(run: Running) -> Ended {
     // 0: measured; 3: measured, and doubted: on a busy machine timers are late.
     assert!(matches!(ended.code(), 0 | 3), "{}\n{}", ended.out(), ended.stderr);
     ended
-}
-
-/// Where pictures go: into the documentation when they are to be made anew, else among the test's own files.
-fn picture(bench: &Bench, name: &str) -> PathBuf {
-    match std::env::var_os("NETBURN_WRITE") {
-        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../docs/pictures")
-            .join(name),
-        None => bench.path(name),
-    }
 }
 
 #[test]
@@ -238,7 +220,7 @@ fn who_has_no_right_key_is_told_so_plainly() {
     browser.wait_for("Waiting for a run");
     browser.reload();
     browser.wait_for("Waiting for a run");
-    let list = finish(at_home(&house.bench, &["fleet", "list", "--format", "json"])).expect(0);
+    let list = finish(house.bench.with_state("state", &["fleet", "list", "--format", "json"])).expect(0);
     assert!(list.out().contains("nobody"), "{}", list.out());
 }
 
@@ -250,7 +232,7 @@ fn the_page_as_it_looks() {
     browser.open(&house.url());
     browser.wait_for("Join");
     browser.write("#called", "phone");
-    browser.picture(&picture(&house.bench, "station-join.png"));
+    browser.picture(&house.bench.picture("station-join.png"));
     browser.click("form button");
     browser.wait_for("Waiting for a run");
     let run = house.run(&scenario(
@@ -261,13 +243,13 @@ fn the_page_as_it_looks() {
     ));
     browser.prefer("dark");
     browser.wait_for("within 500");
-    browser.picture(&picture(&house.bench, "station-running.png"));
+    browser.picture(&house.bench.picture("station-running.png"));
     // Nothing is wider than the phone.
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     ended(run);
     browser.wait_for("Done");
     browser.prefer("light");
-    browser.picture(&picture(&house.bench, "station-result.png"));
+    browser.picture(&house.bench.picture("station-result.png"));
 }
 
 #[test]
@@ -287,6 +269,6 @@ fn a_browser_downloads_and_promises_no_verdict() {
     // 40 Mbit/s for 6 s, less the beginning and what the calls take; never more.
     let rate = workload(phone, "download")["throughput_mbps"].as_f64().unwrap();
     assert!((20.0..=41.0).contains(&rate), "{summary:#}");
-    let list = finish(at_home(&house.bench, &["fleet", "list"])).out();
+    let list = finish(house.bench.with_state("state", &["fleet", "list"])).out();
     assert!(list.contains("browser, Chrome on Android"), "{list}");
 }

@@ -5,7 +5,7 @@ use crate::common::{Bench, finish, house};
 use netburn_report::{View, html};
 use serde_json::json;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A caller, and somebody who watches and browses, whose signal falls.
 fn scenario() -> String {
@@ -23,22 +23,11 @@ set = { "station.viewer.signal" = "-80 dBm" }
 
 fn ran(bench: &Bench, more: &[&str]) {
     bench.write("house.toml", scenario());
-    let arguments = ["run", "house.toml", "--on", "simulate", "--out", "record"];
-    finish(bench.netburn(arguments.iter().chain(more))).expect(0);
+    bench.simulate("house.toml", "record", more);
 }
 
 fn address(path: &Path) -> String {
     format!("file://{}", path.display())
-}
-
-/// Where a picture goes: into docs/pictures with `NETBURN_WRITE` set, else into the bench's folder.
-fn picture(bench: &Bench, name: &str) -> PathBuf {
-    match std::env::var_os("NETBURN_WRITE") {
-        Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../docs/pictures")
-            .join(name),
-        None => bench.path(name),
-    }
 }
 
 #[test]
@@ -201,24 +190,14 @@ fn hostile_names_stay_text_in_a_browser() {
 #[test]
 fn the_report_as_it_looks() {
     let bench = Bench::new();
-    let arguments = [
-        "run",
-        "archer-c7-one-ssid",
-        "--on",
-        "simulate",
-        "--duration",
-        "20s",
-        "--out",
-        "record",
-    ];
-    finish(bench.netburn(arguments)).expect(0);
+    bench.simulate("archer-c7-one-ssid", "record", &["--duration", "20s"]);
     let page = address(&bench.path("record/report.html"));
     let browser = Browser::desk(&bench);
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         browser.open(&page);
         browser.wait_for("Latency by percentile");
-        browser.picture(&picture(&bench, &format!("report-{scheme}.png")));
+        browser.picture(&bench.picture(&format!("report-{scheme}.png")));
         browser.run("document.querySelector('#part-throughput').scrollIntoView()");
         browser.picture(&bench.path(&format!("report-{scheme}-below.png")));
     }
@@ -229,7 +208,7 @@ fn the_report_as_it_looks() {
     phone.open(&page);
     phone.wait_for("Latency by percentile");
     phone.run("document.querySelector('#latency-percentiles').scrollIntoView()");
-    phone.picture(&picture(&bench, "report-phone.png"));
+    phone.picture(&bench.picture("report-phone.png"));
     assert_eq!(
         phone.run("return document.documentElement.scrollWidth"),
         390,

@@ -34,7 +34,7 @@ fn the_same_seed_leaves_the_same_record() {
     let bench = Bench::new();
     bench.write("house.toml", busy_house());
     for (folder, seed) in [("one", "7"), ("two", "7"), ("other", "8")] {
-        finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--seed", seed, "--out", folder])).expect(0);
+        bench.simulate("house.toml", folder, &["--seed", seed]);
     }
     let table = |folder: &str, name: &str| fs::read(bench.path(folder).join(format!("{name}.parquet"))).unwrap();
     for name in TABLES {
@@ -51,25 +51,12 @@ fn the_same_seed_leaves_the_same_record() {
 fn repeats_are_the_same_whatever_ran_at_once() {
     let bench = Bench::new();
     bench.write("house.toml", busy_house());
-    let run = |folder: &str| {
-        let args = [
-            "run",
-            "house.toml",
-            "--on",
-            "simulate",
-            "--repeat",
-            "3",
-            "--out",
-            folder,
-            "--format",
-            "json",
-        ];
-        finish(bench.netburn(args)).expect(0).json()
-    };
-    let together = run("three");
+    let together = bench
+        .simulate("house.toml", "three", &["--repeat", "3", "--format", "json"])
+        .json();
     assert_eq!(together["repeats"].as_array().unwrap().len(), 3, "{together:#}");
     // The first of them is the scenario's own seed, alone.
-    finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--out", "alone"])).expect(0);
+    bench.simulate("house.toml", "alone", &[]);
     let operations = |folder: &str| fs::read(bench.path(folder).join("operations.parquet")).unwrap();
     assert!(operations("three/1") == operations("alone"));
 }
