@@ -3,6 +3,7 @@
 use crate::args::{FetchArgs, Format, Version};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_report::plain::sanitise;
@@ -22,10 +23,7 @@ pub(crate) fn fetch(args: &FetchArgs) -> Result<Ended, Stop> {
         let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
         opened.map_err(|e| Stop::Wrong(format!("{}: {e}", path.display())))?;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("can't measure here: {e}")))?;
+    let runtime = runtime::here()?;
     let measured = runtime.block_on(measured(args, &options));
     runtime.shutdown_background();
     let (report, interrupted) = measured?;

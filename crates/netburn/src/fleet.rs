@@ -49,11 +49,7 @@ pub(crate) fn unfound(error: OwnerError) -> Stop {
 
 fn runtime() -> Result<Runtime, Stop> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))
+    crate::runtime::on(threads)
 }
 
 /// This machine's name, as far as it can be a name in a fleet.

@@ -6,6 +6,7 @@ mod show;
 use crate::args::{GroundArg, LabArgs};
 use crate::exit::{Ended, Stop};
 use crate::plan;
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::say;
 use netburn_lab::{Ended as GuestEnded, Guest, Lab, LabError, Program};
@@ -100,11 +101,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     began.map_err(|error| Stop::Wrong(error.to_string()))?;
     let _servers = servers(&lab, &ends)?;
     say(&format!("from another terminal: {} -- sh", lab.entry(ends[0].0)));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|error| Stop::NotMeasured(error.to_string()))?;
+    let runtime = runtime::on(1)?;
     let status = runtime.block_on(attend(&lab, &plan, args, ends));
     runtime.shutdown_background();
     for reason in lab.health().reasons() {

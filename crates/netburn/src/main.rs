@@ -19,6 +19,7 @@ mod page;
 mod plan;
 mod record;
 mod run;
+mod runtime;
 mod serve;
 mod signals;
 mod sweep;

@@ -3,6 +3,7 @@
 use crate::args::{LimitArgs, ServeArgs};
 use crate::exit::{Ended, Stop};
 use crate::join;
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_fleet::hub::likeliest;
@@ -25,10 +26,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Ended, Stop> {
     let consent = config.consent.clone();
     // Where the system doesn't give more, it is served with what there is.
     let _ = netburn_linux::process::raise_open_files();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("can't start the server: {e}")))?;
+    let runtime = runtime::here()?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
         let server = Server::bind(config).await.map_err(unbound)?;

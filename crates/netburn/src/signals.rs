@@ -1,6 +1,7 @@
 //! Being told to stop.
 
 use crate::exit::Stop;
+use crate::runtime;
 use crate::terminal::say;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,10 +44,7 @@ pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
     static STOP: AtomicBool = AtomicBool::new(false);
     STOP.store(false, Ordering::Relaxed);
     let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(not_measured)?;
+    let runtime = runtime::here()?;
     let mut signals = {
         let _inside = runtime.enter();
         Signals::new().map_err(not_measured)?

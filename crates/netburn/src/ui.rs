@@ -2,6 +2,7 @@
 
 use crate::args::UiArgs;
 use crate::exit::{Ended, Stop};
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_dashboard::{Config, PORT, Server};
@@ -21,11 +22,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<Ended, Stop> {
     }
     config.names = args.host.clone();
     let wanted = config.listen;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
+    let runtime = runtime::on(2)?;
     let ended = runtime.block_on(async {
         let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
         let server = Server::bind(config)

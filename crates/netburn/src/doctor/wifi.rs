@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::exit::{Ended, Stop};
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::say;
 use netburn_linux::nl80211::anonymous::Anonymous;
@@ -78,8 +79,7 @@ pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
         .events()
         .map_err(|error| Stop::NotMeasured(format!("the kernel can't be listened to: {error}")))?;
     let file = std::fs::File::create_new(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Stop::NotMeasured(format!("no runtime: {error}")))?;
+    let runtime = runtime::here()?;
     let (stop, stopped) = std::sync::mpsc::channel();
     let mut recorder = Recorder {
         wifi,

@@ -6,6 +6,7 @@ use super::inside::{Beginning, InLab, Keeping};
 use super::screen::Screen;
 use crate::exit::Stop;
 use crate::lab;
+use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{say, stderr_colour};
 use netburn_fleet::conduct::Cast;
@@ -27,14 +28,7 @@ pub(super) fn all(
     fleet: Option<&On>,
     folder: &Path,
 ) -> Result<Done, Stop> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
-    let done = runtime.block_on(rounds(plan, ground, lab, fleet, folder));
-    // What is still being written after an abort must not keep it from ending.
-    runtime.shutdown_background();
-    done
+    finished(rounds(plan, ground, lab, fleet, folder))
 }
 
 /// Runs the rounds of several plans in turns, each plan into a folder of its own: `order` names, round by round, the plan's
@@ -46,11 +40,13 @@ pub(super) fn interleaved(
     order: &[usize],
     folders: &[PathBuf],
 ) -> Result<Vec<Done>, Stop> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Stop::NotMeasured(format!("no runtime: {e}")))?;
-    let done = runtime.block_on(turns(plans, ground, fleet, order, folders));
+    finished(turns(plans, ground, fleet, order, folders))
+}
+
+fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
+    let runtime = runtime::here()?;
+    let done = runtime.block_on(work);
+    // What is still being written after an abort must not keep it from ending.
     runtime.shutdown_background();
     done
 }
