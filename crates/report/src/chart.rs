@@ -138,6 +138,29 @@ impl Datum {
     }
 }
 
+impl Series {
+    /// A line through these points.
+    #[must_use]
+    pub fn line(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, hue, Shape::Line, points)
+    }
+
+    /// Steps from point to point.
+    #[must_use]
+    pub fn steps(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, hue, Shape::Steps, points)
+    }
+
+    fn new(name: &str, hue: usize, shape: Shape, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series {
+            name: name.to_owned(),
+            hue,
+            shape,
+            points: points.into_iter().collect(),
+        }
+    }
+}
+
 impl Chart {
     /// Whether there is nothing to draw.
     #[must_use]

@@ -86,14 +86,7 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     if let Some(question) = &summary.question {
         lines.extend(wrap(&sanitise(question), width, "  "));
     }
-    let stations = match summary.stations.len() {
-        1 => "1 station".to_owned(),
-        n => format!("{n} stations"),
-    };
-    let runs = match summary.repeats.len() {
-        0 | 1 => String::new(),
-        n => format!("{n} runs of "),
-    };
+    let (runs, stations) = (figure::runs_of(summary), figure::stations(summary));
     let air = match summary.totals.airtime_jain {
         Some(index) => format!(", airtime shared with a Jain index of {index:.2}"),
         None => String::new(),

@@ -1,7 +1,7 @@
 //! The air over time.
 
 use super::{evened, evened_note, sentence, station_hues, timed};
-use crate::chart::{Axis, Chart, Scale, Series, Shape, Unit};
+use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
 /// How much of the time each station's data held the air.
@@ -46,11 +46,7 @@ pub(super) fn backlog(view: &View) -> Chart {
 fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
     for (station, hue) in view.stations.iter().zip(station_hues(view)) {
         let Some(air) = &station.air else { continue };
-        chart.series.push(Series {
-            name: station.name.clone(),
-            hue,
-            shape: Shape::Line,
-            points: evened(view, air.bins.iter().map(of)),
-        });
+        let points = evened(view, air.bins.iter().map(of));
+        chart.series.push(Series::line(&station.name, hue, points));
     }
 }

@@ -1,7 +1,7 @@
 //! Latency by percentile, and over time.
 
 use super::{NEVER, Use, bins_note, sentence, timed, uses};
-use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, LatencyBin, View};
 
 /// The most marks of one workload's operations that never finished.
@@ -18,12 +18,7 @@ pub(super) fn percentiles(view: &View) -> Chart {
         .max(2);
     let series: Vec<Series> = uses
         .iter()
-        .map(|of| Series {
-            name: of.name.clone(),
-            hue: of.hue,
-            shape: Shape::Line,
-            points: curve(&of.workload.latency),
-        })
+        .map(|of| Series::line(&of.name, of.hue, curve(&of.workload.latency)))
         .collect();
     Chart {
         id: "latency-percentiles".to_owned(),
@@ -49,12 +44,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     let uses = waited(view);
     let series: Vec<Series> = uses
         .iter()
-        .map(|of| Series {
-            name: of.name.clone(),
-            hue: of.hue,
-            shape: Shape::Line,
-            points: binned(view, &of.workload.over_time),
-        })
+        .map(|of| Series::line(&of.name, of.hue, binned(view, &of.workload.over_time)))
         .collect();
     let y = up(&series);
     let mut chart = timed(view, "latency-over-time", "Latency over time", y);

@@ -1,7 +1,7 @@
 //! Throughput, the players' buffers and links over time.
 
 use super::{bins_note, evened, evened_note, marks, station_hues, timed, uses};
-use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
 /// What each workload got.
@@ -13,12 +13,7 @@ pub(super) fn throughput(view: &View) -> Chart {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
         let points = evened(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
-            chart.series.push(Series {
-                name: of.name.clone(),
-                hue: of.hue,
-                shape: Shape::Line,
-                points,
-            });
+            chart.series.push(Series::line(&of.name, of.hue, points));
         }
     }
     let goals: Vec<(f64, usize)> = uses
@@ -67,12 +62,7 @@ pub(super) fn buffer(view: &View) -> Chart {
                 low: *least,
                 high: least.zip(*end).map(|(least, end)| least.max(end)),
             });
-        chart.series.push(Series {
-            name: of.name.clone(),
-            hue: of.hue,
-            shape: Shape::Line,
-            points: points.collect(),
-        });
+        chart.series.push(Series::line(&of.name, of.hue, points));
         let judged = view.judged().find(|(station, _)| station.name == of.station.name);
         let player = judged.and_then(|(_, judged)| {
             let named = judged.workloads.iter().find(|judged| judged.name == of.workload.name);
@@ -133,12 +123,7 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
         let points = view.times().zip(values).map(|(x, y)| Datum::new(x, y));
         // Links are looked at once a second: between looks there is no gap.
         let points = points.filter(|point| point.y.is_some() || view.bin_s >= 2.0);
-        chart.series.push(Series {
-            name: station.name.clone(),
-            hue,
-            shape: Shape::Steps,
-            points: points.collect(),
-        });
+        chart.series.push(Series::steps(&station.name, hue, points));
     }
     let each = chart.series.iter().take(8).map(|series| {
         let values = || series.points.iter().flat_map(Datum::values);

@@ -1,6 +1,6 @@
 //! Charts in which the curves of several variants lie over each other.
 
-use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Shape, Unit};
+use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, StationView, View, WorkloadView};
 
 /// A variant's curves: its name, and a view of each of its folders.
@@ -110,12 +110,7 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
     let most = found.iter().map(|(.., of)| of.latency.count).max().unwrap_or(2).max(2);
     let series: Vec<Series> = found
         .iter()
-        .map(|(name, hue, of)| Series {
-            name: name.clone(),
-            hue: *hue,
-            shape: Shape::Line,
-            points: curve(&of.latency),
-        })
+        .map(|(name, hue, of)| Series::line(name, *hue, curve(&of.latency)))
         .collect();
     let mut levels: Vec<Level> = Vec::new();
     for goal in found.iter().filter_map(|(.., of)| of.latency_goal_ms) {
@@ -171,12 +166,8 @@ fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
             let values: Vec<f64> = (0..view.bins).map(|bin| station.throughput_mbps(bin)).collect();
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
             means.push(format!("{name}: {} on average", Unit::Mbps.write(mean)));
-            Series {
-                name,
-                hue,
-                shape: Shape::Steps,
-                points: view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y))).collect(),
-            }
+            let points = view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y)));
+            Series::steps(&name, hue, points)
         })
         .collect();
     Chart {

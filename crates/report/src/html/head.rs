@@ -152,14 +152,7 @@ fn list(names: &[&str]) -> String {
 
 fn facts(view: &View) -> String {
     let summary = &view.summary;
-    let stations = match summary.stations.len() {
-        1 => "1 station".to_owned(),
-        n => format!("{n} stations"),
-    };
-    let runs = match summary.repeats.len() {
-        0 | 1 => String::new(),
-        n => format!("{n} runs of "),
-    };
+    let (runs, stations) = (figure::runs_of(summary), figure::stations(summary));
     let mut facts = vec![
         format!("{runs}{} s", figure::short(summary.duration_s)),
         stations,

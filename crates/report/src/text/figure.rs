@@ -1,5 +1,7 @@
 //! How figures are written: three figures that matter, never rounded into a better verdict.
 
+use netburn_record::Summary;
+
 /// A time in ms, without its unit: `0.23`, `12.5`, `1430`.
 pub(crate) fn ms(value: f64) -> String {
     match value {
@@ -42,6 +44,22 @@ pub(crate) fn percent(share: f64) -> String {
 /// At most two decimals, without trailing zeros.
 pub(crate) fn short(value: f64) -> String {
     trim(format!("{value:.2}"))
+}
+
+/// How many stations a run has: `1 station`, `4 stations`.
+pub(crate) fn stations(summary: &Summary) -> String {
+    match summary.stations.len() {
+        1 => "1 station".to_owned(),
+        n => format!("{n} stations"),
+    }
+}
+
+/// Before how long one took, how many runs there are: `3 runs of `, nothing where there is one.
+pub(crate) fn runs_of(summary: &Summary) -> String {
+    match summary.repeats.len() {
+        0 | 1 => String::new(),
+        n => format!("{n} runs of "),
+    }
 }
 
 fn trim(text: String) -> String {
