@@ -20,18 +20,96 @@ const RAW: u16 = 101;
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const RADIOTAP: u16 = 127;
 
+/// A capture for each end, and one for the air.
+#[derive(Debug)]
+pub struct Captures {
+    server: Pcapng<BufWriter<File>>,
+    stations: Vec<Pcapng<BufWriter<File>>>,
+    air: Pcapng<BufWriter<File>>,
+    /// Nanoseconds since 1970 at the network's time 0.
+    zero: i64,
+    number: u32,
+}
+
+impl Captures {
+    /// A file for each end in `folder`, stations by their names, and one for the air. `zero` is what the network's time 0 is,
+    /// in nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// When they can't be written.
+    pub fn create(folder: &Path, names: &[&str], zero: i64) -> io::Result<Captures> {
+        std::fs::create_dir_all(folder)?;
+        let file = |name: &str, link| {
+            let file = File::create(folder.join(format!("{name}.pcapng")))?;
+            Pcapng::new(BufWriter::with_capacity(1 << 18, file), link, name)
+        };
+        let stations = names.iter().map(|name| file(&format!("station-{name}"), RAW));
+        Ok(Captures {
+            server: file("server", RAW)?,
+            stations: stations.collect::<io::Result<_>>()?,
+            air: file("air", RADIOTAP)?,
+            zero,
+            number: 0,
+        })
+    }
+
+    /// A packet of `length` bytes at one end, of which `bytes` were kept: one that arrived, or one that left.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn packet(&mut self, end: Endpoint, at: Instant, bytes: &[u8], length: u32, arrived: bool) -> io::Result<()> {
+        let nanos = self.nanos(at);
+        let file = match end {
+            Endpoint::Server => &mut self.server,
+            Endpoint::Station(station) => &mut self.stations[usize::from(station)],
+        };
+        file.packet(nanos, bytes, length, Some(arrived))
+    }
+
+    /// What was on the air.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn air(&mut self, transmission: &Transmission) -> io::Result<()> {
+        self.number = self.number.wrapping_add(1);
+        let head = radiotap(transmission, self.number);
+        let length = head.len() as u64 + transmission.length.saturating_sub(26);
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.air.packet(self.nanos(transmission.at), &head, length, None)
+    }
+
+    /// Hands on what is still held back.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.server.flush()?;
+        self.air.flush()?;
+        self.stations.iter_mut().try_for_each(Pcapng::flush)
+    }
+
+    pub(crate) fn put(&mut self, taps: &[Tapped], air: &[Transmission]) -> io::Result<()> {
+        for tap in taps {
+            let packet = tap.segment.packet();
+            self.packet(tap.end, tap.at, &packet, packet.len() as u32, tap.inbound)?;
+        }
+        air.iter().try_for_each(|transmission| self.air(transmission))
+    }
+
+    fn nanos(&self, at: Instant) -> u64 {
+        (at.as_nanos() + self.zero).max(0).unsigned_abs()
+    }
+}
+
 /// One pcapng file.
 #[derive(Debug)]
-pub struct Pcapng<W: Write> {
+struct Pcapng<W: Write> {
     to: W,
 }
 
 impl<W: Write> Pcapng<W> {
     /// Begins a file with one interface of that link type and name, in nanoseconds.
-    ///
-    /// # Errors
-    /// When it can't be written.
-    pub fn new(mut to: W, link: u16, name: &str) -> io::Result<Self> {
+    fn new(mut to: W, link: u16, name: &str) -> io::Result<Self> {
         let mut section = Vec::new();
         section.extend(0x1a2b_3c4d_u32.to_le_bytes());
         section.extend([1, 0, 0, 0]);
@@ -49,10 +127,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     /// One packet at `nanos` since 1970, of which `bytes` were kept; `inbound` says which way, where that is known.
-    ///
-    /// # Errors
-    /// When it can't be written.
-    pub fn packet(&mut self, nanos: u64, bytes: &[u8], length: u32, inbound: Option<bool>) -> io::Result<()> {
+    fn packet(&mut self, nanos: u64, bytes: &[u8], length: u32, inbound: Option<bool>) -> io::Result<()> {
         let mut packet = Vec::with_capacity(bytes.len() + 40);
         packet.extend(0_u32.to_le_bytes());
         packet.extend(((nanos >> 32) as u32).to_le_bytes());
@@ -70,10 +145,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     /// Hands on what is still held back.
-    ///
-    /// # Errors
-    /// When it can't be written.
-    pub fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
 }
@@ -94,8 +166,7 @@ fn option(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
 }
 
 /// A data PPDU as a radiotap header (radiotap.org) and the header of its first frame.
-#[must_use]
-pub fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
+fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     let vector = &transmission.vector;
     let width = match vector.width {
         Width::Mhz20 => 0_u8,
@@ -195,65 +266,4 @@ fn align(fields: &mut Vec<u8>, to: usize) {
 fn address(node: NodeId) -> [u8; 6] {
     let [high, low] = node.0.to_be_bytes();
     [2, 0, 0, 0, high, low]
-}
-
-/// All captures of a lab.
-#[derive(Debug)]
-pub(crate) struct Captures {
-    server: Pcapng<BufWriter<File>>,
-    stations: Vec<Pcapng<BufWriter<File>>>,
-    air: Pcapng<BufWriter<File>>,
-    /// Nanoseconds since 1970 at the network's time 0.
-    zero: i64,
-    number: u32,
-}
-
-impl Captures {
-    /// A file for each end in `folder`, and one for the air.
-    pub(crate) fn create(folder: &Path, names: &[&str], zero: i64) -> io::Result<Captures> {
-        std::fs::create_dir_all(folder)?;
-        let file = |name: &str, link| {
-            let file = File::create(folder.join(format!("{name}.pcapng")))?;
-            Pcapng::new(BufWriter::with_capacity(1 << 18, file), link, name)
-        };
-        let stations = names.iter().map(|name| file(&format!("station-{name}"), RAW));
-        Ok(Captures {
-            server: file("server", RAW)?,
-            stations: stations.collect::<io::Result<_>>()?,
-            air: file("air", RADIOTAP)?,
-            zero,
-            number: 0,
-        })
-    }
-
-    pub(crate) fn put(&mut self, taps: &[Tapped], air: &[Transmission]) -> io::Result<()> {
-        let zero = self.zero;
-        let when = |at: Instant| (at.as_nanos() + zero).max(0).unsigned_abs();
-        for tap in taps {
-            let file = match tap.end {
-                Endpoint::Server => &mut self.server,
-                Endpoint::Station(station) => &mut self.stations[usize::from(station)],
-            };
-            let packet = tap.segment.packet();
-            file.packet(when(tap.at), &packet, packet.len() as u32, Some(tap.inbound))?;
-        }
-        for transmission in air {
-            self.number = self.number.wrapping_add(1);
-            let head = radiotap(transmission, self.number);
-            let length = head.len() as u64 + transmission.length.saturating_sub(26);
-            self.air.packet(
-                when(transmission.at),
-                &head,
-                u32::try_from(length).unwrap_or(u32::MAX),
-                None,
-            )?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.server.flush()?;
-        self.air.flush()?;
-        self.stations.iter_mut().try_for_each(Pcapng::flush)
-    }
 }

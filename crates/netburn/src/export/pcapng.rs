@@ -8,20 +8,12 @@ mod header;
 use crate::exit::Stop;
 use crate::terminal::say;
 use header::header;
-use netburn_lab::capture::{Pcapng, radiotap};
-use netburn_network::Endpoint;
+use netburn_lab::capture::Captures;
 use netburn_record::{Ground, Run};
-use netburn_simulate::{Seen, SeenPacket, run_seen};
-use netburn_units::Instant;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use netburn_simulate::{Seen, run_seen};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-
-/// LINKTYPE_RAW: IPv4 or IPv6, nothing before it.
-const RAW: u16 = 101;
-/// LINKTYPE_IEEE802_11_RADIOTAP.
-const RADIOTAP: u16 = 127;
 
 /// Writes the captures of `run` into `folder`.
 pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
@@ -40,12 +32,15 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
         )));
     }
     let unwritten = |error: io::Error| Stop::NotMeasured(format!("{}: {error}", folder.display()));
-    let mut captures = Captures::create(folder, run).map_err(unwritten)?;
+    let plan = &run.header().plan;
+    let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
+    let zero = netburn_record::export::DATELESS.0 + plan.baseline.as_nanos() as i64;
+    let mut captures = Captures::create(folder, &names, zero).map_err(unwritten)?;
     let mut broken = None;
     let mut rows = 0_u64;
-    run_seen(&run.header().plan, |_, put, seen| {
+    run_seen(plan, |_, put, seen| {
         rows += put.len() as u64;
-        match captures.put(&seen) {
+        match write(&mut captures, &seen) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 broken = Some(error);
@@ -69,70 +64,14 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The files.
-struct Captures {
-    server: Pcapng<BufWriter<File>>,
-    stations: Vec<Pcapng<BufWriter<File>>>,
-    air: Pcapng<BufWriter<File>>,
-    /// Nanoseconds since 1970 at the run's time 0.
-    zero: i64,
-    number: u32,
-}
-
-impl Captures {
-    fn create(folder: &Path, run: &Run) -> io::Result<Captures> {
-        std::fs::create_dir_all(folder)?;
-        let file = |name: &str, link| {
-            let file = File::create(folder.join(format!("{name}.pcapng")))?;
-            Pcapng::new(BufWriter::with_capacity(1 << 18, file), link, name)
-        };
-        let plan = &run.header().plan;
-        let stations = plan
-            .stations
-            .iter()
-            .map(|station| file(&format!("station-{}", station.name), RAW));
-        Ok(Captures {
-            server: file("server", RAW)?,
-            stations: stations.collect::<io::Result<_>>()?,
-            air: file("air", RADIOTAP)?,
-            zero: netburn_record::export::DATELESS.0 + plan.baseline.as_nanos() as i64,
-            number: 0,
-        })
-    }
-
-    fn put(&mut self, seen: &[Seen]) -> io::Result<()> {
-        let zero = self.zero;
-        let when = |at: Instant| (at.as_nanos() + zero).max(0).unsigned_abs();
-        for one in seen {
-            match one {
-                Seen::Packet(packet) => {
-                    let bytes = header(packet);
-                    let length = packet.length.max(bytes.len() as u32);
-                    self.file(packet)
-                        .packet(when(packet.at), &bytes, length, Some(packet.arrived))?;
-                }
-                Seen::Air(transmission) => {
-                    self.number = self.number.wrapping_add(1);
-                    let head = radiotap(transmission, self.number);
-                    let length = head.len() as u64 + transmission.length.saturating_sub(26);
-                    let length = u32::try_from(length).unwrap_or(u32::MAX);
-                    self.air.packet(when(transmission.at), &head, length, None)?;
-                }
-            }
+fn write(captures: &mut Captures, seen: &[Seen]) -> io::Result<()> {
+    seen.iter().try_for_each(|one| match one {
+        Seen::Packet(packet) => {
+            let end = if packet.arrived { packet.to } else { packet.from };
+            let bytes = header(packet);
+            let length = packet.length.max(bytes.len() as u32);
+            captures.packet(end, packet.at, &bytes, length, packet.arrived)
         }
-        Ok(())
-    }
-
-    fn file(&mut self, packet: &SeenPacket) -> &mut Pcapng<BufWriter<File>> {
-        match if packet.arrived { packet.to } else { packet.from } {
-            Endpoint::Server => &mut self.server,
-            Endpoint::Station(station) => &mut self.stations[usize::from(station)],
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.server.flush()?;
-        self.air.flush()?;
-        self.stations.iter_mut().try_for_each(Pcapng::flush)
-    }
+        Seen::Air(transmission) => captures.air(transmission),
+    })
 }
