@@ -4,6 +4,8 @@ import { Content } from "./bytes.js";
 
 /** What a browser calls the classes of requests; its own idea of an order, not of the packets' marks. */
 const PRIORITY = { background: "low", "best-effort": "auto", video: "high", voice: "high" };
+/** The DSCP of each class (RFC 2474), which the server is asked to mark its answers with; best effort needs none. */
+const DSCP = { background: 8, video: 40, voice: 48 };
 
 /**
  * Moves objects between this page and the server at `origin` (`http://192.168.1.5:4480`). What happens is told to `tell`,
@@ -22,11 +24,13 @@ export class Transfers {
   /** Begins; gives what ends it early. */
   begin(request, tell) {
     this.count += 1;
-    const close = request.slot === null ? "&close" : "";
-    // A browser asks for leave to upload, and remembers the answer by address: that one stays the same.
-    return request.direction === "up"
-      ? this.send(request, `${this.origin}/sink${close.replace("&", "?")}`, tell)
-      : this.fetch(request, `${this.origin}/bytes/${request.size}?n=${this.count}${close}`, tell);
+    const dscp = DSCP[request.priority];
+    const wishes = [...(dscp ? [`dscp=${dscp}`] : []), ...(request.slot === null ? ["close"] : [])];
+    if (request.direction === "up") {
+      // A browser asks for leave to upload, and remembers the answer by address: that one stays the same.
+      return this.send(request, `${this.origin}/sink${wishes.length > 0 ? "?" : ""}${wishes.join("&")}`, tell);
+    }
+    return this.fetch(request, `${this.origin}/bytes/${request.size}?${[`n=${this.count}`, ...wishes].join("&")}`, tell);
   }
 
   fetch(request, url, tell) {

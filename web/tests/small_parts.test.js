@@ -12,6 +12,7 @@ import { Player } from "../station/player.js";
 import { Result } from "../station/result.js";
 import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
 import { Store } from "../station/store.js";
+import { Transfers } from "../station/transfer.js";
 
 test("bytes go where their time says", () => {
   const bins = new Bins(3, 1);
@@ -128,7 +129,41 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
   assert.ok(notes(read, 1e5).some((note) => note === "9 of 7 is left out: a browser has no datagrams"));
   assert.ok(notes(read, 1e5).some((note) => note.includes("steps by 100 µs")));
+  assert.ok(notes(read, 1e5).some((note) => note.startsWith("a browser marks no packets: of voip of 7 ")));
   assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
+});
+
+test("a request wishes for its answer's mark", () => {
+  const asked = [];
+  class XMLHttpRequest {
+    upload = {};
+    open = (_, url) => asked.push(url);
+    send() {}
+  }
+  const fetch = async (url) => {
+    asked.push(url);
+    throw new TypeError("no network");
+  };
+  const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
+  const begin = (direction, priority, slot) =>
+    transfers.begin({ direction, priority, slot, size: 9 }, { failed() {}, bytes() {} });
+  begin("down", "best-effort", 0);
+  begin("down", "best-effort", null);
+  begin("down", "video", 0);
+  begin("down", "voice", null);
+  begin("up", "best-effort", 0);
+  begin("up", "best-effort", null);
+  begin("up", "background", 0);
+  begin("up", "voice", null);
+  assert.deepEqual(
+    asked.map((url) => url.slice("http://server".length)),
+    ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"].concat([
+      "/sink",
+      "/sink?close",
+      "/sink?dscp=8",
+      "/sink?dscp=48&close",
+    ]),
+  );
 });
 
 test("texts are cut at a character's end", () => {

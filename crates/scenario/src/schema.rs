@@ -35,6 +35,7 @@ pub fn manual() -> String {
         let _ = writeln!(text, "- `{}`", changeable.pattern);
     }
     write_workloads(&mut text);
+    text.push_str(PRIORITY);
     write_presets(&mut text);
     text
 }
@@ -58,6 +59,27 @@ workload = \"browsing\"
 - What describes the air (`ap`, `network`, `joins`, `signal` …) is needed where the air is modelled, on simulate and lab, and is a note on local and fleet.
 - On the command line `--set KEY=VALUE` changes any key by its dotted path, such as `--set station.tv.signal='-80 dBm'`; a text needs no quotes of its own.
 - The ready-made scenarios in `scenarios/` run by their names.
+";
+
+const PRIORITY: &str = "
+## Who marks which packets
+
+A `priority` is of a use's packets both ways.
+
+| ground | what the station sends | what the server sends |
+|---|---|---|
+| simulate | in its class | in its class |
+| lab | its kernel marks it | marked as the connection was begun, the first packet included, and as the request wishes |
+| local, fleet | its kernel marks it | marked as the request wishes (`?dscp=`, a byte of a probe) |
+| fleet, in a browser | unmarked: a page can't | marked as the request wishes |
+
+- On local and fleet a wish comes with a request, so what comes before the first one is unmarked from the server: the handshakes of TCP and TLS, and the acknowledgement of that request.
+  `sysctl net.ipv4.tcp_reflect_tos=1` on the server's machine (Linux 5.10 and later) marks these, too. The answers of other servers than netburn's, such as those of `fetch`, are theirs.
+- A connection of HTTP/2 is one to the network: the last wish holds for all of it. Each use has connections of its own, so nothing is mixed.
+- What a real access point makes of it: with WMM the DSCP of a packet decides its access category, each way where it is sent. Most take the upper three bits: 8 is background, 40 video, 48 voice, as RFC 8325 has
+  it. Towards the station that is the access point's decision, from what the server's packet still carries when it arrives: routers, switches and providers may clear it, an access point may ignore it. A
+  capture at the station shows what arrived. In the voice category Linux's minstrel begins no aggregation, so much traffic there takes more air
+  than as best effort.
 ";
 
 fn write_section(text: &mut String, section: &sections::Placed) {

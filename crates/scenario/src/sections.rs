@@ -277,7 +277,7 @@ section! {
         connections: Connections;
         /// How many operations may be under way at once; those due beyond are misses. For `calls` and `probe`.
         outstanding: Whole<1, 10_000>;
-        /// The class of its packets: DSCP, access category, band of `pfifo-fast`.
+        /// The class of its packets, both ways: DSCP (8, 0, 40, 48), access category, band of `pfifo-fast`. What marks which packets is below.
         priority: Priority = "best-effort";
         /// The video player that the bytes feed (`stream`).
         player: PlayerSection;

@@ -99,7 +99,7 @@ fn consents() -> Result<Files, Box<dyn Error>> {
 fn datagrams() -> Files {
     let mut welcome = wire::hello(0);
     wire::make_welcome(&mut welcome, [7; 16], Duration::from_secs(600));
-    let probe = wire::probe([7; 16], 5, 200);
+    let probe = wire::probe([7; 16], 5, 200, 0);
     let mut echo = probe.clone();
     wire::make_echo(&mut echo, Instant::from_secs(9));
     let changed = |at: usize, byte: u8| {
@@ -112,8 +112,8 @@ fn datagrams() -> Files {
         ("other-token", wire::hello(u64::MAX)),
         ("welcome", welcome),
         ("probe", probe),
-        ("largest", wire::probe([0; 16], u64::MAX, 1400)),
-        ("too-large", [wire::probe([0; 16], 1, 1400), vec![0]].concat()),
+        ("largest", wire::probe([0; 16], u64::MAX, 1400, 63)),
+        ("too-large", [wire::probe([0; 16], 1, 1400, 0), vec![0]].concat()),
         ("echo", echo),
         ("short", wire::hello(0)[..63].to_vec()),
         ("next-version", changed(4, 2)),

@@ -22,6 +22,7 @@ pub mod datagram;
 pub mod drive;
 pub mod fetch;
 pub mod limiter;
+mod mark;
 pub mod pace;
 pub mod server;
 pub mod tls;

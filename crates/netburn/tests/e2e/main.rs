@@ -24,6 +24,7 @@ mod interface;
 mod lab;
 mod lab_bad_days;
 mod lab_users;
+mod marks;
 mod output;
 mod page;
 mod report_page;

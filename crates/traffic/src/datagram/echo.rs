@@ -79,8 +79,9 @@ impl Echo {
         }
     }
 
-    /// Takes a datagram. If it is to be answered, `datagram` holds the answer afterwards, as long as what came.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &mut [u8]) -> bool {
+    /// Takes a datagram. If it is to be answered, `datagram` holds the answer afterwards, as long as what came, and the DSCP to send
+    /// it with is returned: 0 for who hasn't shown to be there.
+    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &mut [u8]) -> Option<u8> {
         let client = Client::at(from.ip());
         match wire::read(datagram) {
             Ok(Datagram::Hello { .. }) => {
@@ -88,7 +89,7 @@ impl Echo {
                     || (self.hellos.allow(now, client) && self.hellos_in_all.allow(now, EVERYBODY));
                 if !allowed {
                     self.counters.limited += 1;
-                    return false;
+                    return None;
                 }
                 let window = window(now);
                 let cookie = self.cookie(window, from);
@@ -96,25 +97,25 @@ impl Echo {
                 let good_for = Instant::from_nanos(end).checked_since(now).unwrap_or(Duration::ZERO);
                 wire::make_welcome(datagram, cookie, good_for);
                 self.counters.welcomed += 1;
-                true
+                Some(0)
             }
-            Ok(Datagram::Probe { cookie, .. }) => {
+            Ok(Datagram::Probe { cookie, dscp, .. }) => {
                 // The rate is counted only for who has shown to be there: others can't spend a client's allowance.
                 if !self.is_good(now, from, cookie) {
                     self.counters.strangers += 1;
-                    return false;
+                    return None;
                 }
                 if !client.is_loopback() && !self.probes.allow(now, client) {
                     self.counters.limited += 1;
-                    return false;
+                    return None;
                 }
                 wire::make_echo(datagram, now);
                 self.counters.echoed += 1;
-                true
+                Some(dscp)
             }
             Ok(Datagram::Welcome { .. } | Datagram::Echo { .. }) | Err(_) => {
                 self.counters.malformed += 1;
-                false
+                None
             }
         }
     }
@@ -173,7 +174,7 @@ mod tests {
 
     fn cookie_for(echo: &mut Echo, now: Instant, client: SocketAddr) -> (Cookie, Duration) {
         let mut bytes = wire::hello(5);
-        assert!(echo.handle_datagram(now, client, &mut bytes));
+        assert_eq!(echo.handle_datagram(now, client, &mut bytes), Some(0));
         match wire::read(&bytes) {
             Ok(Datagram::Welcome {
                 token: 5,
@@ -192,9 +193,10 @@ mod tests {
         let (cookie, good_for) = cookie_for(&mut echo, AT, client);
         assert_eq!(good_for, Duration::from_secs(500));
         for (secs, good) in [(1_000, true), (1_200, true), (1_499, true), (1_500, false)] {
-            let mut bytes = wire::probe(cookie, 8, 100);
+            let mut bytes = wire::probe(cookie, 8, 100, 40);
             let now = Instant::from_secs(secs);
-            assert_eq!(echo.handle_datagram(now, client, &mut bytes), good, "at {secs} s");
+            let sent_with = good.then_some(40);
+            assert_eq!(echo.handle_datagram(now, client, &mut bytes), sent_with, "at {secs} s");
             if good {
                 let nanos = now.as_nanos();
                 let far = netburn_workload::operation::FarTimes {
@@ -220,10 +222,12 @@ mod tests {
         let mut echo = Echo::new(&KEY, EchoLimits::default());
         let (cookie, _) = cookie_for(&mut echo, AT, from("192.0.2.1:4000"));
         for other in ["192.0.2.1:4001", "192.0.2.2:4000", "[2001:db8::1]:4000"] {
-            assert!(!echo.handle_datagram(AT, from(other), &mut wire::probe(cookie, 8, 64)));
+            let mut bytes = wire::probe(cookie, 8, 64, 0);
+            assert_eq!(echo.handle_datagram(AT, from(other), &mut bytes), None);
         }
         let mut other = Echo::new(&[8; 32], EchoLimits::default());
-        assert!(!other.handle_datagram(AT, from("192.0.2.1:4000"), &mut wire::probe(cookie, 8, 64)));
+        let mut bytes = wire::probe(cookie, 8, 64, 0);
+        assert_eq!(other.handle_datagram(AT, from("192.0.2.1:4000"), &mut bytes), None);
     }
 
     #[test]
@@ -234,7 +238,8 @@ mod tests {
         for bit in 0..128 {
             let mut wrong = cookie;
             wrong[bit / 8] ^= 1 << (bit % 8);
-            assert!(!echo.handle_datagram(AT, client, &mut wire::probe(wrong, 8, 64)));
+            let mut bytes = wire::probe(wrong, 8, 64, 0);
+            assert_eq!(echo.handle_datagram(AT, client, &mut bytes), None);
         }
     }
 
@@ -250,7 +255,7 @@ mod tests {
         let (near, far) = (from("127.0.0.1:1"), from("192.0.2.1:1"));
         let hellos = |echo: &mut Echo, client| {
             (0..10)
-                .filter(|_| echo.handle_datagram(AT, client, &mut wire::hello(1)))
+                .filter(|_| echo.handle_datagram(AT, client, &mut wire::hello(1)).is_some())
                 .count()
         };
         assert_eq!(hellos(&mut echo, near), 10);
@@ -260,13 +265,17 @@ mod tests {
         let later = Instant::from_secs(1_010);
         let (cookie, _) = cookie_for(&mut echo, later, far);
         let probes = (0..10)
-            .filter(|_| echo.handle_datagram(later, far, &mut wire::probe(cookie, 1, 64)))
+            .filter(|_| {
+                echo.handle_datagram(later, far, &mut wire::probe(cookie, 1, 64, 0))
+                    .is_some()
+            })
             .count();
         assert_eq!(probes, 3);
         // Wrong cookies spend nothing.
         let latest = Instant::from_secs(1_020);
-        (0..10).for_each(|_| assert!(!echo.handle_datagram(latest, far, &mut wire::probe([0; 16], 1, 64))));
-        assert!(echo.handle_datagram(latest, far, &mut wire::probe(cookie, 1, 64)));
+        let mut ask = |cookie| echo.handle_datagram(latest, far, &mut wire::probe(cookie, 1, 64, 0));
+        (0..10).for_each(|_| assert_eq!(ask([0; 16]), None));
+        assert_eq!(ask(cookie), Some(0));
     }
 
     proptest! {
@@ -286,12 +295,12 @@ mod tests {
             let answered = echo.handle_datagram(Instant::from_secs(seconds), from("192.0.2.1:9"), &mut bytes);
             // The answer lies in the buffer that the question came in: it can't be longer.
             match (answered, wire::read(&came)) {
-                (true, Ok(Datagram::Hello { token })) => match wire::read(&bytes) {
+                (Some(0), Ok(Datagram::Hello { token })) => match wire::read(&bytes) {
                     Ok(Datagram::Welcome { token: same, .. }) => prop_assert_eq!(token, same),
                     other => prop_assert!(false, "{:?}", other),
                 },
-                (true, other) => prop_assert!(false, "answered {:?}", other),
-                (false, _) => prop_assert_eq!(bytes, came),
+                (Some(_), other) => prop_assert!(false, "answered {:?}", other),
+                (None, _) => prop_assert_eq!(bytes, came),
             }
         }
     }

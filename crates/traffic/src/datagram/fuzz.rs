@@ -17,7 +17,7 @@ pub fn check_datagram(input: &[u8]) {
     let mut answer = input.to_vec();
     let answered = echo.handle_datagram(Instant::ZERO, from, &mut answer);
     // Only a hello is answered to one who was never welcomed, and with no more than it.
-    assert_eq!(answered, matches!(read, Ok(Datagram::Hello { .. })));
+    assert_eq!(answered, matches!(read, Ok(Datagram::Hello { .. })).then_some(0));
     assert!(answer.len() == input.len());
     let mut prober = Prober::new(Instant::ZERO, 0);
     let event = prober.handle_datagram(Instant::ZERO, input);
@@ -105,9 +105,10 @@ impl Run {
         for _ in 0..if fate % 7 == 4 { 2 } else { 1 } {
             let mut answer = bytes.clone();
             self.sent += bytes.len();
-            if !self.echo.handle_datagram(self.now, from, &mut answer) {
+            let Some(dscp) = self.echo.handle_datagram(self.now, from, &mut answer) else {
                 continue;
-            }
+            };
+            assert!(dscp <= 63);
             self.answered += answer.len();
             if let Some(Event::Echo { id, .. }) = self.prober.handle_datagram(self.now, &answer) {
                 assert!(id < self.probes || fate % 7 == 3, "an echo of what was never sent");

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Prober {
     token: u64,
+    dscp: u8,
     cookie: Option<Held>,
     /// The one before: its echoes may still be under way.
     previous: Option<Cookie>,
@@ -74,6 +75,7 @@ impl Prober {
     pub fn new(now: Instant, token: u64) -> Self {
         Self {
             token,
+            dscp: 0,
             cookie: None,
             previous: None,
             hello: Hello {
@@ -85,6 +87,13 @@ impl Prober {
             out: VecDeque::new(),
             overflowed: 0,
         }
+    }
+
+    /// Its echoes are to carry this DSCP, 0 to 63, as the probes do by their socket.
+    #[must_use]
+    pub fn marked(mut self, dscp: u8) -> Self {
+        self.dscp = dscp;
+        self
     }
 
     /// Whether probes go out at once.
@@ -185,7 +194,7 @@ impl Prober {
 
     fn send(&mut self, now: Instant, cookie: Cookie, id: u64, size: usize) {
         self.unheard.get_or_insert(now);
-        self.out.push_back(wire::probe(cookie, id, size));
+        self.out.push_back(wire::probe(cookie, id, size, self.dscp));
     }
 
     /// When silence has lasted too long: counted from the first probe that nothing came after.
@@ -242,7 +251,12 @@ mod tests {
             let client: SocketAddr = "192.0.2.1:5000".parse().unwrap();
             while let Some(mut bytes) = self.prober.poll_transmit() {
                 self.sent += 1;
-                if !self.down && self.echo.handle_datagram(self.now + DELAY, client, &mut bytes) {
+                if !self.down
+                    && self
+                        .echo
+                        .handle_datagram(self.now + DELAY, client, &mut bytes)
+                        .is_some()
+                {
                     let back = self.now + DELAY * 2;
                     if let Some(event) = self.prober.handle_datagram(back, &bytes) {
                         self.events.push((back.as_nanos() / 1_000_000, event));
@@ -341,7 +355,7 @@ mod tests {
         let mut welcome = wire::hello(7);
         wire::make_welcome(&mut welcome, [1; 16], Duration::from_secs(60));
         assert_eq!(prober.handle_datagram(now, &welcome), Some(Event::Ready));
-        let mut echo = wire::probe([2; 16], 1, 64);
+        let mut echo = wire::probe([2; 16], 1, 64, 0);
         wire::make_echo(&mut echo, now);
         assert_eq!(prober.handle_datagram(now, &echo), None, "another cookie");
         assert_eq!(prober.handle_datagram(now, b"noise"), None);

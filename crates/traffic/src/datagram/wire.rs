@@ -4,13 +4,14 @@
 //!  0  magic "NBRN"   4  version   5  kind   6  zero (2)
 //! hello   (1):   8  token (8)   16  zero, 64 bytes in all
 //! welcome (2):   8  token (8)   16  cookie (16)   32  good for, ms (4)   36  zero, 64 bytes in all
-//! probe   (3):   8  cookie (16)  24  id (8)   32  zero (16)                          48  anything, 64 to 1400 in all
+//! probe   (3):   8  cookie (16)  24  id (8)   32  dscp (1)       33  zero (15)        48  anything, 64 to 1400 in all
 //! echo    (4):   8  cookie (16)  24  id (8)   32  received (8)   40  sent back (8)   48  as it came
 //! ```
 //!
-//! An echo is the probe with its kind and the two times written over, so it has the same length. The times are
+//! The DSCP is the one that the echo is wished to carry. An echo is the probe with its kind and the two times written over, so it has the same length. The times are
 //! nanoseconds of the server's own clock.
 
+use crate::mark::MAX_DSCP;
 use netburn_units::{Duration, Instant};
 use netburn_workload::operation::FarTimes;
 
@@ -53,6 +54,8 @@ pub enum Datagram {
         cookie: Cookie,
         /// The client's own name for it.
         id: u64,
+        /// What its echo is to be marked with, 0 to 63.
+        dscp: u8,
     },
     /// A probe, echoed.
     Echo {
@@ -77,6 +80,9 @@ pub enum WireError {
     /// Another version of the format.
     #[error("version {0} of the format")]
     Version(u8),
+    /// A probe that wishes for a mark that there is none of.
+    #[error("a DSCP of {0}")]
+    Dscp(u8),
     /// None of the four kinds.
     #[error("a datagram of unknown kind {0}")]
     Kind(u8),
@@ -107,9 +113,11 @@ pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
             cookie: cookie(bytes, 16),
             good_for: Duration::from_millis(long(bytes, 28) & 0xffff_ffff),
         }),
+        PROBE if bytes[32] > MAX_DSCP => Err(WireError::Dscp(bytes[32])),
         PROBE => Ok(Datagram::Probe {
             cookie: cookie(bytes, 8),
             id: long(bytes, 24),
+            dscp: bytes[32],
         }),
         ECHO => Ok(Datagram::Echo {
             cookie: cookie(bytes, 8),
@@ -131,12 +139,14 @@ pub fn hello(token: u64) -> Vec<u8> {
     bytes
 }
 
-/// A probe of `size` bytes; what is outside [`MIN_SIZE`] to [`MAX_SIZE`] becomes the nearer of the two.
+/// A probe of `size` bytes; what is outside [`MIN_SIZE`] to [`MAX_SIZE`] becomes the nearer of the two. Its echo is to carry
+/// `dscp`, 0 to 63.
 #[must_use]
-pub fn probe(cookie: Cookie, id: u64, size: usize) -> Vec<u8> {
+pub fn probe(cookie: Cookie, id: u64, size: usize, dscp: u8) -> Vec<u8> {
     let mut bytes = begin(PROBE, size.clamp(MIN_SIZE, MAX_SIZE));
     bytes[8..24].copy_from_slice(&cookie);
     bytes[24..32].copy_from_slice(&id.to_be_bytes());
+    bytes[32] = dscp.min(MAX_DSCP);
     bytes
 }
 
@@ -212,12 +222,13 @@ mod tests {
                 good_for: Duration::from_secs(70),
             })
         );
-        let mut bytes = probe([5; 16], 77, 200);
+        let mut bytes = probe([5; 16], 77, 200, 48);
         assert_eq!(
             read(&bytes),
             Ok(Datagram::Probe {
                 cookie: [5; 16],
-                id: 77
+                id: 77,
+                dscp: 48,
             })
         );
         make_echo(&mut bytes, Instant::from_nanos(-3));
@@ -236,8 +247,8 @@ mod tests {
 
     #[test]
     fn sizes_are_kept_within_bounds() {
-        assert_eq!(probe([0; 16], 0, 1).len(), MIN_SIZE);
-        assert_eq!(probe([0; 16], 0, 9000).len(), MAX_SIZE);
+        assert_eq!(probe([0; 16], 0, 1, 0).len(), MIN_SIZE);
+        assert_eq!(probe([0; 16], 0, 9000, 0).len(), MAX_SIZE);
     }
 
     #[test]
@@ -250,11 +261,16 @@ mod tests {
         };
         assert_eq!(read(&good[..63]), Err(WireError::Size(63)));
         assert_eq!(read(&[good.clone(), vec![0]].concat()), Err(WireError::Size(65)));
-        assert_eq!(read(&probe([0; 16], 0, 1400).repeat(2)), Err(WireError::Size(2800)));
+        assert_eq!(read(&probe([0; 16], 0, 1400, 0).repeat(2)), Err(WireError::Size(2800)));
         assert_eq!(read(&with(0, b'X')), Err(WireError::Foreign));
         assert_eq!(read(&with(7, 1)), Err(WireError::Foreign));
         assert_eq!(read(&with(4, 2)), Err(WireError::Version(2)));
         assert_eq!(read(&with(5, 5)), Err(WireError::Kind(5)));
         assert_eq!(read(&[]), Err(WireError::Size(0)));
+        // Six bits (RFC 2474 §3); the two others of the field are ECN's.
+        let mut marked = probe([0; 16], 0, 64, 63);
+        assert!(matches!(read(&marked), Ok(Datagram::Probe { dscp: 63, .. })));
+        marked[32] = 64;
+        assert_eq!(read(&marked), Err(WireError::Dscp(64)));
     }
 }

@@ -4,6 +4,7 @@ use super::sample::{Sampler, Watched};
 use super::shared::{Kept, Link, Shared};
 use crate::client::h2::Session;
 use crate::client::{Answer, Ask, Broken, Method, Resource, Stream, Watch, h1};
+use crate::mark;
 use netburn_scenario::plan::Http;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
 use std::borrow::Cow;
@@ -54,9 +55,10 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
 
 fn ask<'a>(link: &'a Link, request: &Request) -> Ask<'a> {
     let size = request.size.as_bytes();
+    let marked = |path| mark::wish(path, request.priority);
     let (method, path) = match (&link.target.resource, request.direction) {
-        (Resource::Netburn, Direction::Down) => (Method::Get, Cow::Owned(format!("/bytes/{size}"))),
-        (Resource::Netburn, Direction::Up) => (Method::Post(size), Cow::Borrowed("/sink")),
+        (Resource::Netburn, Direction::Down) => (Method::Get, marked(format!("/bytes/{size}").into())),
+        (Resource::Netburn, Direction::Up) => (Method::Post(size), marked("/sink".into())),
         (Resource::Get(path), _) => (Method::Get, Cow::Borrowed(path.as_str())),
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
         (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),

@@ -109,7 +109,7 @@ impl Line {
             .map_err(|_| io::Error::other("no random numbers"))?;
         Ok(Line {
             socket: UdpSocket::from_std(socket)?,
-            prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token))),
+            prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token)).marked(priority.dscp())),
             changed: Notify::new(),
         })
     }

@@ -4,6 +4,7 @@ use super::admission::{Denied, Place};
 use super::answer::{Answer, More};
 use super::flow::Flow;
 use super::http1::Http1;
+use super::marking::Marking;
 use super::socket::{Deadline, Socket};
 use super::stats::Stats;
 use super::wire::{Io, Wire};
@@ -29,9 +30,16 @@ pub(crate) struct Visit {
     pub(crate) place: Rc<Place>,
     pub(crate) down: Flow,
     pub(crate) up: Flow,
+    stream: Arc<TcpStream>,
+    marking: Marking,
 }
 
 impl Visit {
+    /// Has the connection's packets carry this DSCP from now on.
+    pub(crate) fn mark(&self, dscp: u8) {
+        self.marking.set(&*self.stream, dscp);
+    }
+
     /// The answer to a request too many; counted.
     pub(crate) fn too_many_requests(&self) -> Answer {
         Stats::add(&self.worker.stats.refused, 1);
@@ -48,17 +56,17 @@ pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAdd
     }
     let stream = Arc::new(stream);
     let _open = Open::new(&worker, &stream, peer);
-    let socket = Socket::new(stream);
+    let socket = Socket::new(Arc::clone(&stream));
     // A connection that breaks is the client's affair, and shows in its measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
         // Boxed, so that the many of the other kind aren't made as large.
-        Ok(place) if tls => Box::pin(serve_tls(visit(worker, place), socket)).await,
-        Ok(place) => serve_clear(visit(worker, place), socket).await,
+        Ok(place) if tls => Box::pin(serve_tls(visit(worker, place, stream), socket)).await,
+        Ok(place) => serve_clear(visit(worker, place, stream), socket).await,
         Err(denied) => turn_away(&worker, socket, denied, tls).await,
     };
 }
 
-fn visit(worker: Rc<Worker>, place: Place) -> Visit {
+fn visit(worker: Rc<Worker>, place: Place, stream: Arc<TcpStream>) -> Visit {
     let (mut down, mut up) = (Vec::new(), Vec::new());
     for (d, u) in place.links.iter().chain(&worker.shared.links) {
         down.push(Arc::clone(d));
@@ -71,6 +79,8 @@ fn visit(worker: Rc<Worker>, place: Place) -> Visit {
         place: Rc::new(place),
         down,
         up,
+        stream,
+        marking: Marking::default(),
     }
 }
 

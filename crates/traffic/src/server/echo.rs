@@ -1,6 +1,7 @@
 //! The socket of the datagram echo.
 
 use super::flow::{Flow, clock};
+use super::marking::Marking;
 use super::worker::Worker;
 use crate::datagram::{Echo, MAX_SIZE, wire};
 use netburn_linux::datagram::{Received, receive, send};
@@ -20,6 +21,7 @@ struct Socket {
     worker: Rc<Worker>,
     socket: UdpSocket,
     echo: RefCell<Echo>,
+    marking: Marking,
     waiting: Cell<usize>,
 }
 
@@ -29,6 +31,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
         worker,
         socket,
         echo: RefCell::new(echo),
+        marking: Marking::default(),
         waiting: Cell::new(0),
     });
     // One more than the longest, so that a longer one is told apart.
@@ -65,13 +68,13 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
     let flow = |link| Flow::new(vec![link], worker.alarm.clone(), Arc::clone(&worker.stats));
     if let Some((down, up)) = &worker.shared.links {
         flow(Arc::clone(up)).pay(bytes.len() as u64).await;
-        if shared
+        let answered = shared
             .echo
             .borrow_mut()
-            .handle_datagram(clock(), received.from, &mut bytes)
-        {
+            .handle_datagram(clock(), received.from, &mut bytes);
+        if let Some(dscp) = answered {
             flow(Arc::clone(down)).pay(bytes.len() as u64).await;
-            shared.send(received, &mut bytes);
+            shared.send(received, &mut bytes, dscp);
         }
     }
     shared.waiting.set(shared.waiting.get() - 1);
@@ -79,12 +82,14 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
 
 impl Socket {
     fn answer(&self, received: Received, bytes: &mut [u8]) {
-        if self.echo.borrow_mut().handle_datagram(clock(), received.from, bytes) {
-            self.send(received, bytes);
+        let answered = self.echo.borrow_mut().handle_datagram(clock(), received.from, bytes);
+        if let Some(dscp) = answered {
+            self.send(received, bytes, dscp);
         }
     }
 
-    fn send(&self, received: Received, bytes: &mut [u8]) {
+    fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
+        self.marking.set(&self.socket, dscp);
         wire::stamp_sent(bytes, clock());
         // A datagram that can't be sent now is lost, as datagrams are.
         let _ = self.socket.try_io(Interest::WRITABLE, || {

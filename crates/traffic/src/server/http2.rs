@@ -6,9 +6,11 @@ use super::flow::{Flow, clock};
 use super::route::{Ask, Method, Route};
 use super::socket::into_std;
 use super::stats::Stats;
+use crate::mark;
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
+use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use netburn_units::{Duration, Instant};
 use std::cell::Cell;
@@ -115,10 +117,14 @@ impl Stream {
         let field = |name: HeaderName| head.headers.get(name).map(HeaderValue::as_bytes);
         let ask = Ask {
             method: Method::named(head.method.as_str()),
-            path: head.uri.path(),
+            path: head.uri.path_and_query().map_or("", PathAndQuery::as_str),
             range: field(header::RANGE),
             if_range: head.headers.contains_key(header::IF_RANGE),
         };
+        // Its packets hold pieces of all streams: what was wished last is for all.
+        if let Ok(Some(dscp)) = mark::wished(ask.path) {
+            self.visit.mark(dscp);
+        }
         let route = match self.visit.place.allow_request() {
             true => self.visit.worker.shared.site.route(&ask),
             false => Route::Answer(self.visit.too_many_requests()),

@@ -18,6 +18,7 @@ mod handle;
 mod http1;
 mod http2;
 mod listen;
+mod marking;
 mod range;
 mod registry;
 mod route;

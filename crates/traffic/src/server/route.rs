@@ -4,6 +4,7 @@ use super::answer::{Answer, More};
 use super::range::{self, Range};
 use crate::consent::fleet::{self, FleetKey};
 use crate::consent::{self, Consent};
+use crate::mark;
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
@@ -86,6 +87,9 @@ impl Site {
         let (path, query) = ask.path.split_once('?').unwrap_or((ask.path, ""));
         if ask.method == Method::Unknown {
             return Route::Answer(Answer::text(501, "this method is not HTTP's"));
+        }
+        if let Err(unfit) = mark::wished(ask.path) {
+            return Route::Answer(Answer::text(400, unfit.to_string()));
         }
         let found = match path {
             "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
@@ -272,6 +276,18 @@ mod tests {
             "/bytes/5?close=1",
         ] {
             assert!(!asks_to_close(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_query_may_wish_for_a_mark_that_there_is() {
+        for (path, status) in [
+            ("/bytes/5?dscp=63", 200),
+            ("/bytes/5?dscp=64", 400),
+            ("/sink?dscp=x", 400),
+            ("/?dscp=8&dscp=8", 400),
+        ] {
+            assert_eq!(answer(Method::Get, path, None).status, status, "{path}");
         }
     }
 

@@ -96,7 +96,7 @@ fn with_a_rate_cap_too() {
 fn without_a_handshake_nothing_comes_back() {
     let served = serve(config());
     let mut line = Line::to(&served);
-    line.socket.send(&wire::probe([0; 16], 1, 64)).unwrap();
+    line.socket.send(&wire::probe([0; 16], 1, 64, 0)).unwrap();
     line.socket.send(b"what is this?").unwrap();
     line.socket.send(&[0; 1500]).unwrap();
     let mut welcome = wire::hello(1);

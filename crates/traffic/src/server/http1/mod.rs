@@ -10,6 +10,7 @@ use super::flow::clock;
 use super::route::{self, Route};
 use super::stats::Stats;
 use super::wire::Wire;
+use crate::mark;
 use head::{After, Framing, Head, Refusal};
 use netburn_units::{Duration, Instant};
 use std::io;
@@ -78,6 +79,8 @@ impl Http1 {
     }
 
     fn read(&self, head: &Head<'_>) -> Request {
+        // A browser's requests of several uses follow each other on one connection.
+        self.visit.mark(mark::wished(head.ask.path).ok().flatten().unwrap_or(0));
         let route = match self.visit.place.allow_request() {
             true => self.visit.worker.shared.site.route(&head.ask),
             false => Route::Answer(self.visit.too_many_requests()),

@@ -1,0 +1,199 @@
+//! Which packets carry a use's priority, as a capture of the loopback device has them.
+
+use crate::common::{Bench, LOOPBACK_UP, finish};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Captures the loopback device until it is told to end, then writes what each flow's packets carried: packets and
+/// bytes of payload for each value of the field of IPv4's TOS and IPv6's traffic class.
+const CAPTURE: &str = r#"
+import json, signal, socket, struct
+flows = {}
+class End(Exception): pass
+def end(*_): raise End
+signal.signal(signal.SIGTERM, end)
+line = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+line.bind(("lo", 3))
+open("up", "w").close()
+try:
+    while True:
+        packet, address = line.recvfrom(1 << 17)
+        if address[2] != 0:
+            continue
+        if packet[0] >> 4 == 4:
+            field, protocol, head, whole = packet[1], packet[9], (packet[0] & 15) * 4, struct.unpack("!H", packet[2:4])[0]
+        else:
+            field, protocol, head = (packet[0] & 15) << 4 | packet[1] >> 4, packet[6], 40
+            whole = 40 + struct.unpack("!H", packet[4:6])[0]
+        if protocol not in (6, 17):
+            continue
+        source, to = struct.unpack("!HH", packet[head:head + 4])
+        inner = (packet[head + 12] >> 4) * 4 if protocol == 6 else 8
+        asked = (protocol, to, source) in flows
+        flow = flows.setdefault((protocol, source, to), {"asks": not asked, "fields": {}})
+        count = flow["fields"].setdefault(field, [0, 0])
+        count[0] += 1
+        count[1] += whole - head - inner
+except End:
+    json.dump([{"protocol": p, "from": f, "to": t, **flow} for (p, f, t), flow in flows.items()], open("flows", "w"))
+"#;
+
+/// Packets and bytes of payload by the field's value.
+type Counts = BTreeMap<u8, (u64, u64)>;
+
+/// What one end of a connection or pair of ports sent.
+#[derive(Debug)]
+struct Flow {
+    /// IP's number of the protocol.
+    protocol: u64,
+    ports: (u64, u64),
+    /// Whether it spoke first.
+    asks: bool,
+    counts: Counts,
+}
+
+const TCP: u64 = 6;
+const UDP: u64 = 17;
+
+/// What moves on the loopback device of a network namespace of its own while `script` runs there, `"$@"` being netburn
+/// with these arguments.
+fn captured(script: &str, files: &[(&str, &str)], args: &[&str]) -> Vec<Flow> {
+    let bench = Bench::new();
+    bench.write("capture.py", CAPTURE);
+    for (name, content) in files {
+        bench.write(name, content);
+    }
+    let script = format!(
+        "{LOOPBACK_UP} true || exit\npython3 capture.py & capture=$!\n\
+         while [ ! -e up ]; do kill -0 $capture || exit; sleep 0.02; done\n{script}\ncode=$?\n\
+         kill $capture; wait $capture; exit $code"
+    );
+    let ended = finish(bench.inside(&["--net"], &script, args));
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    let flows: Vec<Value> = serde_json::from_slice(&std::fs::read(bench.path("flows")).unwrap()).unwrap();
+    let number = |flow: &Value, key: &str| flow[key].as_u64().unwrap();
+    let flow = |flow: &Value| Flow {
+        protocol: number(flow, "protocol"),
+        ports: (number(flow, "from"), number(flow, "to")),
+        asks: flow["asks"] == true,
+        counts: serde_json::from_value(flow["fields"].clone()).unwrap(),
+    };
+    flows.iter().map(flow).collect()
+}
+
+/// What came back to those who asked marked with `field`: to how many, and what their answers were marked with.
+fn answers(flows: &[Flow], protocol: u64, field: u8) -> (u64, Counts) {
+    let (mut count, mut answered) = (0, Counts::new());
+    let asking = |flow: &&Flow| flow.protocol == protocol && flow.asks && flow.counts.contains_key(&field);
+    for asking in flows.iter().filter(asking) {
+        count += 1;
+        let back = (asking.ports.1, asking.ports.0);
+        let answers = flows
+            .iter()
+            .filter(|flow| flow.protocol == protocol && flow.ports == back);
+        for (field, (packets, bytes)) in answers.flat_map(|flow| &flow.counts) {
+            let sum = answered.entry(*field).or_default();
+            *sum = (sum.0 + packets, sum.1 + bytes);
+        }
+    }
+    (count, answered)
+}
+
+const USES: &str = r#"
+duration = "2 s"
+baseline = "500 ms"
+drain = "1 s"
+[server]
+link = { rate = "20 Mbit/s" }
+[station.marked]
+workload = ["call", "film", "gift", "ping"]
+[station.plain]
+workload = ["voip", "probe"]
+[workload.call]
+kind = "calls"
+priority = "voice"
+[workload.film]
+kind = "pages"
+every = "500 ms"
+object_size = "20 KiB"
+priority = "video"
+[workload.gift]
+kind = "upload"
+object_size = "1 MiB"
+priority = "background"
+[workload.ping]
+kind = "probe"
+priority = "voice"
+"#;
+
+/// RFC 2474: the DSCP is the six upper bits of the field, the lower two are ECN's.
+const BACKGROUND: u8 = 8 << 2;
+const VIDEO: u8 = 40 << 2;
+const VOICE: u8 = 48 << 2;
+
+#[test]
+fn what_a_server_answers_carries_the_priority_too() {
+    for server in ["http = \"1.1\"", "http = \"2\"", "http = \"2\"\ntls = true"] {
+        let uses = USES.replace("[server]", &format!("[server]\n{server}"));
+        let run = ["run", "uses.toml", "--on", "local", "--seed", "1"];
+        let flows = captured("\"$@\"", &[("uses.toml", &uses)], &run);
+        // With the bytes of content that came at the least.
+        for (field, content) in [(VOICE, 10 * 16_384), (VIDEO, 2 * 10 * 20_480), (BACKGROUND, 0)] {
+            let (count, got) = answers(&flows, TCP, field);
+            let (packets, bytes) = got.get(&field).copied().unwrap_or_default();
+            assert!(
+                count > 0 && packets >= 10 && bytes >= content,
+                "{server} {field}: {got:?}"
+            );
+            // The wish comes with the first request. Before it there are the handshake, in TLS with a flight of content, what
+            // HTTP/2 has settled, and acknowledgements of what the request came in.
+            for (other, (packets, bytes)) in got.iter().filter(|(other, _)| **other != field) {
+                let ahead = if server.contains("tls") { 2_000 } else { 100 };
+                assert!(
+                    *other == 0 && *packets <= 16 * count && *bytes <= ahead * count,
+                    "{server} {field}: {got:?}"
+                );
+            }
+        }
+        let (count, got) = answers(&flows, UDP, VOICE);
+        // Every 50 ms one of 64 bytes; but for the welcome all are echoes of what wished.
+        assert!(
+            count == 1 && got[&VOICE].0 >= 20 && got[&0].0 <= 2 && got.len() == 2,
+            "{got:?}"
+        );
+        // Nobody else's is marked, and what has no priority is answered so.
+        let plain: u64 = flows.iter().filter_map(|flow| Some(flow.counts.get(&0)?.1)).sum();
+        assert!(plain > 10 * 16_384, "{flows:?}");
+        let marks: Vec<u8> = flows.iter().flat_map(|flow| flow.counts.keys().copied()).collect();
+        assert!(
+            marks.iter().all(|mark| [0, BACKGROUND, VIDEO, VOICE].contains(mark)),
+            "{marks:?}"
+        );
+    }
+}
+
+#[test]
+fn a_wish_holds_for_its_request_and_only_six_bits_can_be_wished() {
+    if std::fs::read_to_string("/proc/net/if_inet6").is_err() {
+        return;
+    }
+    // One connection: a wish, none, one that there is none of.
+    let script = "\"$@\" & serving=$!
+ask() { curl --silent --fail --noproxy '*' --output /dev/null \"$@\"; }
+until ask 'http://[::1]:4480/'; do kill -0 $serving || exit 1; sleep 0.05; done
+base='http://[::1]:4480/bytes'
+curl --silent --noproxy '*' --write-out '%{http_code} %{local_port} ' \"$base/50000?dscp=63\" --output /dev/null \\
+    \"$base/70000\" --output /dev/null \"$base/9?dscp=64\" --output /dev/null >codes
+cat codes >&2
+kill $serving; wait $serving; true";
+    let flows = captured(script, &[], &["serve", "--listen", "[::1]:4480"]);
+    let marked = |flow: &&Flow| flow.ports.0 == 4480 && flow.counts.contains_key(&(63 << 2));
+    let got = &flows.iter().find(marked).unwrap_or_else(|| panic!("{flows:?}")).counts;
+    let (marked, plain) = (got[&(63 << 2)].1, got[&0].1);
+    // Heads of answers are some 200 bytes.
+    assert!(
+        (50_000..51_000).contains(&marked) && (70_000..71_500).contains(&plain),
+        "{got:?}"
+    );
+    assert_eq!(got.len(), 2, "{got:?}");
+}
