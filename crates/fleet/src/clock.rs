@@ -4,7 +4,8 @@
 //! shows the offset wrong by `(d₁ − d₂)/2`, which is at most half its round trip, however unequal the two are. Of many
 //! exchanges the third with the shortest round trips are kept; the mean of their offsets is then wrong by at most
 //! half the mean of their round trips, also when the clocks drift apart steadily meanwhile. (Half the best round trip
-//! is the least that can be said; what the others add to it is the spread.)
+//! is the least that can be said; what the others add to it is the spread.) A clock that was set, or slept, between two of
+//! them is another clock: only what came after counts.
 //!
 //! Pure: stamps are arguments.
 
@@ -102,6 +103,11 @@ impl Exchange {
         there + back
     }
 
+    /// When it was, by our clock, doubled to stay whole.
+    fn doubled_middle(&self) -> i128 {
+        i128::from(self.sent.0) + i128::from(self.returned.0)
+    }
+
     /// How much the round trip can be wrong because the far clock measured a part of it.
     fn slack(&self) -> i128 {
         (i128::from(self.answered.0) - i128::from(self.received.0)) * MAX_DRIFT_PPM / 1_000_000
@@ -115,6 +121,7 @@ pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
         .iter()
         .filter_map(|exchange| exchange.round_trip().map(|trip| (trip, exchange)))
         .collect();
+    let usable = since_jump(&mut usable);
     usable.sort_by_key(|(trip, _)| *trip);
     let count = usable.len();
     let best = &usable[..count.div_ceil(3)];
@@ -122,7 +129,7 @@ pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
     let used = i128::try_from(best.len()).expect("a slice's length");
     let sum = |part: &dyn Fn(&(Duration, &Exchange)) -> i128| best.iter().map(part).sum::<i128>();
     let offset = sum(&|(_, exchange)| exchange.doubled_offset()).div_euclid(2 * used);
-    let middle = sum(&|(_, e)| i128::from(e.sent.0) + i128::from(e.returned.0)).div_euclid(2 * used);
+    let middle = sum(&|(_, exchange)| exchange.doubled_middle()).div_euclid(2 * used);
     let trips = sum(&|(trip, exchange)| i128::from(trip.as_nanos()) + exchange.slack());
     // Two roundings down above, at most a nanosecond each.
     let error = trips.unsigned_abs().div_ceil(2 * used.unsigned_abs()) + 2;
@@ -134,6 +141,26 @@ pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
         used: best.len(),
         exchanges: count,
     })
+}
+
+/// Those after the last jump of either clock: each exchange leaves the offset an interval as wide as its round trip, which widens by
+/// the drift until the next; where no offset is in all of them any more, there was one.
+fn since_jump<'a, 'b>(usable: &'a mut [(Duration, &'b Exchange)]) -> &'a mut [(Duration, &'b Exchange)] {
+    let (mut first, mut common, mut before): (usize, Option<(i128, i128)>, i128) = (0, None, 0);
+    for (index, (trip, exchange)) in usable.iter().enumerate() {
+        // All doubled.
+        let (offset, at) = (exchange.doubled_offset(), exchange.doubled_middle());
+        let half = i128::from(trip.as_nanos()) + exchange.slack() + 2;
+        let drifted = (at - before).abs() * MAX_DRIFT_PPM / 1_000_000 + 2;
+        let (least, most) = (offset - half, offset + half);
+        let within = common.map(|(low, high)| ((low - drifted).max(least), (high + drifted).min(most)));
+        common = within.filter(|(low, high)| low <= high).or_else(|| {
+            first = index;
+            Some((least, most))
+        });
+        before = at;
+    }
+    &mut usable[first..]
 }
 
 impl Estimate {
@@ -259,6 +286,36 @@ mod tests {
             None,
             "an offset that no stamp can hold"
         );
+    }
+
+    /// 10 there, 10 back, 2 ms apart. After the fourth the far clock is set back by a second; the best third of all would be
+    /// 2 of 6, one of each side.
+    #[test]
+    fn exchanges_with_another_clock_do_not_count() {
+        let at = |number: i64, offset: i64| {
+            let sent = number * 2_000_000;
+            exchange(sent, sent + 10 + offset, sent + 15 + offset, sent + 25)
+        };
+        let set = |number: i64| at(number, if number < 4 { 5_000 } else { 5_000 - 1_000_000_000 });
+        let exchanges: Vec<Exchange> = (0..6).map(set).collect();
+        let got = estimate(&exchanges).unwrap();
+        assert_eq!((got.offset, got.exchanges, got.used), (5_000 - 1_000_000_000, 2, 1));
+        assert_eq!(got.error, Duration::from_nanos(12), "half of 20, and 2 for rounding");
+        // One that says little stands between: the jump is found all the same.
+        let mut wide = exchanges.clone();
+        wide.insert(4, exchange(7_000_000, 7_000_000, 7_000_000, 2_007_000_000));
+        assert_eq!(estimate(&wide).unwrap().offset, 5_000 - 1_000_000_000);
+        // In the middle of an exchange: its stamps contradict each other, or it says nothing that the next doesn't.
+        let torn = [
+            set(3),
+            exchange(7_000_000, 7_005_010, 7_005_015 - 1_000_000_000, 7_000_025),
+            set(4),
+            set(5),
+        ];
+        assert_eq!(estimate(&torn).unwrap().offset, 5_000 - 1_000_000_000);
+        // What a clock may drift is no jump: 100 µs in a second.
+        let drifting: Vec<Exchange> = (0..500).map(|number| at(number, number * 200)).collect();
+        assert_eq!(estimate(&drifting).unwrap().exchanges, 500);
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::protocol::standing::LateEnd;
 use crate::protocol::{self, Done, HealthMessage, Pong, Progress, ToController, ToParticipant, Welcome};
 use dial::Dial;
 use line::{Incoming, Line};
+use netburn_linux::clock::slept;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::Duration;
@@ -68,6 +69,8 @@ pub(crate) struct Conversation<D> {
     /// The stations it speaks for, which what it has to say of itself is about.
     stations: Vec<u16>,
     running: bool,
+    /// How long this machine had slept when that was last looked at.
+    slept: Duration,
     /// Since when the run is unknown where it is looked for.
     unheld: Option<Instant>,
     flushed: Instant,
@@ -167,6 +170,7 @@ impl<D: Dial> Conversation<D> {
             outbox,
             stations: Vec::new(),
             running: false,
+            slept: slept(),
             unheld: None,
             flushed: Instant::now(),
             progressed: Instant::now(),
@@ -237,6 +241,7 @@ impl<D: Dial> Conversation<D> {
                 self.progressed = Instant::now();
                 let (at, waiting) = (clock.now().as_nanos(), self.outbox.waiting());
                 self.murmur(ToController::Progress(Progress { at, waiting }));
+                self.notice_sleep(clock, slept());
             }
             self.send_rows()?;
             if over.is_some() && self.outbox.waiting() == 0 {

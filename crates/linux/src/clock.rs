@@ -74,6 +74,33 @@ fn read() -> i64 {
     i64::try_from(origin.elapsed().as_nanos()).unwrap_or(i64::MAX)
 }
 
+/// How long this machine has slept since it was started (suspend to memory or disk), to within a millisecond: by so much its
+/// monotonic clock is behind others' (CLOCK_BOOTTIME less CLOCK_MONOTONIC). Elsewhere than on Linux nothing.
+#[must_use]
+pub fn slept() -> Duration {
+    slept_by(2).unwrap_or(Duration::ZERO)
+}
+
+#[cfg(target_os = "linux")]
+fn slept_by(tries: u32) -> Option<Duration> {
+    const CLOSE: Duration = Duration::from_millis(1);
+    let before = Monotonic::now();
+    let awake_and_asleep = crate::cpu::read_clock(libc::CLOCK_BOOTTIME).ok()?;
+    let after = Monotonic::now();
+    // Whoever takes the processor away between the readings would count as sleep: the least that it can have been.
+    match after.checked_since(before).is_some_and(|apart| apart < CLOSE) || tries == 0 {
+        true => Monotonic(awake_and_asleep)
+            .checked_since(after)
+            .or(Some(Duration::ZERO)),
+        false => slept_by(tries - 1),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn slept_by(_tries: u32) -> Option<Duration> {
+    None
+}
+
 /// The hour of the day where this machine stands, 0 to 23; where that isn't known, that of UTC.
 #[must_use]
 pub fn local_hour() -> u8 {

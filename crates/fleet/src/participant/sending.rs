@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// The shortest sleep that is told: no clock is known better than this over a device's network.
+const NAP: Duration = Duration::from_millis(10);
+
 /// Until the connection takes another message; never where there is nothing to send.
 pub(super) async fn has_room(room: Option<mpsc::Sender<ToController>>) {
     let room = match &room {
@@ -46,6 +49,21 @@ impl<D: Dial> Conversation<D> {
         if let Err(error) = self.outbox.seal() {
             let what = format!(
                 "the agent's disk takes no more results ({error}); up to {MEMORY} rows are kept in its memory instead"
+            );
+            tracing::warn!("{what}");
+            self.tell(clock, EventKind::Warning, &what);
+        }
+    }
+
+    /// This machine has slept for `slept` in all: says so where that is more than it was. Its clock stood still meanwhile, so
+    /// that everything after is that much late by everybody else's.
+    pub(super) fn notice_sleep(&mut self, clock: RunClock, slept: Duration) {
+        let longer = slept.checked_sub(self.slept).filter(|longer| *longer >= NAP);
+        if let Some(longer) = longer {
+            self.slept = slept;
+            let what = format!(
+                "the device slept for {}: its clock stood still, and what it measured from here on came that much later",
+                Duration::from_millis((longer.as_nanos() + NAP.as_nanos() / 2) / NAP.as_nanos() * 10)
             );
             tracing::warn!("{what}");
             self.tell(clock, EventKind::Warning, &what);

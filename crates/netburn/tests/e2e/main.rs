@@ -5,6 +5,7 @@
 
 mod bad_days;
 mod browser;
+mod clocks;
 mod common;
 mod compared;
 mod comparing;

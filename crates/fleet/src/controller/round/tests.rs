@@ -1,5 +1,6 @@
 //! Rounds in virtual time, with participants that a test speaks for.
 
+mod jumps;
 mod patience;
 
 use super::*;
@@ -16,6 +17,8 @@ struct Rig {
     now: Stamp,
     /// Who answers pings.
     here: Vec<ConnectionId>,
+    /// Whose clock is set at which instant of ours, by so much.
+    jumps: Vec<(Stamp, ConnectionId, i64)>,
     /// Who shows signs of life.
     alive: Vec<ConnectionId>,
     sent: Vec<(ConnectionId, ToParticipant)>,
@@ -122,6 +125,7 @@ impl Rig {
             round: Round::new(now, Rig::setup(patience)),
             now,
             here: vec![],
+            jumps: vec![],
             alive: vec![],
             sent: vec![],
             closed: vec![],
@@ -196,7 +200,7 @@ impl Rig {
             match output {
                 Output::Send(id, ToParticipant::Ping(Ping { id: ping })) if self.here.contains(&id) => {
                     // 100 µs there, 300 back.
-                    let arrived = self.now.0 + 100_000 + AHEAD * i64::try_from(id.0 % 10).unwrap();
+                    let arrived = self.theirs(id, self.now.offset(100_000));
                     let pong = Pong {
                         id: ping,
                         received: arrived,
@@ -216,6 +220,12 @@ impl Rig {
                 Output::Warn(_) => {}
             }
         }
+    }
+
+    /// What the clock of a participant says.
+    fn theirs(&self, id: ConnectionId, now: Stamp) -> i64 {
+        let set = self.jumps.iter().filter(|(at, whose, _)| *at <= now && *whose == id);
+        now.0 + AHEAD * i64::try_from(id.0 % 10).unwrap() + set.map(|(_, _, by)| by).sum::<i64>()
     }
 
     /// Lets time pass, with signs of life from those who give them.
@@ -621,6 +631,28 @@ fn rows_that_cannot_be_kept_end_the_round_and_are_not_put_out() {
     rig.pass(10 * SECOND);
     assert_eq!(rig.rows.len(), before);
     assert!(!rig.finish().unwrap().interrupted);
+}
+
+#[test]
+fn rows_that_cannot_be_kept_stay_with_devices_that_keep_them() {
+    let mut rig = Rig::with(Patience::fleet(Duration::from_secs(30)));
+    rig.join(SERVER, Role::Server, "server");
+    rig.join(LAPTOP, Role::Agent, "laptop");
+    rig.join(TV, Role::Agent, "tv");
+    rig.make_ready();
+    rig.pass(5 * SECOND);
+    rig.say(LAPTOP, rows(1, 0));
+    rig.round.handle_synced();
+    rig.round.handle_unkept(rig.now);
+    rig.say(LAPTOP, rows(2, 0));
+    rig.round.handle_synced();
+    rig.pass(10 * SECOND);
+    let acks = rig.sent.iter().filter_map(|(_, message)| match message {
+        ToParticipant::Ack(ack) => Some(ack.sequence),
+        _ => None,
+    });
+    assert_eq!(acks.collect::<Vec<_>>(), [1]);
+    rig.finish().unwrap();
 }
 
 #[test]

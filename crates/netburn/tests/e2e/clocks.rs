@@ -1,0 +1,173 @@
+//! Agents whose clocks are set, stand still or begin anew in the middle of a run.
+
+use crate::common::{Running, start, station};
+use crate::fleet::{Fleet, end, operations, summary};
+use netburn_record::{Clock, EventKind, Row, Run};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+const SECOND: i64 = 1_000_000_000;
+
+/// The clocks of one device.
+struct Clocks(PathBuf);
+
+impl Clocks {
+    fn new(fleet: &Fleet) -> Clocks {
+        Clocks(fleet.bench.write("clocks", [0; 24]))
+    }
+
+    /// From now on the wall clock says so much more than it should, in ns.
+    fn set_wall(&self, by: i64) {
+        self.set(0, by);
+    }
+
+    /// The device has slept so long until now: its monotonic clock stood still.
+    fn slept(&self, nanos: i64) {
+        self.set(1, -nanos);
+    }
+
+    fn set(&self, which: u64, nanos: i64) {
+        let file = std::fs::File::options().write(true).open(&self.0).unwrap();
+        file.write_all_at(&nanos.to_ne_bytes(), which * 8).unwrap();
+    }
+
+    /// An agent that lives by them, and has joined.
+    fn agent(&self, fleet: &Fleet, name: &str) -> Running {
+        let (library, source) = (fleet.bench.path("clock.so"), include_str!("clock.c"));
+        let source = fleet.bench.write("clock.c", source);
+        let made = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"])
+            .args([&library, &source])
+            .status();
+        assert!(made.unwrap().success());
+        let mut command = fleet.joining(name, fleet.url(), &[]);
+        command.env("LD_PRELOAD", &library).env("CLOCKS", &self.0);
+        let mut agent = start(command);
+        agent.wait_for("the agent to join", |agent| {
+            agent.said().contains("is in the fleet `home`")
+        });
+        agent
+    }
+}
+
+/// What the record says of an agent's clock.
+fn clock(fleet: &Fleet, name: &str) -> Clock {
+    let run = Run::open(&fleet.bench.path("kept")).unwrap();
+    run.clocks().iter().find(|clock| clock.name == name).unwrap().clone()
+}
+
+fn warnings(fleet: &Fleet) -> Vec<String> {
+    let mut said = Vec::new();
+    let run = Run::open(&fleet.bench.path("kept")).unwrap();
+    run.rows(&mut |row| match row {
+        Row::Event(event) if event.kind == EventKind::Warning && !event.text.contains("Wi-Fi") => said.push(event.text),
+        _ => {}
+    })
+    .unwrap();
+    said
+}
+
+/// A board without a battery begins in 1974; in the middle of the run it learns the time, and is then set back by a day.
+#[test]
+fn a_wall_clock_that_is_set_in_the_middle_changes_nothing() {
+    let fleet = Fleet::new();
+    let clocks = Clocks::new(&fleet);
+    clocks.set_wall(-52 * 365 * 86_400 * SECOND);
+    let (alpha, beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_millis(700));
+    clocks.set_wall(0);
+    std::thread::sleep(Duration::from_millis(700));
+    clocks.set_wall(-86_400 * SECOND);
+    let found = summary(&run.finish());
+    for name in ["caller", "reader"] {
+        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+        assert_eq!(clock(&fleet, name).jump_ns, None);
+    }
+    assert_eq!(warnings(&fleet), Vec::<String>::new());
+    let said = end(alpha).stderr;
+    assert!(said.contains("its results are delivered"), "{said}");
+    end(beta);
+}
+
+#[test]
+fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
+    let fleet = Fleet::new();
+    let clocks = Clocks::new(&fleet);
+    let (alpha, _beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_millis(500));
+    alpha.signal("STOP");
+    std::thread::sleep(Duration::from_secs(2));
+    clocks.slept(2 * SECOND);
+    alpha.signal("CONT");
+    let found = summary(&run.finish().expect(3));
+    // It does its part to the end, by its own clock.
+    for name in ["caller", "reader"] {
+        assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
+    }
+    let caller = station(&found, "caller");
+    assert_eq!(caller["verdict"], "inconclusive", "{caller:#}");
+    assert!(
+        caller["reasons"].to_string().contains("behind during the run"),
+        "{caller:#}"
+    );
+    let reader = station(&found, "reader")["reasons"].to_string();
+    assert!(!reader.contains("during the run"), "{reader}");
+    let jump = clock(&fleet, "caller").jump_ns.unwrap();
+    assert!((-2_100_000_000..=-1_900_000_000).contains(&jump), "{jump}");
+    assert_eq!(clock(&fleet, "reader").jump_ns, None);
+    let said = warnings(&fleet);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("the device slept for 2 s: its clock stood still"),
+        "{said:?}"
+    );
+}
+
+/// A device that was started anew: its monotonic clock is another, in a time namespace.
+#[test]
+fn a_device_that_starts_anew_is_another_agent_with_the_same_disk() {
+    let fleet = Fleet::new();
+    let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"6s\""]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    beta.signal("KILL");
+    beta.finish().expect(128 + 9);
+    let ahead = [
+        "--time",
+        "--fork",
+        "--kill-child",
+        "--monotonic",
+        "500000",
+        "--boottime",
+        "500000",
+    ];
+    let join = ["fleet", "join", fleet.url(), "--name", "beta"];
+    let mut again = fleet.bench.inside(&ahead, "exec \"$@\"", join);
+    again.env("NETBURN_STATE", fleet.bench.path("beta"));
+    let _beta = start(again);
+    run.wait_for("the news", |run| {
+        run.said()
+            .contains("agent reader (beta) was lost: it ended before its part was done, and was started again")
+    });
+    let found = summary(&run.finish().expect(3));
+    assert!((8..40).contains(&operations(&found, "reader")), "{found:#}");
+    assert!((44..=47).contains(&operations(&found, "caller")), "{found:#}");
+    assert_eq!(clock(&fleet, "caller").jump_ns, None);
+    let mut latest = 0;
+    let record = Run::open(&fleet.bench.path("kept")).unwrap();
+    record
+        .rows(&mut |row| {
+            if let Row::Interval(row) = row {
+                latest = latest.max(row.at.as_nanos());
+            }
+        })
+        .unwrap();
+    assert!(latest < 8 * SECOND, "nothing is placed by another clock: {latest}");
+}
