@@ -33,6 +33,16 @@ pub fn is_root() -> bool {
     false
 }
 
+/// The number of this process's effective user; 0 where there are no such.
+#[must_use]
+pub fn user() -> u32 {
+    #[cfg(unix)]
+    // SAFETY: geteuid(2) takes nothing and always succeeds.
+    return unsafe { libc::geteuid() };
+    #[cfg(not(unix))]
+    0
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {

@@ -157,11 +157,13 @@ fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
     // The token travels in standard input: arguments can be read by everybody on that machine.
     let keep = "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \
                 cat >\"$HOME/.config/netburn/join.env\"; set -a; . \"$HOME/.config/netburn/join.env\"; set +a; ";
+    // One that was started before gives way, whoever starts the next.
+    let instead = "state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
+                   if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\"; fi; ";
     let remote = match args.service {
-        true => format!("{keep} exec {netburn} fleet join --install{options}"),
+        true => format!("{keep} {netburn} fleet join --install{options}; {instead} rm -f \"$state/deployed.pid\""),
         false => format!(
-            "{keep} state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
-             if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\"; fi; \
+            "{keep} {instead} \
              (trap '' HUP; exec {netburn} fleet join{options}) >\"$state/agent.log\" 2>&1 </dev/null & \
              echo $! >\"$state/deployed.pid\"; sleep 1; \
              kill -0 $! 2>/dev/null || {{ cat \"$state/agent.log\" >&2; exit 95; }}"

@@ -19,6 +19,9 @@ pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
 /// Everything is written below this folder, and nothing is started: for those who make images of systems, and for tests.
 const ROOT: &str = "NETBURN_INSTALL_ROOT";
 
+/// Where a user's own systemd listens.
+const RUNTIME: &str = "XDG_RUNTIME_DIR";
+
 /// Where things go.
 #[derive(Debug)]
 struct Places {
@@ -69,9 +72,9 @@ pub(crate) fn install(args: &JoinArgs) -> Result<Ended, Stop> {
         return Ok(Ended::Ran);
     }
     for words in places.kind.to_start() {
-        done(words)?;
+        run(words).map_err(|why| Stop::NotMeasured(format!("{why}{}", places.kind.unstarted())))?;
     }
-    if places.kind == Kind::SystemdUser && run(&["loginctl", "enable-linger"]).is_err() {
+    if places.kind == Kind::SystemdUser && run(&["loginctl", "--no-ask-password", "enable-linger"]).is_err() {
         say("it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER");
     }
     say(&format!(
@@ -222,19 +225,28 @@ impl Places {
     }
 }
 
-/// Runs a command that has to succeed.
-fn done(words: &[&str]) -> Result<(), Stop> {
-    run(words).map_err(Stop::NotMeasured)
-}
-
+/// Runs a command that has to succeed, and that asks nobody for a password.
 fn run(words: &[&str]) -> Result<(), String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+    if let Some(folder) = runtime_folder() {
+        command.env(RUNTIME, folder);
+    }
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{}` failed ({status})", words.join(" "))),
         Err(error) => Err(format!("`{}`: {error}", words.join(" "))),
     }
+}
+
+/// Where a user's own systemd is reached, where the session doesn't say and it runs (pam_systemd(8)): a login over SSH without PAM,
+/// or a shell of `su`.
+fn runtime_folder() -> Option<PathBuf> {
+    if netburn_linux::process::is_root() || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {
+        return None;
+    }
+    let folder = PathBuf::from(format!("/run/user/{}", netburn_linux::process::user()));
+    folder.join("systemd").is_dir().then_some(folder)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

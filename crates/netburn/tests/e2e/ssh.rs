@@ -15,10 +15,32 @@ struct Sshd {
     log: PathBuf,
 }
 
+/// Who logs in there.
+struct Account {
+    name: String,
+    home: String,
+    /// Their authorized_keys: our key.
+    keys: String,
+    /// More of the session's environment.
+    environment: &'static str,
+}
+
 impl Sshd {
-    /// Starts one with more lines in its settings; `script` runs before it, as root in a mount namespace of its own where there are
+    /// Starts one for this user, with more lines in its settings; `script` runs before it, as root in a mount namespace of its own where there are
     /// rights to that, in the bench's folder.
     fn start(bench: &Bench, settings: &str, script: &str) -> Sshd {
+        let user = Command::new("id").arg("-un").output().unwrap().stdout;
+        let account = Account {
+            name: String::from_utf8(user).unwrap().trim().to_owned(),
+            home: bench.path("ssh/home").display().to_string(),
+            keys: bench.path("ssh/id.pub").display().to_string(),
+            environment: "",
+        };
+        Sshd::start_for(bench, &account, settings, script)
+    }
+
+    /// The same for somebody else.
+    fn start_for(bench: &Bench, account: &Account, settings: &str, script: &str) -> Sshd {
         let folder = bench.path("ssh");
         std::fs::create_dir(&folder).unwrap();
         for key in ["host", "id"] {
@@ -30,21 +52,23 @@ impl Sshd {
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let at = |name: &str| folder.join(name).display().to_string();
-        let user = Command::new("id").arg("-un").output().unwrap().stdout;
-        let user = String::from_utf8(user).unwrap();
-        let home = at("home");
-        std::fs::create_dir(&home).unwrap();
+        let Account {
+            name,
+            home,
+            keys,
+            environment,
+        } = account;
+        std::fs::create_dir(at("home")).unwrap();
         let server = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\n\
-             PermitRootLogin yes\nSetEnv HOME={home}\n{settings}\n",
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {keys}\nStrictModes no\n\
+             PermitRootLogin yes\nSetEnv HOME={home} {environment}\n{settings}\n",
             at("host"),
-            at("id.pub")
         );
         std::fs::write(at("sshd_config"), server).unwrap();
         let client = format!(
             "Host there\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n \
              StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n GlobalKnownHostsFile /dev/null\n LogLevel ERROR\n",
-            user.trim(),
+            name,
             at("id")
         );
         std::fs::write(at("ssh_config"), client).unwrap();
@@ -205,6 +229,198 @@ fn a_host_that_lets_nobody_in_is_told() {
     assert!(ended.out().contains("no login without a question"), "{}", ended.out());
     let ended = finish(bench.netburn(["fleet", "check", "-oProxyCommand=true"]));
     assert_ne!(ended.code(), 0, "an option is no host");
+}
+
+/// A plain user of the other machine, known there alone.
+const GUEST: &str = "61234";
+
+/// What makes the other machine: with the user, and what would ask for a password in the way.
+const MACHINE: &str = r#"
+mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/guest /mnt/bin
+cp id.pub /mnt/id.pub
+chmod 644 /mnt/id.pub
+chown 61234:61234 /mnt/guest
+cp /etc/passwd passwd
+echo 'netburn-guest:*:61234:61234::/mnt/guest:/bin/sh' >>passwd
+mount --bind passwd /etc/passwd
+for asks in sudo su pkexec doas; do printf '#!/bin/sh
+echo "$0 $*" >>/mnt/guest/asked
+exit 1
+' >/mnt/bin/$asks; done
+cat >/mnt/bin/systemctl <<'END'
+#!/bin/sh
+# A user's systemd, as far as it is asked to do something here.
+[ "$1" = --user ] || exit 1
+[ "$XDG_RUNTIME_DIR" = /run/user/61234 ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }
+echo "$*" >>/mnt/guest/systemctl.log
+[ "$2" = restart ] || exit 0
+unit=$HOME/.config/systemd/user/$3
+. "$(sed -n 's/^EnvironmentFile=//p' "$unit")"
+export NETBURN_FLEET_URL
+command=$(sed -n 's/^ExecStart=//p' "$unit")
+# As Restart=always has it.
+setsid sh -c "until $command; do sleep 0.2; done" >/mnt/guest/service.log 2>&1 </dev/null &
+END
+printf '#!/bin/sh
+[ "$1" = --no-ask-password ]
+' >/mnt/bin/loginctl
+chmod 755 /mnt/bin/*
+"#;
+
+/// What runs as the plain user ends with the test, whatever becomes of it.
+struct Guests;
+
+impl Guests {
+    /// Their agents.
+    fn all() -> Vec<u32> {
+        let is_agent = |pid: &u32| {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.starts_with("/mnt/guest/.local/bin/netburn")
+        };
+        Guests::processes().into_iter().filter(is_agent).collect()
+    }
+
+    fn processes() -> Vec<u32> {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let guests = entries.filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+            let of_guest = status
+                .lines()
+                .any(|line| line.split_whitespace().take(2).eq(["Uid:", GUEST]));
+            let ended = status.contains("State:\tZ");
+            (of_guest && !ended).then_some(pid)
+        });
+        guests.collect()
+    }
+
+    fn wait_for(count: usize) -> Vec<u32> {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let all = Guests::all();
+            if all.len() == count {
+                return all;
+            }
+            assert!(Instant::now() < until, "{count} processes were expected: {all:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Guests {
+    fn drop(&mut self) {
+        for _ in 0..100 {
+            let all = Guests::processes();
+            for pid in &all {
+                let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).status();
+            }
+            if all.is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whoever isn't root there needs nobody's leave: the binary and all that belongs to it are below the home, the agent is
+/// theirs, and the service is that of their own systemd. (Where the tests' user isn't root, every test here is one of this.)
+#[test]
+fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
+    if !is_root() {
+        return;
+    }
+    let bench = Bench::new();
+    let account = Account {
+        name: "netburn-guest".to_owned(),
+        home: "/mnt/guest".to_owned(),
+        keys: "/mnt/id.pub".to_owned(),
+        environment: "PATH=/mnt/bin:/usr/bin:/bin",
+    };
+    let _guests = Guests;
+    let sshd = Sshd::start_for(&bench, &account, "UsePAM no", MACHINE);
+    let config = sshd.config.to_str().unwrap();
+    let mut serve = crate::common::start(bench.netburn(["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
+    serve.wait_for("an address", |serve| serve.printed().contains("http://"));
+    let there = ["fleet", "deploy", "there", "--name", "kitchen", "--ssh-config", config];
+    let ended = finish(bench.netburn(there)).expect(0);
+    assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
+    serve.wait_for("the member", |serve| serve.said().contains("+ kitchen"));
+    let machine = PathBuf::from(format!("/proc/{}/root", sshd.child.id()));
+    let home = machine.join("mnt/guest");
+    for (path, mode) in [
+        (".local/bin/netburn", 0o755),
+        (".config/netburn/join.env", 0o600),
+        (".local/state/netburn/agent.log", 0o600),
+    ] {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::metadata(home.join(path)).unwrap();
+        assert_eq!(
+            (found.uid().to_string().as_str(), found.mode() & 0o777),
+            (GUEST, mode),
+            "{path}"
+        );
+    }
+    let plain = Guests::wait_for(1)[0];
+    // Without anything that starts services, that is said.
+    let service = [&there[..], &["--service"]].concat();
+    let ended = finish(bench.netburn(&service)).expect(3);
+    assert!(
+        ended.stderr.contains("neither systemd nor procd runs here"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(Guests::all(), [plain], "what runs goes on");
+    // With a systemd of the user's own, which a login without PAM doesn't know the way to.
+    let inside = |script: &str| {
+        let mut command = Command::new("nsenter");
+        command.args([
+            "--mount",
+            "--target",
+            &sshd.child.id().to_string(),
+            "--",
+            "sh",
+            "-ec",
+            script,
+        ]);
+        assert!(command.status().unwrap().success());
+    };
+    inside("mkdir -p /run/systemd/system");
+    let ended = finish(bench.netburn(&service)).expect(3);
+    assert!(
+        ended.stderr.contains("sudo loginctl enable-linger USER"),
+        "{}",
+        ended.stderr
+    );
+    inside("mkdir -p /run/user/61234/systemd; chown -R 61234 /run/user/61234");
+    let ended = finish(bench.netburn(&service)).expect(0);
+    assert!(
+        ended.stderr.contains("was there, installed as a service"),
+        "{}",
+        ended.stderr
+    );
+    serve.wait_for("the service in its place", |_| {
+        let all = Guests::all();
+        all.len() == 1 && all != [plain]
+    });
+    serve.wait_for("the member again", |serve| {
+        serve.said().matches("+ kitchen").count() == 2
+    });
+    let log = std::fs::read_to_string(home.join("systemctl.log")).unwrap();
+    assert!(
+        log.contains("--user daemon-reload") && log.contains("--user enable netburn-agent.service"),
+        "{log}"
+    );
+    let unit = std::fs::read_to_string(home.join(".config/systemd/user/netburn-agent.service")).unwrap();
+    assert!(
+        unit.contains("ExecStart=/mnt/guest/.local/bin/netburn fleet join --name kitchen"),
+        "{unit}"
+    );
+    assert!(!home.join("asked").exists(), "nobody is asked for a password");
+    signal(Guests::wait_for(1)[0], "TERM");
+    Guests::wait_for(0);
+    serve.signal("INT");
+    serve.finish();
 }
 
 /// It is copied, started, and in the fleet: over one connection.

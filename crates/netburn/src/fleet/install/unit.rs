@@ -41,6 +41,17 @@ impl Kind {
         }
     }
 
+    /// What to do when that doesn't work, behind what didn't.
+    pub(super) const fn unstarted(self) -> &'static str {
+        match self {
+            Kind::SystemdUser => {
+                "; all is written. A user's systemd runs while the user is logged in, and always after `sudo loginctl \
+                 enable-linger USER`: then `systemctl --user enable --now netburn-agent`"
+            }
+            Kind::Systemd | Kind::Procd => "",
+        }
+    }
+
     /// What ends it, before it is removed.
     pub(super) const fn to_stop(self) -> &'static [&'static [&'static str]] {
         match self {
