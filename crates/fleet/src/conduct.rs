@@ -105,6 +105,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         patience: Patience::fleet(JOIN),
     };
     let lasts = plan.baseline + plan.duration + plan.drain + AROUND;
+    let everybody: BTreeSet<String> = casting.parts.iter().map(|part| part.name.clone()).collect();
     let hold = Hold {
         run: run.clone(),
         port: address.port(),
@@ -150,7 +151,8 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let result = controller.run(setup, around).await;
     let missing = match &result {
         Ok(outcome) => outcome.lost.iter().map(|(name, _)| name.clone()).collect(),
-        Err(_) => BTreeSet::new(),
+        // Nobody knows how much of whose results there was no room for.
+        Err(_) => everybody,
     };
     keeper.end(missing).await;
     let_go(children, LEAVE).await;

@@ -11,6 +11,7 @@
 
 mod intake;
 mod job;
+mod short;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use crate::protocol::{self, Refused};
 use crate::spool::{About, SpoolFolder, Writer, is_run};
 use netburn_record::UnixTime;
 use serde::{Deserialize, Serialize};
+use short::{Short, is_full};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
@@ -75,6 +77,10 @@ pub struct Desk {
     working: bool,
     /// Jobs that found their folder in use, and wait for it.
     put_off: Vec<Job>,
+    /// What there was no room for, by member and run.
+    short: BTreeMap<(String, String), Short>,
+    /// How many times it is synced until that is tried again.
+    until_tried: u32,
 }
 
 /// The results of one part on their way.
@@ -111,6 +117,8 @@ impl Desk {
             jobs: VecDeque::new(),
             working: false,
             put_off: Vec::new(),
+            short: BTreeMap::new(),
+            until_tried: 0,
         })
     }
 
@@ -152,7 +160,8 @@ impl Desk {
     /// deliver what isn't. Of runs that are held, or that nobody knows here, nothing is said.
     pub fn offer(&mut self, member: &str, waiting: &[Waiting]) -> Vec<ToMember> {
         let mut said = Vec::new();
-        for Waiting { run, name, .. } in waiting {
+        for offered in waiting {
+            let Waiting { run, name, .. } = offered;
             let Some(registration) = self.runs.get(run).filter(|_| !self.held.contains(run)) else {
                 continue;
             };
@@ -175,7 +184,12 @@ impl Desk {
                     }
                     said.push(ToMember::Deliver(Deliver { run: run.clone() }));
                 }
-                Err(error) => said.push(refused(&Refusal::NoRoom(run.clone(), error.to_string()))),
+                Err(error) => {
+                    if is_full(&error) {
+                        self.fall_short(member, Short::Results(offered.clone()));
+                    }
+                    said.push(refused(&Refusal::NoRoom(run.clone(), error.to_string())));
+                }
             }
         }
         said
@@ -186,19 +200,25 @@ impl Desk {
     pub fn late(&mut self, member: &str, late: Late) -> Option<ToMember> {
         let run = late.run.clone();
         let key = (member.to_owned(), run.clone());
+        let mut full = None;
         let taken = (|| {
             let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
             let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run.clone()))?;
-            if let Some(rows) = coming.intake.handle(late)? {
-                let written = writer.rows(&rows);
-                written.map_err(|error| Refusal::NoRoom(run.clone(), error.to_string()))?;
-            }
-            Ok(())
+            let Some(rows) = coming.intake.handle(late)? else {
+                return Ok(());
+            };
+            writer.rows(&rows).map_err(|error| {
+                full = is_full(&error).then(|| coming.waiting());
+                Refusal::NoRoom(run.clone(), error.to_string())
+            })
         })();
         match taken {
             Ok(()) => None,
             Err(refusal) => {
                 self.coming.remove(&key);
+                if let Some(waiting) = full {
+                    self.fall_short(member, Short::Results(waiting));
+                }
                 Some(refused(&refusal))
             }
         }
@@ -213,7 +233,11 @@ impl Desk {
         };
         let mut writer = coming.writer.take()?;
         if let Err(error) = writer.end(&end) {
+            let waiting = coming.waiting();
             self.coming.remove(&key);
+            if is_full(&error) {
+                self.fall_short(member, Short::Results(waiting));
+            }
             return Some(refused(&Refusal::NoRoom(end.run, error.to_string())));
         }
         // The job opens it anew, and needs its lock.
@@ -235,12 +259,14 @@ impl Desk {
     pub fn gone(&mut self, member: &str) {
         self.coming
             .retain(|(of, _), coming| of != member || coming.writer.is_none());
+        self.short
+            .retain(|(of, _), short| of != member || matches!(short, Short::Record(_)));
     }
 
     /// Makes what came last until the disk is: to whom it is to be said that it is kept.
     pub fn sync(&mut self) -> Vec<(String, ToMember)> {
         self.jobs.extend(self.put_off.drain(..));
-        let mut said = Vec::new();
+        let mut said = self.make_good();
         for ((member, run), coming) in &mut self.coming {
             let Some(writer) = &mut coming.writer else { continue };
             let sequence = writer.messages();
@@ -272,6 +298,10 @@ impl Desk {
             // Somebody else has the folder for the moment.
             Err(netburn_record::Error::Live(_)) => {
                 self.put_off.push(job);
+                None
+            }
+            Err(netburn_record::Error::Io { source, .. }) if is_full(&source) => {
+                self.fall_short(&member, Short::Record(job));
                 None
             }
             Err(error) => {
@@ -316,6 +346,17 @@ impl Desk {
             let _ = std::fs::remove_file(temporary);
         }
         written
+    }
+}
+
+impl Coming {
+    /// As its member would offer it.
+    fn waiting(&self) -> Waiting {
+        Waiting {
+            run: self.intake.run().to_owned(),
+            name: self.intake.name().to_owned(),
+            messages: 0,
+        }
     }
 }
 

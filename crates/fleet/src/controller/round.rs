@@ -325,8 +325,12 @@ impl Round {
         }
     }
 
-    /// All rows put out so far are safe: they are acknowledged.
+    /// All rows put out so far are safe: they are acknowledged. Where participants keep what isn't, nothing is any more once
+    /// rows [can't be kept](Self::handle_unkept): what they have brought since went nowhere.
     pub fn handle_synced(&mut self) {
+        if !self.keeping && self.setup.patience.returns {
+            return;
+        }
         for participant in &mut self.roster.participants {
             let Some(id) = participant.connection() else { continue };
             let taken = participant.session.rows();

@@ -51,6 +51,12 @@ impl Intake {
         }
     }
 
+    /// The run that it is of.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
     /// Whose part it is.
     #[must_use]
     pub fn name(&self) -> &str {

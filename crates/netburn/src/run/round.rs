@@ -195,7 +195,11 @@ async fn one(
         Ok(_) => Ending::Complete,
         Err(FleetError::Keep(error)) => {
             screen.finish();
-            return Err(unkept(&folder, &error));
+            let more = match ground {
+                Ground::Fleet => "; what the agents have stays with them, and comes home when there is room",
+                _ => "",
+            };
+            return Err(unkept(&folder, &format!("{error}{more}")));
         }
         Err(error) => Ending::Failed(error.to_string()),
     };

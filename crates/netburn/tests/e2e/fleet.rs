@@ -41,7 +41,17 @@ impl Fleet {
     }
 
     pub(crate) fn serve(&mut self, listen: &str) {
-        let mut serve = start(self.command(&["fleet", "serve", "--quiet", "--name", "home", "--listen", listen]));
+        let command = self.command(&["fleet", "serve", "--quiet", "--name", "home", "--listen", listen]);
+        self.serve_as(command);
+    }
+
+    /// Has another controller, which is this command.
+    pub(crate) fn serve_as(&mut self, mut command: Command) {
+        if let Some(before) = self.serve.take() {
+            end(before);
+        }
+        command.env("NETBURN_STATE", self.bench.path("owner"));
+        let mut serve = start(command);
         serve.wait_for("the address", |serve| {
             serve.printed().contains('\n') && serve.said().contains("fleet join")
         });

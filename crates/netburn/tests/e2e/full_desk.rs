@@ -1,0 +1,83 @@
+//! A controller whose disk is full while results come home.
+
+use crate::common::{finish, start};
+use crate::fleet::Fleet;
+use crate::places::Place;
+use netburn_record::{Row, Run};
+use serde_json::Value;
+use std::path::Path;
+
+/// A thousand probes a second are some 60 kB of rows a second.
+const OFTEN: &str = "duration = \"20 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
+                     [workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n";
+
+/// How many operations a record has.
+fn rows(folder: &Path) -> usize {
+    let mut rows = 0;
+    let run = Run::open(folder).unwrap();
+    run.rows(&mut |row| rows += usize::from(matches!(row, Row::Operation(_))))
+        .unwrap();
+    rows
+}
+
+#[test]
+fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
+    let mut fleet = Fleet::new();
+    fleet.bench.write("often.toml", OFTEN);
+    // The desk: what the run and the controller see in this folder is full before long.
+    let desk = Place::new(
+        &fleet.bench,
+        &["--mount"],
+        "mkdir full && mount -t tmpfs -o size=64k tmpfs full",
+    );
+    fleet.serve_as(desk.netburn(
+        &fleet.bench,
+        &["fleet", "serve", "--quiet", "--name", "home", "--listen", "127.0.0.1:0"],
+    ));
+    let mut alpha = fleet.agent("alpha", &[]);
+    let at_the_desk = |args: &[&str]| {
+        let mut command = desk.netburn(&fleet.bench, args);
+        command.env("NETBURN_STATE", fleet.bench.path("owner"));
+        command
+    };
+    let run = [
+        "run",
+        "often.toml",
+        "--on",
+        "fleet",
+        "--format",
+        "json",
+        "--out",
+        "full/kept",
+    ];
+    let mut run = start(at_the_desk(&run));
+    run.wait_for_load();
+    let ended = run.finish().expect(3);
+    assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
+    for text in [
+        "full/kept, and `netburn report",
+        "what the agents have stays with them, and comes home when there is room",
+    ] {
+        assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
+    }
+    alpha.wait_for("the end of its part", |agent| {
+        agent.said().contains("its results wait here until they are wanted")
+    });
+    // What the agent has is more than what was kept, and it goes on having it while there is no room.
+    let spool = fleet.bench.path("alpha/fleet/agents/alpha");
+    let spooled = || std::fs::read_dir(&spool).map_or(0, |entries| entries.count());
+    let desk_folder = format!("/proc/{}/root{}", desk.id(), fleet.bench.path("full/kept").display());
+    let copy = fleet.bench.path("copy");
+    std::fs::create_dir(&copy).unwrap();
+    std::fs::copy(format!("{desk_folder}/spool"), copy.join("spool")).unwrap();
+    let kept = rows(&copy);
+    assert!(kept > 200, "{kept}");
+    assert_eq!(spooled(), 1);
+    desk.run(&fleet.bench, "mount -o remount,size=64m full");
+    alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    let found: Value = finish(at_the_desk(&["report", "full/kept", "--format", "json"])).json();
+    assert_eq!(found["verdict"], "inconclusive", "{found:#}");
+    let home = rows(Path::new(&desk_folder));
+    assert!(home >= kept, "{kept} were kept, and there are {home}: {found:#}");
+    alpha.wait_for("its spool to be empty", |_| spooled() == 0);
+}
