@@ -65,30 +65,19 @@ const LEVEL: Probability = match Probability::from_ppb(950_000_000) {
 
 impl Tolerance {
     /// Of a throughput, or of an index of how evenly something is shared: 5 %.
-    pub const RATE: Tolerance = Tolerance {
-        share: 0.05,
-        least: 0.0,
-    };
+    pub const RATE: Tolerance = Tolerance::new(0.05, 0.0);
     /// Of a latency in ms: 5 %, and a millisecond, which nobody feels.
-    pub const LATENCY: Tolerance = Tolerance {
-        share: 0.05,
-        least: 1.0,
-    };
+    pub const LATENCY: Tolerance = Tolerance::new(0.05, 1.0);
     /// Of how long a player stood still, in ms: 5 %, and a tenth of a second.
-    pub const STALL: Tolerance = Tolerance {
-        share: 0.05,
-        least: 100.0,
-    };
+    pub const STALL: Tolerance = Tolerance::new(0.05, 100.0);
     /// Of the share of something that went wrong (time stood still, datagrams lost), 0 to 1: 5 %, and half a hundredth of all.
-    pub const LOSS: Tolerance = Tolerance {
-        share: 0.05,
-        least: 0.005,
-    };
+    pub const LOSS: Tolerance = Tolerance::new(0.05, 0.005);
     /// Of the share of a goal's samples that were within its limit, 0 to 1: a hundredth of all, whatever it was.
-    pub const MET: Tolerance = Tolerance {
-        share: 0.0,
-        least: 0.01,
-    };
+    pub const MET: Tolerance = Tolerance::new(0.0, 0.01);
+
+    const fn new(share: f64, least: f64) -> Tolerance {
+        Tolerance { share, least }
+    }
 
     /// What is the same around the median without the change, in the figure's unit; where that is infinite, `least`.
     #[must_use]
