@@ -8,13 +8,13 @@ pub use gather::{GatherError, Waiting, gather};
 use crate::assign::{Assignment, needs_datagrams};
 use crate::controller::round::Patience;
 use crate::controller::{Around, Controller, Device, Expected, Setup, Token};
+use crate::document;
 use crate::hub::State;
 use crate::hub::owner::{Hold, SummonMember};
 use crate::join::Join;
 use crate::late::Part;
 use crate::launch::Launcher;
 use crate::local::{FleetError, LEAVE, Outcome, UNCAPPED, Watch, let_go};
-use crate::protocol::MAX_TO_PARTICIPANT;
 use crate::protocol::standing::About;
 use keeper::Keeper;
 use netburn_record::{Role, Sink};
@@ -86,13 +86,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let address = controller.address()?;
     let token = Token::random().map_err(FleetError::Listen)?;
     let casting = Casting::of(plan, &cast);
-    let document = plan.to_json();
-    let length = document.to_string().len();
-    if length + 4096 > MAX_TO_PARTICIPANT {
-        return Err(FleetError::Assignment(format!(
-            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
-        )));
-    }
+    let document = document::written(plan)?;
     let setup = Setup {
         stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
         document,

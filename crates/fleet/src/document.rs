@@ -1,7 +1,21 @@
 //! A plan as a document, as it travels to the participants.
 
+use crate::local::FleetError;
+use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_scenario::Plan;
 use serde_json::{Map, Value};
+
+/// The document of a plan that a message to a participant can hold.
+pub(crate) fn written(plan: &Plan) -> Result<Value, FleetError> {
+    let document = plan.to_json();
+    let length = document.to_string().len();
+    match length + 4096 > MAX_TO_PARTICIPANT {
+        true => Err(FleetError::Assignment(format!(
+            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
+        ))),
+        false => Ok(document),
+    }
+}
 
 /// The plan of a document.
 pub(crate) fn read(document: &Value) -> Result<Plan, String> {

@@ -1,10 +1,10 @@
 //! One round of a plan with all participants as processes on this machine.
 
 use crate::controller::{Around, Controller, Expected, Patience, Setup, Token};
+use crate::document;
 use crate::join::Join;
 use crate::launch::{Child, Launcher};
 use crate::own_clock::std;
-use crate::protocol::MAX_TO_PARTICIPANT;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Ground, Plan};
 use netburn_units::{BitRate, Duration, Instant};
@@ -201,13 +201,7 @@ pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Dura
 
 /// The round of a plan on one machine: a server, and an agent per station under the station's name.
 fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
-    let document = plan.to_json();
-    let length = document.to_string().len();
-    if length + 4096 > MAX_TO_PARTICIPANT {
-        return Err(FleetError::Assignment(format!(
-            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
-        )));
-    }
+    let document = document::written(plan)?;
     let server = Expected {
         name: "server".to_owned(),
         role: Role::Server,
