@@ -253,6 +253,20 @@ impl<P> Node<P> {
         self.build(now, category, tin, true, left)
     }
 
+    /// Begins an exchange of the category's aggregate; `reserved` when the medium is the node's already.
+    #[inline]
+    pub(super) fn begin(&mut self, category: usize, aggregate: Aggregate<P>, txop_end: Instant, reserved: bool) {
+        self.categories[category].hardware.set_on_air(true);
+        self.exchange = Some(Exchange {
+            category,
+            aggregate,
+            arrived: std::mem::take(&mut self.spare_arrived),
+            txop_end,
+            reserved,
+            data_sent: false,
+        });
+    }
+
     /// An aggregate for a tin, from the queue or from what the hardware holds.
     fn build(
         &mut self,

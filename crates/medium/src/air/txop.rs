@@ -1,6 +1,5 @@
 //! A TXOP: the first exchange of one who has won the medium, and those that follow as long as they fit (clause 10.23.2.8).
 
-use super::node::Exchange;
 use super::{Air, Event, Step};
 use crate::aggregation::Aggregate;
 use crate::packet::NodeId;
@@ -29,15 +28,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     ) {
         let node = &mut self.nodes[id.index()];
         let protected = node.rts_threshold.is_some_and(|least| aggregate.length >= least);
-        node.categories[category].hardware.set_on_air(true);
-        node.exchange = Some(Exchange {
-            category,
-            aggregate,
-            arrived: std::mem::take(&mut node.spare_arrived),
-            txop_end,
-            reserved: false,
-            data_sent: false,
-        });
+        node.begin(category, aggregate, txop_end, false);
         if protected {
             self.send_rts(now, id);
         } else {
@@ -63,15 +54,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             node.categories[category].hardware.push_again(aggregate);
             return false;
         }
-        node.categories[category].hardware.set_on_air(true);
-        node.exchange = Some(Exchange {
-            category,
-            aggregate,
-            arrived: std::mem::take(&mut node.spare_arrived),
-            txop_end,
-            reserved: true,
-            data_sent: false,
-        });
+        node.begin(category, aggregate, txop_end, true);
         self.schedule(
             now + sifs,
             Event::Begin {
