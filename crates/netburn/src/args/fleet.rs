@@ -11,6 +11,7 @@ pub(crate) use join::{JoinArgs, Label, LimitsArgs};
 use super::Format;
 use super::serve::Listen;
 use clap::{Args, Subcommand};
+use netburn_fleet::protocol::is_name;
 use std::path::PathBuf;
 
 /// Several real devices as the stations of one run: laptops, boards and phones.
@@ -75,3 +76,11 @@ pub(crate) struct FleetListArgs {
 /// Make a new token for the fleet: everybody is thrown out, and nobody comes in with the old one.
 #[derive(Debug, Args)]
 pub(crate) struct RevokeArgs {}
+
+/// A name in a fleet.
+fn name(text: &str) -> Result<String, String> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("a name is 1 to 64 letters, digits and `-`".to_owned()),
+    }
+}

@@ -1,8 +1,7 @@
 //! `fleet deploy`.
 
-use super::Label;
+use super::{Label, name};
 use clap::Args;
-use netburn_fleet::protocol::is_name;
 use std::path::PathBuf;
 
 /// Copy netburn to other machines over SSH and have them join the fleet.
@@ -37,11 +36,4 @@ pub(crate) struct DeployArgs {
     /// Have `ssh` read this configuration instead of its own
     #[arg(long, value_name = "FILE")]
     pub(crate) ssh_config: Option<PathBuf>,
-}
-
-fn name(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err("a name is 1 to 64 letters, digits and `-`".to_owned()),
-    }
 }

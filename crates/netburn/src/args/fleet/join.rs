@@ -1,5 +1,6 @@
 //! `fleet join`.
 
+use super::name;
 use clap::Args;
 use netburn_fleet::member::Hours;
 use netburn_fleet::protocol::is_name;
@@ -83,13 +84,6 @@ impl FromStr for Label {
             }),
             _ => Err("write it as `room=kitchen`, both sides in letters, digits and `-`".to_owned()),
         }
-    }
-}
-
-fn name(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err("a name is 1 to 64 letters, digits and `-`".to_owned()),
     }
 }
 
