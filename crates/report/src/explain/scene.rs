@@ -161,6 +161,12 @@ impl<'a> Scene<'a> {
         self.sufferers.iter().find(|sufferer| sufferer.station == station)
     }
 
+    /// Those of a group who suffer.
+    pub(super) fn suffering_of(&self, group: &Group) -> Vec<usize> {
+        let members = group.members.iter().copied();
+        members.filter(|station| self.suffering(*station).is_some()).collect()
+    }
+
     /// Whether round trips of that median are those of packets that wait in a queue.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
         median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)

@@ -18,12 +18,7 @@ pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
 }
 
 fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
-    let suffer: Vec<usize> = group
-        .members
-        .iter()
-        .copied()
-        .filter(|s| scene.suffering(*s).is_some())
-        .collect();
+    let suffer = scene.suffering_of(group);
     if suffer.is_empty() {
         return None;
     }

@@ -20,12 +20,7 @@ pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
 }
 
 fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
-    let suffer: Vec<usize> = group
-        .members
-        .iter()
-        .copied()
-        .filter(|s| scene.suffering(*s).is_some())
-        .collect();
+    let suffer = scene.suffering_of(group);
     let mask = scene.bad_bins(&suffer);
     let look = scene
         .look(group, &mask)
