@@ -30,6 +30,21 @@ pub enum Row {
     Air(AirRow),
 }
 
+impl Row {
+    /// The number in the plan of the station that it is about; `None` for an event of the whole run.
+    #[must_use]
+    pub fn station(&self) -> Option<u16> {
+        match self {
+            Row::Operation(row) => Some(row.station),
+            Row::Interval(row) => Some(row.station),
+            Row::Connection(row) => Some(row.station),
+            Row::Link(row) => Some(row.station),
+            Row::Event(row) => row.station,
+            Row::Air(row) => Some(row.station),
+        }
+    }
+}
+
 /// An operation of one station's workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationRow {

@@ -191,7 +191,7 @@ impl Batch {
             rows.push(Row::Event(wire.into()));
         }
         for row in &rows {
-            match station_of(row) {
+            match row.station() {
                 Some(station) if owned(station) => {}
                 Some(u16::MAX) | None if far && matches!(row, Row::Connection(_) | Row::Event(_)) => {}
                 Some(station) => return Err(WrongRow::ForeignStation(station)),
@@ -199,17 +199,6 @@ impl Batch {
             }
         }
         Ok(rows)
-    }
-}
-
-fn station_of(row: &Row) -> Option<u16> {
-    match row {
-        Row::Operation(row) => Some(row.station),
-        Row::Interval(row) => Some(row.station),
-        Row::Connection(row) => Some(row.station),
-        Row::Link(row) => Some(row.station),
-        Row::Event(row) => row.station,
-        Row::Air(row) => Some(row.station),
     }
 }
 
