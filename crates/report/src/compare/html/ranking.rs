@@ -1,0 +1,108 @@
+//! The page of a ranking.
+
+use super::{curves, head};
+use crate::compare::overlay::{Variant, overlays};
+use crate::compare::ranking::Ranking;
+use crate::compare::text::heading;
+use crate::compare::written::{value, what};
+use crate::html::{document, escaped, section};
+use crate::view::View;
+use std::fmt::Write as _;
+
+impl Ranking {
+    /// As a page, with the curves of all sides over each other; `views` by the sides' places.
+    #[must_use]
+    pub fn html(&self, views: &[Vec<View>]) -> String {
+        let variants: Vec<Variant<'_>> = self
+            .standings
+            .iter()
+            .filter_map(|standing| {
+                Some(Variant {
+                    name: &standing.name,
+                    views: views.get(standing.side)?,
+                })
+            })
+            .collect();
+        let charts = overlays(&variants);
+        let best = self.standings.first().filter(|_| !self.figures.is_empty());
+        let title = match best {
+            Some(best) => format!("{} variants: {} ranks first", self.sides.len(), best.name),
+            None => format!("{} variants, and nothing that all of them have", self.sides.len()),
+        };
+        let mut body = self.sides.first().map_or_else(String::new, |side| head(&title, side));
+        for doubt in self.doubts() {
+            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&doubt));
+        }
+        body.push_str("</header>\n<main>\n");
+        body.push_str(&section("standings", "Over all figures", &self.standings_html()));
+        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        let all: Vec<&[View]> = views.iter().map(Vec::as_slice).collect();
+        body.push_str(&curves(&charts, &all));
+        body.push_str("</main>\n");
+        document(&title, &body, &charts)
+    }
+
+    fn standings_html(&self) -> String {
+        let head = [
+            "Variant",
+            "Runs",
+            "On",
+            "Mean rank",
+            "95 % interval",
+            "Best, or as good",
+        ]
+        .map(str::to_owned);
+        let rows = self.standings.iter().map(|standing| {
+            let side = &self.sides[standing.side];
+            vec![
+                standing.name.clone(),
+                side.runs.len().to_string(),
+                side.ground().map_or("–", |ground| ground.name()).to_owned(),
+                format!("{:.2}", standing.mean_rank),
+                standing
+                    .interval
+                    .map_or_else(String::new, |i| format!("{:.2} to {:.2}", i.low, i.high)),
+                format!("{} of {}", standing.best_in, self.figures.len()),
+            ]
+        });
+        crate::html::cells(&head, &rows.collect::<Vec<_>>())
+    }
+
+    fn figures_html(&self) -> String {
+        let mut out = String::from(
+            "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
+        );
+        for standing in &self.standings {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));
+        }
+        out.push_str("</tr></thead><tbody>\n");
+        for ranked in &self.figures {
+            let unit = ranked.key.what.unit();
+            let station = ranked.key.station.as_deref().unwrap_or("(all)");
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td>{}</td>",
+                escaped(station),
+                escaped(&what(&ranked.key, false))
+            );
+            for standing in &self.standings {
+                let median = value(ranked.medians[standing.side], unit);
+                let range = ranked.intervals[standing.side].map_or_else(String::new, |interval| {
+                    format!(
+                        " <span class=\"quiet\">{} to {}</span>",
+                        value(interval.low, unit),
+                        value(interval.high, unit)
+                    )
+                });
+                let _ = match ranked.is_best(standing.side) {
+                    true => write!(out, "<td><strong>{median}*</strong>{range}</td>"),
+                    false => write!(out, "<td>{median}{range}</td>"),
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&self.legend()));
+        out
+    }
+}
