@@ -1,14 +1,16 @@
 //! Rows in, evidence out: what counts, and against what.
 
-use super::evidence::{Counts, RunEvidence, StationEvidence, WorkloadEvidence};
+mod workload;
+
+use super::evidence::{RunEvidence, StationEvidence};
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
+use netburn_workload::Outcome;
 use netburn_workload::config::BIN;
-use netburn_workload::judge::windows;
-use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, Tally};
+use workload::{Clocks, WorkloadCounter};
 
 /// Counts the rows of one run, in the order in which they come.
 #[derive(Debug)]
@@ -32,34 +34,6 @@ struct StationCounter {
     reached: Instant,
     evidence: StationEvidence,
     workloads: Vec<WorkloadCounter>,
-}
-
-#[derive(Debug)]
-struct WorkloadCounter {
-    config: Config,
-    /// The strictest latency goal.
-    limit: Option<Duration>,
-    longest: u64,
-    first_due: Option<Instant>,
-    /// Bytes by tenth of a second since the run began, where a goal looks at them.
-    bins: Option<Vec<u64>>,
-    stalls: Vec<Stall>,
-    /// The highest sequence number that was answered.
-    answered: Option<u64>,
-    /// What probes say of each way: by the station's clock when they left and came, by the server's in between.
-    one_way: Vec<OneWay>,
-    evidence: WorkloadEvidence,
-}
-
-/// Sent, received there, sent from there, received: each by the clock of whoever did it, in ns.
-type OneWay = [i64; 4];
-
-/// How the clocks of a station and the server are held against each other: as they are, or as they are known.
-#[derive(Debug, Clone, Copy)]
-enum Clocks<'a> {
-    One,
-    Known { station: &'a Clock, server: &'a Clock },
-    Unknown,
 }
 
 impl Counter {
@@ -192,14 +166,10 @@ impl Counter {
                     let station = self.stations.get_mut(usize::from(station))?;
                     station.workloads.get_mut(usize::from(workload))
                 });
-                if let Some(workload) = workload {
-                    match row.kind {
-                        EventKind::Startup => workload.evidence.startup.push(row.length),
-                        _ => workload.stalls.push(Stall {
-                            began: row.at,
-                            length: Duration::from_nanos(row.length),
-                        }),
-                    }
+                match workload {
+                    Some(workload) if row.kind == EventKind::Startup => workload.startup(row.length),
+                    Some(workload) => workload.stall(row.at, row.length),
+                    None => {}
                 }
             }
             EventKind::Roam => {
@@ -242,33 +212,6 @@ impl Counter {
     }
 }
 
-impl<'a> Clocks<'a> {
-    /// Those of a fleet, where both were compared before the run and after, and neither jumped.
-    fn known(clocks: &'a [Clock], station: &String) -> Clocks<'a> {
-        let sound = |clock: &&Clock| clock.drift_error_ppm.is_some() && clock.jump_ns.is_none();
-        let mut sound = clocks.iter().filter(sound);
-        let server = sound.clone().find(|clock| clock.stations.is_empty());
-        match sound.find(|clock| clock.stations.contains(station)).zip(server) {
-            Some((station, server)) => Clocks::Known { station, server },
-            None => Clocks::Unknown,
-        }
-    }
-
-    /// How long a probe took there and back, each but for the clocks' offset, which is the same for all.
-    fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
-        let [sent, there, back, received] = *one;
-        let (own, far) = match self {
-            Clocks::One => return Some((there.wrapping_sub(sent), received.wrapping_sub(back))),
-            Clocks::Known { station, server } => (station, server),
-            Clocks::Unknown => return None,
-        };
-        let common = |clock: &Clock, at| clock.to_common(Instant::from_nanos(at)).as_nanos();
-        let up = common(far, there).wrapping_sub(common(own, sent));
-        let down = common(own, received).wrapping_sub(common(far, back));
-        Some((up, down))
-    }
-}
-
 /// The longest run that is counted: a plan lasts 30 days at most.
 const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 
@@ -298,150 +241,4 @@ impl StationCounter {
             .collect();
         evidence
     }
-}
-
-impl WorkloadCounter {
-    fn new(config: &Config) -> Self {
-        let limit = |goal: &Goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
-        };
-        let limit = config.goals.iter().filter_map(limit).min();
-        WorkloadCounter {
-            limit,
-            longest: 0,
-            first_due: None,
-            bins: config
-                .goals
-                .iter()
-                .any(|goal| matches!(goal, Goal::Rate { .. }))
-                .then(Vec::new),
-            stalls: Vec::new(),
-            answered: None,
-            one_way: Vec::new(),
-            evidence: WorkloadEvidence {
-                goals: vec![Tally::default(); config.goals.len()],
-                late: limit.map(|_| 0),
-                ..WorkloadEvidence::default()
-            },
-            config: config.clone(),
-        }
-    }
-
-    fn operation(&mut self, operation: &Operation, from: Instant) {
-        self.first_due = Some(self.first_due.map_or(operation.due, |first| first.min(operation.due)));
-        if operation.due < from || operation.outcome == Outcome::Cut {
-            return;
-        }
-        let latency = operation.latency().map(Duration::as_nanos);
-        let evidence = &mut self.evidence;
-        count(&mut evidence.counts, operation.outcome, latency.is_some());
-        if let Some(latency) = latency {
-            evidence.latency.push(latency);
-            evidence.lengths.put(operation.bytes);
-            self.longest = self.longest.max(latency);
-        }
-        for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {
-            if let Goal::Latency { limit } = goal {
-                tally.samples += 1;
-                tally.met += u64::from(latency.is_some_and(|latency| latency <= limit.as_nanos()));
-            }
-        }
-        if let (Some(limit), Some(late)) = (self.limit, &mut evidence.late) {
-            *late += u64::from(latency.is_none_or(|latency| latency > limit.as_nanos()));
-        }
-        if operation.outcome == Outcome::Failed(Failure::Dial) {
-            evidence.undialled += 1;
-        }
-        let span = |from: Option<Instant>, to: Option<Instant>| to?.checked_since(from?).map(Duration::as_nanos);
-        evidence.dial.extend(span(operation.started, operation.connected));
-        match span(Some(operation.due), operation.first_byte) {
-            Some(span) => evidence.first_byte.push(span),
-            None => evidence.byteless += 1,
-        }
-        if self.config.kind == Kind::Probe && latency.is_some() {
-            self.answer(operation);
-        }
-    }
-
-    /// A datagram that came back.
-    fn answer(&mut self, operation: &Operation) {
-        match self.answered {
-            Some(highest) if operation.sequence < highest => self.evidence.reordered += 1,
-            _ => self.answered = Some(operation.sequence),
-        }
-        if let (Some(far), Some(started), Some(finished)) = (operation.far, operation.started, operation.finished) {
-            self.one_way
-                .push([started.as_nanos(), far.received, far.sent, finished.as_nanos()]);
-        }
-    }
-
-    fn interval(&mut self, at: Instant, ended: Instant, bytes: u64, from: Instant, to: Instant) {
-        let inside = ended.min(to).checked_since(at.max(from)).unwrap_or_default();
-        self.evidence.moved += u128::from(bytes) * u128::from(inside.as_nanos());
-        let index = usize::try_from(at.as_nanos() / BIN.as_nanos() as i64);
-        if let (Some(bins), Ok(index)) = (&mut self.bins, index)
-            && at >= Instant::ZERO
-            && at < to
-        {
-            if bins.len() <= index {
-                bins.resize(index + 1, 0);
-            }
-            bins[index] = bins[index].saturating_add(bytes);
-        }
-    }
-
-    fn finish(self, from: Instant, to: Instant, clocks: Clocks<'_>) -> WorkloadEvidence {
-        let first = self.first_due.map(|due| due.max(from));
-        let mut evidence = self.evidence;
-        let watched = match (first, self.config.player) {
-            (Some(first), Some(_)) => Tally::of_stalls(&self.stalls, first, to),
-            _ => Tally::default(),
-        };
-        for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {
-            match goal {
-                Goal::Latency { limit } => {
-                    let finished = evidence.counts.finished > 0;
-                    tally.worst = finished.then(|| self.longest as f64 / limit.as_nanos() as f64);
-                }
-                Goal::Rate { .. } => {
-                    let bins = self.bins.iter().flatten().zip(0..);
-                    let bins = bins.map(|(bytes, index)| (Instant::ZERO + BIN * index, *bytes));
-                    *tally = first.map_or(Tally::default(), |first| windows(bins, *goal, first, to));
-                }
-                Goal::NoStall => *tally = watched,
-            }
-        }
-        evidence.watched = watched;
-        evidence.longest_stall = self
-            .stalls
-            .iter()
-            .map(|stall| stall.length.as_nanos())
-            .max()
-            .unwrap_or(0);
-        let delays = self.one_way.iter().filter_map(|one| clocks.delays(one));
-        let (mut up, mut down): (Vec<i64>, Vec<i64>) = delays.unzip();
-        (evidence.up, evidence.down) = (above_least(&mut up), above_least(&mut down));
-        evidence
-    }
-}
-
-fn count(counts: &mut Counts, outcome: Outcome, ended: bool) {
-    *match outcome {
-        Outcome::Finished if ended => &mut counts.finished,
-        Outcome::TimedOut => &mut counts.timed_out,
-        Outcome::Missed => &mut counts.missed,
-        Outcome::Unfinished => &mut counts.unfinished,
-        // One that claims to have finished, but not when or before it was due, is broken.
-        Outcome::Failed(_) | Outcome::Finished | Outcome::Cut => &mut counts.failed,
-    } += 1;
-}
-
-/// One-way delays by two clocks that run alike: their offset is unknown, but what is above the least is queueing.
-fn above_least(delays: &mut Vec<i64>) -> Vec<u64> {
-    let least = delays.iter().min().copied().unwrap_or(0);
-    std::mem::take(delays)
-        .into_iter()
-        .map(|delay| delay.abs_diff(least))
-        .collect()
 }
