@@ -1,5 +1,6 @@
 //! A scenario under several seeds and signals.
 
+use crate::pool::map;
 use netburn_medium::config::Quality;
 use netburn_record::summary::{Summariser, Summary};
 use netburn_record::{Ending, Header, Sink as _};
@@ -8,8 +9,6 @@ use netburn_scenario::{Document, Ground, Plan, ScenarioError, load};
 use netburn_simulate::SimulateError;
 use netburn_units::{Dbm, Seed};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A scenario, what is changed in it, how often it runs and under which signals.
 ///
@@ -99,28 +98,9 @@ impl Grid {
     /// The scenario is wrong or can't be simulated.
     pub fn run(&self, threads: usize) -> Result<Vec<Summary>, GridError> {
         let runs = self.runs()?;
-        let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Summary, GridError>)>> = Mutex::new(Vec::new());
-        let work = || {
-            while let Some((place, run)) = {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                runs.get(place).map(|run| (place, run))
-            } {
-                let summary = run.summary();
-                done.lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .push((place, summary));
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.clamp(1, runs.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.sort_by_key(|(place, _)| *place);
-        done.into_iter().map(|(_, summary)| summary).collect()
+        map(runs.len(), threads, &|place| runs[place].summary())
+            .into_iter()
+            .collect()
     }
 }
 

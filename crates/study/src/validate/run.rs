@@ -3,7 +3,7 @@
 use super::case::{Case, Deviation, Goal, Standing, Tolerance, Trust};
 use super::file::CaseFile;
 use super::quantity::Dimension;
-use std::sync::Mutex;
+use crate::pool::map;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What came of one metric of a case.
@@ -66,25 +66,13 @@ pub fn run(files: &[CaseFile], threads: usize, done: &(dyn Fn(usize, usize) + Sy
     // The longest first, so that no processor is left alone with one at the end.
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|place| std::cmp::Reverse(cases[*place].1.input.effort()));
-    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found: Mutex<Vec<(usize, Vec<f64>)>> = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let values = measure(cases[*place].1);
-            found
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .push((*place, values));
-            done(1 + ended.fetch_add(1, Ordering::Relaxed), cases.len());
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.clamp(1, cases.len().max(1)) {
-            scope.spawn(work);
-        }
-        work();
+    let ended = AtomicUsize::new(0);
+    let mut found = map(order.len(), threads, &|number| {
+        let place = order[number];
+        let values = measure(cases[place].1);
+        done(1 + ended.fetch_add(1, Ordering::Relaxed), cases.len());
+        (place, values)
     });
-    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     found.sort_unstable_by_key(|(place, _)| *place);
     let outcomes = found.into_iter().flat_map(|(place, values)| {
         let (file, case) = cases[place];

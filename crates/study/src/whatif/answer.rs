@@ -1,7 +1,7 @@
 //! Simulates a plan as it is and with each change, and judges what the change brings.
 
 use super::WhatIf;
-use crate::pool::each;
+use crate::pool::map;
 use netburn_record::summary::{Summariser, Summary, WorkloadSummary};
 use netburn_record::{Ending, Header, Sink as _};
 use netburn_scenario::Plan;
@@ -9,8 +9,7 @@ use netburn_simulate::SimulateError;
 use netburn_stats::judge::{Better, Judged, Tolerance, judge};
 use netburn_workload::{Kind, Verdict};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What every change brings.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,24 +90,19 @@ pub fn answer(
         .chain(what_ifs.iter().map(|what_if| &what_if.plan))
         .collect();
     let runs = runs.max(1);
-    let all = (plans.len() * runs) as u64;
-    let done = std::sync::atomic::AtomicU64::new(0);
-    let results: Mutex<Vec<Option<Result<Summary, CantAnswer>>>> = Mutex::new((0..all).map(|_| None).collect());
-    each(all, threads, &|place| {
-        let (which, round) = (place as usize / runs, place % runs as u64);
+    let all = plans.len() * runs;
+    let done = AtomicU64::new(0);
+    let summaries = map(all, threads, &|place| {
+        let (which, round) = (place / runs, (place % runs) as u64);
         let seeded = Plan {
             seed: plan.seed.repeat(round),
             ..plans[which].clone()
         };
         let result = summary(&seeded, stop);
-        results.lock().unwrap_or_else(PoisonError::into_inner)[place as usize] = Some(result);
-        progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64);
+        result
     });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let summaries: Vec<Summary> = results
-        .into_iter()
-        .map(|result| result.unwrap_or(Err(CantAnswer::Stopped)))
-        .collect::<Result<_, _>>()?;
+    let summaries: Vec<Summary> = summaries.into_iter().collect::<Result<_, _>>()?;
     let mut sets = summaries.chunks(runs);
     let without = sets.next().unwrap_or_default();
     let answers = what_ifs.into_iter().zip(sets).map(|(what_if, with)| Answer {
