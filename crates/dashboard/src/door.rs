@@ -89,6 +89,15 @@ impl Lock {
         }
     }
 
+    /// Has another key from now on; neither the one before opens any more nor its cookie.
+    pub(crate) fn renew(&mut self, key: Token) {
+        let cookie = std::mem::take(&mut self.cookie);
+        *self = Lock {
+            cookie,
+            ..Lock::new(key, 0)
+        };
+    }
+
     /// Whether a request may see what is behind the lock: by a cookie, or by the key itself (`Authorization: Bearer`, RFC 6750).
     pub(crate) fn admits(&self, fields: &HeaderMap) -> bool {
         let cookies = fields.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -185,17 +194,18 @@ mod tests {
 
     #[test]
     fn the_key_opens_and_its_cookie_goes_on_opening() {
-        let lock = Lock::new(Token::known("AAECAwQFBgcICQoLDA0ODw"), 4486);
+        let mut lock = Lock::new(Token::known("AAECAwQFBgcICQoLDA0ODw"), 4486);
         assert_eq!(lock.open("another", false), None);
         assert_eq!(lock.open("", false), None);
         let cookie = lock.open("AAECAwQFBgcICQoLDA0ODw", false).unwrap();
         assert!(!cookie.contains("AAECAwQF"), "the key itself is in no cookie: {cookie}");
         let pair = cookie.split(';').next().unwrap().to_owned();
-        let with = |field, value: &str| {
+        let admits = |lock: &Lock, field, value: &str| {
             let mut fields = HeaderMap::new();
             fields.insert(field, HeaderValue::from_str(value).unwrap());
             lock.admits(&fields)
         };
+        let with = |field, value: &str| admits(&lock, field, value);
         assert!(with(COOKIE, &pair) && with(COOKIE, &format!("a=b; {pair}; c")));
         assert!(with(AUTHORIZATION, "Bearer AAECAwQFBgcICQoLDA0ODw"));
         for wrong in ["netburn-runs-4486=", "netburn-runs-4486=AAECAwQFBgcICQoLDA0ODw", "x"] {
@@ -203,6 +213,11 @@ mod tests {
         }
         assert!(!with(COOKIE, &pair.replace("4486", "4487")) && !with(AUTHORIZATION, "Basic x"));
         assert!(lock.open("AAECAwQFBgcICQoLDA0ODw", true).unwrap().ends_with("; Secure"));
+        lock.renew(Token::known("EBESExQVFhcYGRobHB0eHw"));
+        assert!(!admits(&lock, COOKIE, &pair) && !admits(&lock, AUTHORIZATION, "Bearer AAECAwQFBgcICQoLDA0ODw"));
+        let new = lock.open("EBESExQVFhcYGRobHB0eHw", false).unwrap();
+        let new = new.split(';').next().unwrap();
+        assert!(new.starts_with("netburn-runs-4486=") && admits(&lock, COOKIE, new));
     }
 
     proptest! {

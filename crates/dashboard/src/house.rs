@@ -19,7 +19,7 @@ use crate::name::{folder, is_name};
 use crate::query::{Query, decoded, pairs};
 use crate::reply::{BODY, Reply, away, busy, data, dress, embedded, fault, json, page, unknown, whole};
 use crate::shown::{self, Form};
-use crate::watchers::Watchers;
+use crate::watchers::{Stay, Watchers};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Method, Request, Response, StatusCode};
@@ -48,7 +48,7 @@ const REPORTS: &str = "/runs/of/";
 pub struct Dashboard {
     shelf: Arc<Shelf>,
     hosts: Arc<Hosts>,
-    lock: Option<Arc<Lock>>,
+    lock: Option<Arc<Mutex<Lock>>>,
     watchers: Watchers,
     work: Arc<Semaphore>,
     queue: Arc<Semaphore>,
@@ -80,10 +80,19 @@ impl Dashboard {
                 index: Mutex::new(Index::new(dir)),
             }),
             hosts: Arc::new(hosts),
-            lock: key.map(|(key, port)| Arc::new(Lock::new(key, port))),
+            lock: key.map(|(key, port)| Arc::new(Mutex::new(Lock::new(key, port)))),
             watchers: Watchers::new(),
             work: Arc::new(Semaphore::new(AT_ONCE)),
             queue: Arc::new(Semaphore::new(WAITING)),
+        }
+    }
+
+    /// Has another key from now on. Whoever came in with the one before is asked for it, and streams that are under way end.
+    /// Without a lock nothing changes.
+    pub fn renew(&self, key: Token) {
+        if let Some(lock) = &self.lock {
+            lock.lock().unwrap_or_else(PoisonError::into_inner).renew(key);
+            self.watchers.send_away();
         }
     }
 
@@ -137,8 +146,13 @@ impl Dashboard {
         if api == Some("enter") {
             return self.enter(body, tls).await;
         }
+        // From before the key is looked at: when that changes, a stream ends that it would no longer let begin.
+        let stay = self.watchers.stay();
         if let Some(lock) = &self.lock
-            && !lock.admits(&head.headers)
+            && !lock
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .admits(&head.headers)
         {
             let why = "only who has the key is told; the address with it was printed when the server began";
             return (fault(StatusCode::UNAUTHORIZED, why), false);
@@ -147,7 +161,7 @@ impl Dashboard {
             Some("runs") => self.list(Query::read(query)).await,
             Some("run") => self.of_run(query, one).await,
             Some("finish") => self.of_run(query, finished).await,
-            Some("live") => self.live(query),
+            Some("live") => self.live(query, stay),
             Some("compare") => self.compare(query, Form::Document).await,
             None if path == "/runs/compare" => self.compare(query, Form::Page).await,
             None if path.starts_with(REPORTS) => self.report(path).await,
@@ -169,7 +183,11 @@ impl Dashboard {
             Some(bytes) => serde_json::from_slice::<Shown>(&bytes).ok(),
             None => None,
         };
-        match shown.and_then(|shown| lock.open(&shown.key, tls)) {
+        let opened = shown.and_then(|shown| {
+            let lock = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            lock.open(&shown.key, tls)
+        });
+        match opened {
             Some(cookie) => {
                 let mut answer = json(StatusCode::OK, &json!({ "locked": true }));
                 if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -244,13 +262,13 @@ impl Dashboard {
         done.unwrap_or_else(busy)
     }
 
-    fn live(&self, query: &str) -> Reply {
+    fn live(&self, query: &str, stay: Stay) -> Reply {
         let stream = match named(query, "name") {
             Some(name) => match folder(&self.shelf.dir, &name) {
-                Some(folder) => self.watchers.run(&name, folder),
+                Some(folder) => self.watchers.run(&name, folder, stay),
                 None => return unknown(),
             },
-            None if query.is_empty() => self.watchers.news(&self.shelf),
+            None if query.is_empty() => self.watchers.news(&self.shelf, stay),
             None => return unknown(),
         };
         let Some(stream) = stream else { return busy() };

@@ -32,28 +32,48 @@ pub(crate) struct Watchers {
     /// By a run's name; under no name the news of all. Nothing is sent any more once a watch is closed.
     watched: Arc<Mutex<BTreeMap<String, watch::Receiver<Bytes>>>>,
     streams: Arc<Semaphore>,
+    away: Arc<watch::Sender<()>>,
 }
+
+/// How long somebody may watch: until [`Watchers::send_away`].
+pub(crate) type Stay = watch::Receiver<()>;
 
 impl Watchers {
     pub(crate) fn new() -> Watchers {
         Watchers {
             watched: Arc::default(),
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            away: Arc::new(watch::Sender::new(())),
         }
     }
 
+    /// For somebody who comes now.
+    pub(crate) fn stay(&self) -> Stay {
+        self.away.subscribe()
+    }
+
+    /// Ends every stream of those who have come so far.
+    pub(crate) fn send_away(&self) {
+        self.away.send_replace(());
+    }
+
     /// The events of the run in this folder; `None` when too many watch already.
-    pub(crate) fn run(&self, name: &str, folder: PathBuf) -> Option<mpsc::Receiver<Bytes>> {
-        self.watch(name, move |tell| follow(folder, tell))
+    pub(crate) fn run(&self, name: &str, folder: PathBuf, stay: Stay) -> Option<mpsc::Receiver<Bytes>> {
+        self.watch(name, stay, move |tell| follow(folder, tell))
     }
 
     /// The news of all runs.
-    pub(crate) fn news(&self, shelf: &Arc<Shelf>) -> Option<mpsc::Receiver<Bytes>> {
+    pub(crate) fn news(&self, shelf: &Arc<Shelf>, stay: Stay) -> Option<mpsc::Receiver<Bytes>> {
         let shelf = Arc::clone(shelf);
-        self.watch("", move |tell| news(shelf, tell))
+        self.watch("", stay, move |tell| news(shelf, tell))
     }
 
-    fn watch<T>(&self, name: &str, begin: impl FnOnce(watch::Sender<Bytes>) -> T) -> Option<mpsc::Receiver<Bytes>>
+    fn watch<T>(
+        &self,
+        name: &str,
+        mut stay: Stay,
+        begin: impl FnOnce(watch::Sender<Bytes>) -> T,
+    ) -> Option<mpsc::Receiver<Bytes>>
     where
         T: Future<Output = ()> + Send + 'static,
     {
@@ -72,7 +92,12 @@ impl Watchers {
         };
         drop(watched);
         let (send, stream) = mpsc::channel(1);
-        tokio::spawn(pass_on(seen, send, permit));
+        tokio::spawn(async move {
+            tokio::select! {
+                () = pass_on(seen, send, permit) => {}
+                _ = stay.changed() => {}
+            }
+        });
         Some(stream)
     }
 }

@@ -92,8 +92,8 @@ pub enum News<'a> {
     Members(&'a [Present]),
     /// Somebody was not let in, or not heeded: who, and why.
     Denied(&'a str, &'a str),
-    /// There is a new token, and these are the addresses to join.
-    Revoked(&'a [JoinUrl]),
+    /// There is a new token, and these are the addresses to join; and a new key to the runs.
+    Revoked(&'a [JoinUrl], Token),
 }
 
 /// A controller that listens.
@@ -306,12 +306,13 @@ impl Controller {
         loop {
             while let Some(output) = house.hub.poll_output() {
                 match output {
-                    Output::NewToken => match claim.new_token() {
-                        Ok(token) => {
+                    // Who has to be kept out may have had either.
+                    Output::NewToken => match claim.new_runs_token().and_then(|runs| Ok((claim.new_token()?, runs))) {
+                        Ok((token, runs)) => {
                             let urls = join(&token);
                             let texts = urls.iter().map(ToString::to_string).collect();
                             house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
-                            news(News::Revoked(&urls));
+                            news(News::Revoked(&urls, Token::known(&runs)));
                         }
                         Err(error) => tracing::error!(%error, "no new token"),
                     },

@@ -179,6 +179,14 @@ impl Claim {
         self.renewed("token")
     }
 
+    /// Something new that lets its user look at the runs, kept in the place of the old one.
+    ///
+    /// # Errors
+    /// When it can't be made or kept.
+    pub fn new_runs_token(&self) -> Result<String, StateError> {
+        self.renewed("runs-token")
+    }
+
     fn kept(&self, name: &str) -> Result<String, StateError> {
         match std::fs::read_to_string(self.state.0.join(name)) {
             Ok(text) if is_token(text.trim()) => Ok(text.trim().to_owned()),
@@ -280,6 +288,8 @@ mod tests {
         assert_ne!(claim.new_token().unwrap(), token);
         assert_ne!(claim.token().unwrap(), token);
         assert_eq!(claim.runs_token().unwrap(), runs);
+        assert_ne!(claim.new_runs_token().unwrap(), runs);
+        assert_ne!(claim.runs_token().unwrap(), runs);
     }
 
     #[cfg(unix)]

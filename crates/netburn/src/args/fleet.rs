@@ -73,7 +73,7 @@ pub(crate) struct FleetListArgs {
     pub(crate) format: Format,
 }
 
-/// Make a new token for the fleet: everybody is thrown out, and nobody comes in with the old one.
+/// Make a new token for the fleet and a new key to its page of runs: everybody is thrown out, and nobody comes in with the old ones.
 #[derive(Debug, Args)]
 pub(crate) struct RevokeArgs {}
 

@@ -14,7 +14,9 @@ pub(crate) fn revoke(RevokeArgs {}: &RevokeArgs) -> Result<Ended, Stop> {
             .await
             .map_err(|error| Stop::NotMeasured(error.to_string()))
     })?;
-    say("everybody was thrown out; join anew with");
+    say(
+        "everybody was thrown out, and the page of the runs has a new key, which the controller has printed; join anew with",
+    );
     data(&welcome.urls.iter().map(|url| format!("{url}\n")).collect::<String>())?;
     Ok(Ended::Ran)
 }

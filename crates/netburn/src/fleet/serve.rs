@@ -7,6 +7,7 @@ use crate::exit::{Ended, Stop};
 use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_dashboard::{Dashboard, Hosts};
+use netburn_fleet::controller::Token;
 use netburn_fleet::hub::owner::Present;
 use netburn_fleet::hub::{Config, Controller, News, ServeError, State, StateError};
 use netburn_fleet::join_url::{JoinUrl, PORT, Place};
@@ -26,10 +27,11 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
         let name = config.fleet.clone();
         let names = config.host.clone();
         let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
-        let runs = show_runs(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
+        let runs =
+            Runs::show(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
         let (urls, near) = (controller.urls(), controller.near_url());
         greet(&name, &urls, &near)?;
-        say(&format!("runs, for you alone: {runs}"));
+        runs.tell(&controller.runs_token().map_err(|error| unbound(&state, error.into()))?);
         let _announced = match args.quiet {
             true => None,
             false => announced(&name, &controller),
@@ -41,13 +43,15 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
                 tell(before.as_deref().unwrap_or_default(), members);
                 before = Some(members.to_vec());
             }
-            News::Revoked(urls) => {
-                say("the token was revoked, and everybody thrown out; from now on:");
+            News::Revoked(urls, key) => {
+                say("token and key were revoked, and everybody thrown out; from now on:");
                 let near = JoinUrl {
                     token: urls.first().and_then(|url| url.token.clone()),
                     ..near.clone()
                 };
                 let _ = greet(&name, urls, &near);
+                runs.tell(&key);
+                runs.page.renew(key);
             }
             // The same one may try again and again.
             News::Denied(who, why) => {
@@ -77,20 +81,40 @@ fn config(args: &FleetServeArgs, state: State) -> Result<Config, Stop> {
     Ok(config)
 }
 
-/// Hangs the page of the runs beside the station page, and gives its address.
-fn show_runs(controller: &mut Controller, args: &FleetServeArgs, host: Option<&str>) -> Result<String, StateError> {
-    let key = controller.runs_token()?;
-    let names: Vec<&str> = host.into_iter().collect();
-    let hosts = Hosts::new(controller.addresses(), &names);
-    let port = controller.addresses().first().map_or(PORT, |at| at.port());
-    let address = controller.urls().into_iter().find_map(|url| match url.place {
-        Place::Network { host, port, tls } => Some((if tls { "https" } else { "http" }, host, port)),
-        Place::Unix(_) => None,
-    });
-    let (scheme, host, shown) = address.unwrap_or(("http", "localhost".to_owned(), port));
-    let url = netburn_dashboard::url(scheme, &host, shown, Some(&key));
-    controller.set_annex(Arc::new(Dashboard::new(&args.runs, hosts, Some((key, port)))));
-    Ok(url)
+/// The page of the runs, beside the station page.
+struct Runs {
+    page: Arc<Dashboard>,
+    scheme: &'static str,
+    host: String,
+    port: u16,
+}
+
+impl Runs {
+    fn show(controller: &mut Controller, args: &FleetServeArgs, host: Option<&str>) -> Result<Runs, StateError> {
+        let key = controller.runs_token()?;
+        let names: Vec<&str> = host.into_iter().collect();
+        let hosts = Hosts::new(controller.addresses(), &names);
+        let own = controller.addresses().first().map_or(PORT, |at| at.port());
+        let address = controller.urls().into_iter().find_map(|url| match url.place {
+            Place::Network { host, port, tls } => Some((if tls { "https" } else { "http" }, host, port)),
+            Place::Unix(_) => None,
+        });
+        let (scheme, host, port) = address.unwrap_or(("http", "localhost".to_owned(), own));
+        let page = Arc::new(Dashboard::new(&args.runs, hosts, Some((key, own))));
+        controller.set_annex(Arc::clone(&page) as _);
+        Ok(Runs {
+            page,
+            scheme,
+            host,
+            port,
+        })
+    }
+
+    /// Says where it is, to its user alone.
+    fn tell(&self, key: &Token) {
+        let url = netburn_dashboard::url(self.scheme, &self.host, self.port, Some(key));
+        say(&format!("runs, for you alone: {url}"));
+    }
 }
 
 fn lines(urls: &[JoinUrl]) -> String {

@@ -248,6 +248,51 @@ fn revoking_ends_what_was_joined() {
 }
 
 #[test]
+fn revoking_renews_the_key_to_the_runs() {
+    let mut fleet = Fleet::new();
+    let at = fleet.at();
+    let keys = |fleet: &Fleet| -> Vec<String> {
+        let said = fleet.serve.as_ref().unwrap().said();
+        let words = said
+            .split_whitespace()
+            .filter_map(|word| word.split_once("/runs/#key="));
+        words.map(|(_, key)| key.to_owned()).collect()
+    };
+    let ask = |path: &str, key: &str| {
+        let mut stream = TcpStream::connect(at).unwrap();
+        let fields = format!("Host: {at}\r\nAuthorization: Bearer {key}\r\nConnection: close");
+        write!(stream, "GET {path} HTTP/1.1\r\n{fields}\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (stream, String::from_utf8_lossy(&status[9..]).into_owned())
+    };
+    let old = keys(&fleet).pop().unwrap();
+    assert_eq!(ask("/runs/api/runs", &old).1, "200");
+    let (mut watching, status) = ask("/runs/api/live", &old);
+    assert_eq!(status, "200");
+    let revoked = finish(fleet.command(&["fleet", "revoke"])).expect(0);
+    assert!(
+        revoked.stderr.contains("the page of the runs has a new key"),
+        "{}",
+        revoked.stderr
+    );
+    fleet.serve.as_mut().unwrap().wait_for("the new address", |serve| {
+        serve.said().matches("/runs/#key=").count() == 2
+    });
+    let new = keys(&fleet).pop().unwrap();
+    assert_eq!(ask("/runs/api/runs", &new).1, "200");
+    assert_eq!(ask("/runs/api/runs", &old).1, "401");
+    // Who was looking looks no more.
+    watching.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    watching.read_to_end(&mut Vec::new()).unwrap();
+    // It is kept as the first one was.
+    let serve = fleet.serve.take().unwrap();
+    end(serve);
+    fleet.serve(&at.to_string());
+    assert_eq!(keys(&fleet), [new]);
+}
+
+#[test]
 fn a_controller_that_is_killed_and_started_again_interrupts_nothing() {
     let mut fleet = Fleet::new();
     let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
