@@ -18,7 +18,7 @@ export function picture(station) {
   if (last) {
     return { ...shared, ...ended(last) };
   }
-  const line = standing.reason ?? "";
+  const line = standing.reason ?? station.told;
   return { ...shared, state: standing.state, line, uses: [] };
 }
 
@@ -45,7 +45,7 @@ function ended(part) {
   return {
     state: measured ? "result" : "ended",
     title: part.plan?.title ?? "",
-    line: part.outcome === "late" ? "The results wait on this device until the controller wants them." : because,
+    line: part.outcome === "late" ? `It ended early: ${because}. The results wait on this device until the controller wants them.` : because,
     uses: uses_,
     verdict: uses_.map(({ verdict }) => verdict).reduce(worse, "none"),
   };

@@ -65,7 +65,7 @@ export class Screen {
     if (state === "member" && waiting > 0) {
       return "Results of an earlier run wait here until they are wanted.";
     }
-    return line || (LINES[state] ?? "");
+    return state === "member" && line ? `${line} ${LINES.member}` : line || (LINES[state] ?? "");
   }
 
   /** Tells the person something that matters; empty takes it away. */

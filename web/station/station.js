@@ -11,6 +11,8 @@ import { picture } from "./picture.js";
 
 /** The page is told how things are this often while something runs (ms). */
 const SHOW = 250;
+/** How long it stands there that a run came to nothing, until this device waits for the next (ns). */
+const READ = 5e9;
 
 class Station {
   constructor({ name, token, zero, version, system, host, secure, entries }, post, browser) {
@@ -22,6 +24,8 @@ class Station {
     /** Parts whose results wait for somebody who wants them, by run. */
     this.late = new Map();
     this.last = null;
+    /** What became of the last run, where it ended early. */
+    this.told = "";
     /** Runs that are over for this station. */
     this.finished = new Set();
     this.recover();
@@ -37,7 +41,7 @@ class Station {
         forget: (run) => this.forget(run),
       },
     );
-    browser.setInterval(() => this.part && this.show(), SHOW);
+    browser.setInterval(() => this.look(), SHOW);
   }
 
   hear(message) {
@@ -50,9 +54,24 @@ class Station {
       this.part?.leave();
       this.standing.leave();
     } else if (message.onward) {
-      this.last = null;
+      this.onward("");
+    }
+  }
+
+  /** Shows how a run goes, and what came to nothing no longer than it takes to read. */
+  look() {
+    if (this.last?.outcome === "lost" && this.clock.now() - this.endedAt > READ) {
+      this.onward(`The last run ended early: ${this.last.reason ?? "nobody said why"}.`);
+    } else if (this.part) {
       this.show();
     }
+  }
+
+  /** Waits for the next run. */
+  onward(told) {
+    this.last = null;
+    this.told = told;
+    this.show();
   }
 
   url(path) {
@@ -79,6 +98,7 @@ class Station {
     // One run at a time; the one under way finds its own way back, and results that wait are asked for.
     if (!this.part && !this.late.has(summon.run) && !this.finished.has(summon.run)) {
       this.last = null;
+      this.told = "";
       this.begin(summon, null);
       this.part.hidden(this.hidden === true);
     }
@@ -102,6 +122,7 @@ class Station {
 
   ended(part) {
     this.last = part;
+    this.endedAt = this.clock.now();
     this.part = null;
     this.finished.add(part.about.run);
     if (part.outcome === "late") {
@@ -138,8 +159,13 @@ class Station {
   }
 
   forget(run) {
+    const late = this.late.get(run);
     this.late.delete(run);
     this.keeper.forget(run);
+    if (late && !this.part && (!this.last || this.last.about.run === run)) {
+      const early = late.state.report ? "" : `The last run ended early: ${late.state.reason ?? "nobody said why"}. `;
+      this.onward(`${early}What this device measured is home.`);
+    }
   }
 
   show() {

@@ -166,6 +166,7 @@ test("results that nobody took wait until they are wanted", async () => {
   assert.deepEqual([enrols.length, enrols[0].waiting, enrols[1].waiting[0].run], [2, undefined, "r-1"]);
   await world.pass(100);
   assert.deepEqual(world.kept, {});
+  assert.equal(world.pictures.at(-1).line, "What this device measured is home.");
   world.unload(first);
 });
 
@@ -179,6 +180,10 @@ test("a run that nobody holds any more is over soon, though its time is not", as
   world.drop(world.socket("run"), true);
   assert.ok(await world.until(() => Boolean(fleet.end), 60000));
   assert.ok(world.time - since < 15000, `${world.time - since} ms`);
+  await world.pass(100);
+  const { state, line } = world.pictures.at(-1);
+  assert.equal(state, "member", "it waits for the next by itself");
+  assert.match(line, /ended early: nobody holds this run any more. What this device measured is home/);
 });
 
 test("results that wait survive a reload too", async () => {
@@ -260,6 +265,9 @@ test("a run that is called off before its start leaves nothing behind", async ()
   assert.equal(world.pictures.at(-1).state, "ended");
   assert.equal(world.pictures.at(-1).line, "the run was interrupted");
   assert.deepEqual([fleet.taken, world.kept], [0, {}]);
+  await world.pass(5000);
+  assert.match(world.pictures.at(-1).line, /ended early: the run was interrupted/);
+  assert.notEqual(world.pictures.at(-1).state, "ended");
 });
 
 test("a wrong token is told at once, a lost controller is looked for", async () => {

@@ -193,6 +193,39 @@ fn a_page_in_the_background_and_a_reload_are_in_the_record() {
 }
 
 #[test]
+fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
+    let house = House::new();
+    let browser = house.joined("phone");
+    let mut run = house.run(&scenario("Killed", "\"voip\"", 60, 20));
+    run.wait_for_load();
+    browser.wait_for("within 150");
+    std::thread::sleep(Duration::from_secs(3));
+    run.signal("KILL");
+    run.finish().expect(128 + 9);
+    // Nobody touches the page: it says what happened, brings home what it has, and waits.
+    browser.wait_for("The last run ended early: nobody holds this run any more. What this device measured is home.");
+    browser.wait_for("Waiting for a run");
+    assert_eq!(browser.text_of("h1"), "Ready");
+    let report = house
+        .bench
+        .with_state("state", &["report", "record", "--format", "json"]);
+    let phone = finish(report).json();
+    let calls = workload(station(&phone, "phone"), "voip");
+    assert!(calls["operations"].as_u64().unwrap() >= 4, "{phone:#}");
+    assert_eq!(calls["failures"], 0, "{phone:#}");
+    let kept = browser.run("return Object.keys(sessionStorage).filter(key => key.startsWith('netburn.run.'))");
+    assert_eq!(kept, serde_json::json!([]), "what is at home is kept here no longer");
+    // It is there for the next.
+    house.bench.write("page.toml", scenario("The next", "\"voip\"", 2, 20));
+    let next = ["run", "page.toml", "--on", "fleet", "--format", "json", "--out", "next"];
+    let next = ended(start(house.bench.with_state("state", &next))).json();
+    let calls = workload(station(&next, "phone"), "voip");
+    // A call every 131 ms.
+    assert!((13..=16).contains(&calls["operations"].as_u64().unwrap()), "{next:#}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn who_has_no_right_key_is_told_so_plainly() {
     let house = House::new();
     let browser = Browser::start(&house.bench);
