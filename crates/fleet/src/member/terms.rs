@@ -94,6 +94,9 @@ impl Terms for MemberTerms {
     async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
         self.limits.allow(part, self.hour)?;
         let mut notes = Vec::new();
+        if let Some(interface) = &self.interface {
+            notes.push(format!("measured through {interface} alone"));
+        }
         let mut addresses = vec![part.target.address];
         if let Some(server) = &self.server {
             let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await;

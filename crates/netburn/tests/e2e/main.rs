@@ -17,6 +17,7 @@ mod exporting;
 mod fetching;
 mod fleet;
 mod fleet_bad_days;
+mod fleet_networks;
 mod fleet_ways;
 mod full_desk;
 mod grounds;

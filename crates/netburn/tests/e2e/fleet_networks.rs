@@ -1,0 +1,213 @@
+//! A fleet on machines of its own: network namespaces that Ethernet pairs join, one for the desk and one for a laptop.
+
+use crate::common::{Bench, Running, finish, start, station};
+use crate::fleet::{end, operations, summary};
+use crate::places::Place;
+use netburn_record::{Row, Run};
+use serde_json::Value;
+use std::process::Command;
+
+/// Two machines, and what connects them.
+struct Machines {
+    bench: Bench,
+    desk: Place,
+    laptop: Place,
+}
+
+impl Machines {
+    /// `wires` is run on the desk and may name the laptop `$laptop`; `there` on the laptop then.
+    fn new(wires: &str, there: &str) -> Machines {
+        let bench = Bench::new();
+        let desk = Place::new(&bench, &["--net"], "ip link set lo up");
+        let laptop = desk.within(&bench, &["--net"], "ip link set lo up");
+        desk.run(&bench, &format!("laptop={}\n{wires}", laptop.id()));
+        laptop.run(&bench, there);
+        Machines { bench, desk, laptop }
+    }
+
+    fn at(&self, place: &Place, state: &str, args: &[&str]) -> Command {
+        let mut command = place.netburn(&self.bench, args);
+        command.env("NETBURN_STATE", self.bench.path(state));
+        command
+    }
+
+    /// A controller as it is where nobody says anything, and the addresses to join.
+    fn serve(&self) -> (Running, Vec<String>) {
+        let mut serve = start(self.at(&self.desk, "desk", &["fleet", "serve", "--name", "home"]));
+        serve.wait_for("the address", |serve| serve.said().contains("runs, for you alone"));
+        let urls = serve.printed().lines().map(str::to_owned).collect();
+        (serve, urls)
+    }
+
+    /// An agent on the laptop that has joined.
+    fn agent(&self, args: &[&str]) -> Running {
+        let join = [&["fleet", "join", "--name", "laptop"], args].concat();
+        let mut agent = start(self.at(&self.laptop, "laptop", &join));
+        agent.wait_for("the agent to join", |agent| {
+            agent.said().contains("is in the fleet `home`")
+        });
+        agent
+    }
+
+    fn run(&self, scenario: &str) -> Value {
+        self.bench.write("house.toml", scenario);
+        let run = [
+            "run",
+            "house.toml",
+            "--on",
+            "fleet",
+            "--format",
+            "json",
+            "--out",
+            "kept",
+        ];
+        summary(&finish(self.at(&self.desk, "desk", &run)))
+    }
+
+    /// Bytes that went in and out of an interface of the laptop.
+    fn moved(&self, interface: &str) -> u64 {
+        let table = self.laptop.run(&self.bench, "cat /proc/net/dev");
+        let row = table
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
+        let figures: Vec<u64> = row
+            .unwrap()
+            .split_whitespace()
+            .map(|figure| figure.parse().unwrap())
+            .collect();
+        figures[0] + figures[8]
+    }
+}
+
+/// The desk is in another network as well, whose address comes first and leads nowhere from the laptop.
+#[test]
+fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
+    let house = Machines::new(
+        "ip link add a0 type veth peer name b0 netns $laptop
+         ip link add a1 type veth peer name nobody
+         ip addr add 10.77.0.1/24 dev a0
+         ip addr add 10.5.0.1/24 dev a1
+         ip link set a0 up
+         ip link set a1 up
+         ip link set nobody up",
+        "ip addr add 10.77.0.2/24 dev b0
+         ip link set b0 up",
+    );
+    let fields = ["ip.src", "dns.qry.name", "dns.srv.port", "dns.a", "dns.txt"];
+    let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();
+    let listening = [
+        "-i",
+        "b0",
+        "-l",
+        "-f",
+        "udp port 5353",
+        "-T",
+        "fields",
+        "-E",
+        "separator=|",
+    ];
+    let mut tshark = house
+        .laptop
+        .command(&house.bench, "tshark", &[&listening[..], &fields].concat());
+    tshark.env("TMPDIR", house.bench.path("."));
+    let mut tshark = start(tshark);
+    tshark.wait_for("tshark", |tshark| tshark.said().contains("Capturing on"));
+    let (serve, urls) = house.serve();
+    let secrets = urls[0].split_once('#').unwrap().1;
+    let agent = house.agent(&["--token", secrets]);
+    assert!(agent.said().contains("looking for a fleet on the local network"));
+    let found = house
+        .run("duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
+    // A voice frame every 131 ms.
+    assert!((13..=16).contains(&operations(&found, "laptop")), "{found:#}");
+    end(agent);
+    end(serve);
+    // As others read what was on the wire.
+    let read = |tshark: &Running| -> Vec<Vec<String>> {
+        let text = tshark.printed();
+        text.lines()
+            .map(|line| line.split('|').map(str::to_owned).collect())
+            .collect()
+    };
+    let is_question = |row: &Vec<String>| row[0] == "10.77.0.2" && row[1].contains("_netburn._tcp.local");
+    let is_answer = |row: &Vec<String>| {
+        row[0] == "10.77.0.1" && row[2].contains("4484") && row[3].contains("10.77.0.1") && row[4].contains("v=1")
+    };
+    tshark.wait_for("question and answer", |tshark| {
+        let rows = read(tshark);
+        rows.iter().any(is_question) && rows.iter().any(is_answer)
+    });
+    for secret in secrets.split('.') {
+        assert!(!tshark.printed().contains(secret), "nothing secret is announced");
+    }
+    tshark.signal("INT");
+    tshark.finish();
+    // Who said goodbye isn't found any more.
+    let join = ["fleet", "join", "--token", secrets, "--name", "laptop"];
+    let said = finish(house.at(&house.laptop, "laptop", &join)).expect(3).stderr;
+    assert!(said.contains("no fleet answers here"), "{said}");
+}
+
+/// One house, one network: the laptop is in it by a cable and, less favoured by its routes, by what stands for its Wi-Fi.
+#[test]
+fn what_is_measured_goes_by_one_interface_and_what_is_said_by_the_other() {
+    let house = Machines::new(
+        "ip link add br0 type bridge
+         ip addr add 10.78.0.1/24 dev br0
+         for end in eth0 wifi0; do
+             ip link add at-$end type veth peer name $end netns $laptop
+             ip link set at-$end master br0
+             ip link set at-$end up
+         done
+         ip link set br0 up",
+        "ip link set eth0 up
+         ip link set wifi0 up
+         ip addr add 10.78.0.2/24 dev eth0
+         ip addr add 10.78.0.3/24 dev wifi0 metric 600",
+    );
+    let (serve, urls) = house.serve();
+    assert!(urls[0].starts_with("http://10.78.0.1:4484/#"), "{urls:?}");
+    let before = (house.moved("eth0"), house.moved("wifi0"));
+    let agent = house.agent(&[&urls[0], "--interface", "wifi0"]);
+    let joined = (house.moved("eth0"), house.moved("wifi0"));
+    assert!(joined.0 - before.0 > 2_000, "TLS, and who it is, by the cable");
+    assert!(
+        joined.1 - before.1 < 2_000,
+        "nothing is measured yet: {} B",
+        joined.1 - before.1
+    );
+    let found = house.run(
+        "duration = \"3 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"20 Mbit/s\" }\n\
+         [station.laptop]\nworkload = [\"download\", \"probe\"]\n",
+    );
+    let after = (house.moved("eth0"), house.moved("wifi0"));
+    let (said, measured) = (after.0 - joined.0, after.1 - joined.1);
+    let content = station(&found, "laptop")["throughput_mbps"].as_f64().unwrap() * 3e6 / 8.0;
+    assert!(content > 2e6, "{found:#}");
+    assert!(
+        measured as f64 > content,
+        "{measured} B by Wi-Fi, {content} B of content"
+    );
+    assert!((5_000..500_000).contains(&said), "{said} B by the cable");
+    end(agent);
+    end(serve);
+    let mut texts = Vec::new();
+    let run = Run::open(&house.bench.path("kept")).unwrap();
+    run.rows(&mut |row| {
+        if let Row::Event(event) = row {
+            texts.push(event.text);
+        }
+    })
+    .unwrap();
+    assert!(
+        texts.iter().any(|text| text == "measured through wifi0 alone"),
+        "{texts:?}"
+    );
+    // The datagrams, too: none was lost.
+    let probes = &station(&found, "laptop")["workloads"][1];
+    assert_eq!(
+        (&probes["name"], &probes["failures"]),
+        (&"probe".into(), &0.into()),
+        "{found:#}"
+    );
+}
