@@ -267,13 +267,7 @@ impl Page {
     fn states(&mut self, name: &'static str, help: &str, verdicts: impl IntoIterator<Item = (Labels, Verdict)>) {
         self.family(name, "stateset", help, |family| {
             for (of, verdict) in verdicts {
-                for state in [
-                    Verdict::None,
-                    Verdict::Pass,
-                    Verdict::Marginal,
-                    Verdict::Inconclusive,
-                    Verdict::Fail,
-                ] {
+                for state in Verdict::ALL {
                     let holds = f64::from(u8::from(state == verdict));
                     family.sample("", &of.and(name, verdict_name(state)), Some(holds));
                 }

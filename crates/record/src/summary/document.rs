@@ -270,16 +270,8 @@ pub(crate) mod verdict {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(from)?;
-        [
-            Verdict::None,
-            Verdict::Pass,
-            Verdict::Marginal,
-            Verdict::Inconclusive,
-            Verdict::Fail,
-        ]
-        .into_iter()
-        .find(|verdict| verdict_name(*verdict) == text)
-        .ok_or_else(|| D::Error::custom(format_args!("`{text}` is no verdict")))
+        let named = Verdict::ALL.into_iter().find(|verdict| verdict_name(*verdict) == text);
+        named.ok_or_else(|| D::Error::custom(format_args!("`{text}` is no verdict")))
     }
 }
 

@@ -21,6 +21,17 @@ pub enum Verdict {
     Fail,
 }
 
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::None,
+        Verdict::Pass,
+        Verdict::Marginal,
+        Verdict::Inconclusive,
+        Verdict::Fail,
+    ];
+}
+
 /// One goal, judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalResult {
