@@ -1,6 +1,7 @@
 //! Colour, where it is wanted.
 
 use crate::plain::width;
+use netburn_stats::judge::Judgement;
 
 /// What a piece of text means; how it looks is decided here alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +19,17 @@ pub enum Tone {
     Doubtful,
     /// It is bad.
     Bad,
+}
+
+impl From<Judgement> for Tone {
+    fn from(judgement: Judgement) -> Self {
+        match judgement {
+            Judgement::Better => Tone::Good,
+            Judgement::Worse => Tone::Bad,
+            Judgement::Same => Tone::Plain,
+            Judgement::CantTell => Tone::Quiet,
+        }
+    }
 }
 
 /// `text` in the colours of `tone` (ANSI SGR, ECMA-48 8.3.117), or as it is.

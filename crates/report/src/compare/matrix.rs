@@ -2,7 +2,7 @@
 
 use super::side::Side;
 use super::two::{Comparison, Options, judge_together};
-use super::written::{counts, share, tone, what};
+use super::written::{counts, share, what};
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
 use crate::table::{Cell as TextCell, left, render};
@@ -158,7 +158,7 @@ impl Matrix {
                 cells.extend(row.cells.iter().map(|cell| match cell {
                     Some(cell) => {
                         let words = sanitise(&self.words(cell));
-                        TextCell::new(format!("[{}] {words}", cell.comparison + 1), tone(cell.judgement))
+                        TextCell::new(format!("[{}] {words}", cell.comparison + 1), cell.judgement.into())
                     }
                     None => TextCell::new("–", Tone::Quiet),
                 }));

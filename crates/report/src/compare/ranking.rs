@@ -4,7 +4,7 @@ use super::figure::Key;
 use super::side::Side;
 use super::text::heading;
 use super::two::{Options, Table, identity};
-use super::written::{tone, value, what};
+use super::written::{value, what};
 use crate::ground::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
@@ -237,7 +237,7 @@ impl Ranked {
         let shown = format!("{}{mark}", value(self.medians[side], unit));
         match self.against_best[side] {
             None => Cell::new(shown, Tone::Heading),
-            Some(judgement) => Cell::new(shown, tone(judgement)),
+            Some(judgement) => Cell::new(shown, judgement.into()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A comparison for a terminal.
 
 use super::two::{Comparison, Held};
-use super::written::{counts, effect, interval, probability, runs, share, signed, tone, value, what};
+use super::written::{counts, effect, interval, probability, runs, share, signed, value, what};
 use crate::ground::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
@@ -50,7 +50,7 @@ impl Comparison {
         };
         format!(
             "{} – {}: {counts}",
-            paint(&word, tone(judgement), colour),
+            paint(&word, judgement.into(), colour),
             paint(
                 &format!(
                     "{} against {}",
@@ -165,7 +165,7 @@ impl Comparison {
             value(contrast.medians[0], unit).into(),
             value(contrast.medians[1], unit).into(),
             format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)).into(),
-            Cell::new(judgement.name(), tone(judgement)),
+            Cell::new(judgement.name(), judgement.into()),
             interval(contrast.interval, unit).into(),
             probability(held.answer.corrected).into(),
             effect(contrast.effect).into(),

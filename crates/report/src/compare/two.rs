@@ -8,7 +8,7 @@ use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{Answer, Contrast, Question, SURE, contrast, judge_all, least_p, runs_needed};
 use netburn_stats::judge::{FEWEST, Judgement};
 use netburn_units::Seed;
-use netburn_workload::Verdict;
+use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
 
 /// How a comparison is made.
@@ -214,14 +214,7 @@ impl Comparison {
     /// The worst verdict among the runs of each side, `these` first.
     #[must_use]
     pub fn verdicts(&self) -> [&'static str; 2] {
-        [&self.these, &self.against].map(|side| {
-            let worst = side
-                .runs
-                .iter()
-                .map(|run| run.verdict)
-                .max_by_key(|verdict| severity(*verdict));
-            worst.map_or("none", verdict_name)
-        })
+        [&self.these, &self.against].map(|side| verdict_name(worst(side.runs.iter().map(|run| run.verdict))))
     }
 }
 
@@ -305,14 +298,4 @@ fn names(side: &Side) -> Vec<String> {
         }
     }
     names
-}
-
-const fn severity(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::None => 0,
-        Verdict::Pass => 1,
-        Verdict::Marginal => 2,
-        Verdict::Inconclusive => 3,
-        Verdict::Fail => 4,
-    }
 }

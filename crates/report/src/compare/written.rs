@@ -1,7 +1,6 @@
 //! How figures and differences are written for people.
 
 use super::figure::{Key, Unit, What};
-use crate::paint::Tone;
 use crate::text::figure::{mbps, ms};
 use netburn_stats::contrast::Answer;
 use netburn_stats::judge::Judgement;
@@ -92,16 +91,6 @@ pub(super) fn what(key: &Key, several_goals: bool) -> String {
     match &key.workload {
         Some(workload) => format!("{workload} {what}"),
         None => what,
-    }
-}
-
-/// How a judgement is painted.
-pub(super) const fn tone(judgement: Judgement) -> Tone {
-    match judgement {
-        Judgement::Better => Tone::Good,
-        Judgement::Worse => Tone::Bad,
-        Judgement::Same => Tone::Plain,
-        Judgement::CantTell => Tone::Quiet,
     }
 }
 

@@ -3,7 +3,6 @@
 use super::columns::Measure;
 use super::rows::Rows;
 use crate::judge::{Better, FEWEST, Judged, Judgement, Tolerance, judge};
-use netburn_report::paint::Tone;
 use netburn_report::plain::{sanitise, truncate, wrap};
 use netburn_report::table::{Cell, left, render, right};
 use netburn_scenario::Plan;
@@ -317,7 +316,7 @@ impl Figure {
             judged.shift.map_or(Cell::EMPTY, |shift| {
                 interval(shift.interval.low, shift.interval.high).into()
             }),
-            Cell::new(judged.judgement.name(), tone(judged.judgement)),
+            Cell::new(judged.judgement.name(), judged.judgement.into()),
         ]
     }
 
@@ -340,14 +339,5 @@ impl Figure {
             "runs": judged.runs,
             "judgement": judged.judgement.name(),
         })
-    }
-}
-
-const fn tone(judgement: Judgement) -> Tone {
-    match judgement {
-        Judgement::Better => Tone::Good,
-        Judgement::Worse => Tone::Bad,
-        Judgement::Same => Tone::Plain,
-        Judgement::CantTell => Tone::Quiet,
     }
 }

@@ -104,18 +104,13 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
 fn cells(figure: &Figure) -> Vec<Cell> {
     let judged = &figure.judged;
     let known = |value: Option<f64>| value.map_or(Cell::EMPTY, |value| written(figure.measure, value).into());
-    let tone = match judged.judgement {
-        Judgement::Better => Tone::Good,
-        Judgement::Worse => Tone::Bad,
-        _ => Tone::Plain,
-    };
     vec![
         format!("  {}", sanitise(&figure.station)).into(),
         sanitise(&figure.workload).into(),
         what(figure.measure).into(),
         known(judged.medians[0]),
         known(judged.medians[1]),
-        Cell::new(judged.judgement.name(), tone),
+        Cell::new(judged.judgement.name(), judged.judgement.into()),
     ]
 }
 
