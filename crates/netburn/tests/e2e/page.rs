@@ -222,7 +222,10 @@ fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
     let calls = workload(station(&next, "phone"), "voip");
     // A call every 131 ms.
     assert!((13..=16).contains(&calls["operations"].as_u64().unwrap()), "{next:#}");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    // The browser says itself that it looked for the run in vain.
+    let complaints = browser.complaints();
+    let others: Vec<&String> = complaints.iter().filter(|text| !text.contains("/run/")).collect();
+    assert_eq!(others, Vec::<&String>::new());
 }
 
 #[test]
