@@ -68,6 +68,18 @@ impl VirtualLink {
         self.free_at
     }
 
+    /// When all that was reserved will have left.
+    #[must_use]
+    pub fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// So much went at `now`, whether it had waited until the link was [free](Self::free_at) or not. Who acts late may have
+    /// done so up to 25 ms ago.
+    pub fn charge(&mut self, now: Instant, size: ByteSize) {
+        self.reserve(Self::ready_since(self.free_at, now), size);
+    }
+
     /// Since when one who goes on sending has had its next piece ready: since its last one was due, at `due`, and not
     /// since `now`, when it got to it; else the link would stand idle in between and never reach its rate.
     #[must_use]
@@ -84,6 +96,34 @@ mod tests {
 
     fn bytes(count: u64) -> ByteSize {
         ByteSize::from_bytes(count)
+    }
+
+    /// 20 Mbit/s are 2.5 MB a second. One takes all it can get, in pieces of a millisecond, each some time late; in the
+    /// second second somebody else's 1 MB goes past the link at once.
+    #[test]
+    fn who_waits_gets_what_others_leave() {
+        for late in [0, 300_000, 1_900_000, 9_000_000] {
+            let mut link = VirtualLink::new(BitRate::from_mbps(20));
+            let (mut now, mut taken, mut other) = (Instant::ZERO, 0, 0);
+            let end = Instant::from_secs(4);
+            while now < end {
+                if other == 0 && now >= Instant::from_secs(1) {
+                    other = 1_000_000;
+                    link.charge(now, bytes(other));
+                }
+                if link.free_at() > now {
+                    now = link.free_at() + Duration::from_nanos(late);
+                    continue;
+                }
+                let piece = link.piece();
+                taken += piece.as_bytes();
+                link.charge(now, piece);
+            }
+            let all = taken + other;
+            // 25 ms that it may have been late at the beginning, and the piece under way.
+            assert!(all <= 10_000_000 + 62_500 + 2_500, "{late}: {all}");
+            assert!(all >= 9_800_000, "{late}: {all}");
+        }
     }
 
     /// `sizes` sent at once from `Instant::ZERO` by as many senders, each late by `late` at every piece. When each is

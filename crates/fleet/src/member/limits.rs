@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// What a device lets a fleet ask of it; `None`: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// The most it moves, each way.
+    /// The most it moves, each way: a download or an upload keeps to it, whatever else goes over it ends its part.
     pub rate: Option<BitRate>,
     /// The most it moves in one run, both ways together. Then its part ends.
     pub bytes: Option<ByteSize>,

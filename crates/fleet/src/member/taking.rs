@@ -90,6 +90,7 @@ impl<N: FnMut(News<'_>)> Member<N> {
             limits: *limits,
             hour: netburn_linux::clock::local_hour(),
             moved: Default::default(),
+            paced: Default::default(),
         };
         let (leave, told) = watch::channel(false);
         let told = Leave::once(told);

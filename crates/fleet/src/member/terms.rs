@@ -10,6 +10,7 @@ use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Kind;
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// A rate is judged over so long.
@@ -30,6 +31,8 @@ pub(super) struct MemberTerms {
     /// The hour of the day when it was summoned, 0 to 23.
     pub(super) hour: u8,
     pub(super) moved: Moved,
+    /// Workloads that keep to the rate themselves, by station and place.
+    pub(super) paced: BTreeSet<(u16, u16)>,
 }
 
 /// A server by name, as a person writes it.
@@ -94,6 +97,10 @@ impl Terms for MemberTerms {
     async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
         self.limits.allow(part, self.hour)?;
         let mut notes = Vec::new();
+        self.paced = self.limits.pace(part);
+        if let Some(rate) = part.target.limit {
+            notes.push(format!("limited to {rate} by this device"));
+        }
         if let Some(interface) = &self.interface {
             notes.push(format!("measured through {interface} alone"));
         }
@@ -147,16 +154,21 @@ impl Terms for MemberTerms {
 
     fn heed(&mut self, rows: &[Row], _now: Instant) -> Option<String> {
         rows.iter().find_map(|row| match row {
-            Row::Interval(row) => self.moved.add(&self.limits, row.at, row.bytes_down, row.bytes_up),
+            Row::Interval(row) => {
+                let paced = self.paced.contains(&(row.station, row.workload));
+                self.moved
+                    .add(&self.limits, row.at, row.bytes_down, row.bytes_up, paced)
+            }
             _ => None,
         })
     }
 }
 
 impl Moved {
-    /// So much was moved in the interval from `at` on: why it stops, if it does.
-    fn add(&mut self, limits: &Limits, at: Instant, down: u64, up: u64) -> Option<String> {
+    /// So much was moved in the interval from `at` on: why it stops, if it does. What is `paced` keeps to the rate itself.
+    fn add(&mut self, limits: &Limits, at: Instant, down: u64, up: u64, paced: bool) -> Option<String> {
         self.total += down + up;
+        let (down, up) = if paced { (0, 0) } else { (down, up) };
         let (since, before_down, before_up) = *self.window.get_or_insert((at, 0, 0));
         let (window_down, window_up) = (before_down + down, before_up + up);
         self.window = Some((since, window_down, window_up));
@@ -185,6 +197,26 @@ impl Moved {
 }
 
 impl Limits {
+    /// Has those workloads of a part keep to the rate that take all that goes through: which they are, by station and place. What
+    /// the scenario keeps below it already needs no more.
+    fn pace(&self, part: &mut Part) -> BTreeSet<(u16, u16)> {
+        let Some(most) = self.rate else { return BTreeSet::new() };
+        if part.plan.server.link.rate.is_some_and(|rate| rate <= most) {
+            return BTreeSet::new();
+        }
+        let mut paced = BTreeSet::new();
+        for &number in &part.stations {
+            let workloads = part.plan.stations[usize::from(number)].workloads.iter().zip(0u16..);
+            let greedy =
+                workloads.filter(|(workload, _)| matches!(workload.config.kind, Kind::Download | Kind::Upload));
+            paced.extend(greedy.map(|(_, place)| (number, place)));
+        }
+        if !paced.is_empty() {
+            part.target.limit = Some(most);
+        }
+        paced
+    }
+
     /// Whether such a part is within them, at this hour of the day.
     fn allow(&self, part: &Part, hour: u8) -> Result<(), String> {
         let lasts = part.plan.baseline + part.plan.duration + part.plan.drain;
@@ -195,22 +227,6 @@ impl Limits {
         }
         if let Some(hours) = self.hours.filter(|hours| !hours.contain(hour)) {
             return Err(format!("it is {hour} o'clock, and this device takes part from {hours}"));
-        }
-        let stations = part
-            .stations
-            .iter()
-            .map(|number| &part.plan.stations[usize::from(*number)]);
-        let unthrottled = stations
-            .flat_map(|station| &station.workloads)
-            .any(|workload| matches!(workload.config.kind, Kind::Download | Kind::Upload));
-        if let Some(most) = self
-            .rate
-            .filter(|_| unthrottled && part.plan.server.link.rate.is_none_or(|rate| Some(rate) > self.rate))
-        {
-            return Err(format!(
-                "a download or an upload takes what goes through, and this device moves at most {most}; `server.link.rate` \
-                 in the scenario would keep it there"
-            ));
         }
         Ok(())
     }
@@ -266,13 +282,18 @@ mod tests {
             rate: Some(BitRate::from_mbps(50)),
             ..none
         };
-        assert!(slow.allow(&part(GREEDY), 3).is_err());
-        assert_eq!(slow.allow(&part(CALM), 3), Ok(()));
+        let paced = |text: &str| {
+            let mut part = part(text);
+            let paced = slow.pace(&mut part);
+            (paced.into_iter().collect::<Vec<_>>(), part.target.limit)
+        };
+        assert_eq!(paced(GREEDY), (vec![(0, 0)], Some(BitRate::from_mbps(50))));
+        assert_eq!(paced(CALM), (vec![], None));
         let bounded = format!(
             "[server]\nlink = {{ rate = \"40 Mbit/s\" }}\n{}",
             GREEDY.replace("duration = \"60 s\"\n", "")
         );
-        assert_eq!(slow.allow(&part(&bounded), 3), Ok(()));
+        assert_eq!(paced(&bounded), (vec![], None), "the scenario keeps below it");
     }
 
     #[test]
@@ -283,9 +304,9 @@ mod tests {
         };
         let mut moved = Moved::default();
         let at = |tenths: i64| Instant::from_nanos(tenths * 100_000_000);
-        assert_eq!(moved.add(&limits, at(0), 600, 400), None);
-        assert!(moved.add(&limits, at(1), 1, 0).is_some());
-        assert_eq!(moved.add(&limits, at(2), 1, 0), None, "said once");
+        assert_eq!(moved.add(&limits, at(0), 600, 400, false), None);
+        assert!(moved.add(&limits, at(1), 1, 0, false).is_some());
+        assert_eq!(moved.add(&limits, at(2), 1, 0, false), None, "said once");
         // 8 Mbit/s are 100 kB in a tenth of a second.
         let limits = Limits {
             rate: Some(BitRate::from_mbps(8)),
@@ -294,14 +315,19 @@ mod tests {
         let mut moved = Moved::default();
         for tenth in 0..40 {
             assert_eq!(
-                moved.add(&limits, at(tenth), 90_000, 90_000),
+                moved.add(&limits, at(tenth), 90_000, 90_000, false),
                 None,
                 "each way for itself"
             );
         }
         let mut moved = Moved::default();
-        let stopped = (0..40).position(|tenth| moved.add(&limits, at(tenth), 110_000, 0).is_some());
+        let stopped = (0..40).position(|tenth| moved.add(&limits, at(tenth), 110_000, 0, false).is_some());
         assert_eq!(stopped, Some(20), "after a window of two seconds");
+        let mut moved = Moved::default();
+        for tenth in 0..40 {
+            let paced = moved.add(&limits, at(tenth), 200_000, 0, true);
+            assert_eq!(paced, None, "others pay for what it moves");
+        }
     }
 
     #[test]

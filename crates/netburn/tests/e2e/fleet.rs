@@ -173,6 +173,50 @@ fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
     assert!((29..=31).contains(&operations(&found, "reader")), "{found:#}");
 }
 
+/// A download and an upload beside a call of 1 Mbit/s down: all of it together is 8 Mbit/s each way, and says so.
+#[test]
+fn an_agent_keeps_what_takes_all_below_its_own_rate() {
+    let fleet = Fleet::new();
+    fleet.bench.write(
+        "greedy.toml",
+        "duration = \"4 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"200 Mbit/s\" }\n\
+         [station.alpha]\nworkload = [\"download\", \"upload\", \"voip\"]\n",
+    );
+    let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
+    let run = [
+        "run",
+        "greedy.toml",
+        "--on",
+        "fleet",
+        "--format",
+        "json",
+        "--out",
+        "kept",
+    ];
+    let found = summary(&finish(fleet.command(&run)));
+    let rates: Vec<f64> = (0..3)
+        .map(|place| {
+            station(&found, "alpha")["workloads"][place]["throughput_mbps"]
+                .as_f64()
+                .unwrap()
+        })
+        .collect();
+    // What is under way at the beginning and at the end is a few per cent; a busy machine may lose more, and never has more.
+    assert!(
+        (5.0..=7.7).contains(&rates[0]) && (6.0..=8.4).contains(&rates[1]),
+        "{rates:?}"
+    );
+    assert!(
+        (0.7..=1.1).contains(&rates[2]) && rates[0] + rates[2] <= 8.4,
+        "{rates:?}"
+    );
+    let report = finish(fleet.command(&["report", "kept", "--html", "kept.html"]));
+    let told = "limited to 8 Mbit/s by this device";
+    let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap_or_default();
+    assert!(report.out().contains(told) || page.contains(told), "{}", report.stderr);
+    end(alpha);
+}
+
 pub(crate) fn token(url: &str) -> &str {
     url.split_once('#').unwrap().1.split('.').next().unwrap()
 }

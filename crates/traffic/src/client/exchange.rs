@@ -68,6 +68,17 @@ pub trait Watch {
     /// request has content.
     fn bytes(&mut self, bytes: u64);
 
+    /// Waits until some of `wanted` more bytes of content may be moved, and says how many may, at least one: all of them at once
+    /// where nothing bounds the rate. What was moved then is told to [`moved`](Self::moved).
+    fn allowed(&mut self, wanted: u64) -> impl Future<Output = u64> {
+        std::future::ready(wanted)
+    }
+
+    /// So many bytes of content were taken from the connection, or given to it: what a bound on the rate counts.
+    fn moved(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
+
     /// Whether the content itself is wanted; else it may be dropped in the kernel.
     fn wants_content(&self) -> bool {
         false

@@ -172,6 +172,7 @@ impl<W: Watch> Content<'_, W> {
                 self.decode(&mut decoder)?;
             }
             if self.came > before && self.tells {
+                self.watch.moved(self.came - before);
                 self.watch.bytes(self.came - before);
             }
             if decoder.is_done() {
@@ -225,12 +226,17 @@ impl<W: Watch> Content<'_, W> {
     fn count(&mut self, count: u64) {
         self.came += count;
         if self.tells {
+            self.watch.moved(count);
             self.watch.bytes(count);
         }
     }
 
     /// Receives up to `limit` bytes that are content for certain; 0 is the end.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
+        let limit = match self.tells {
+            true => self.watch.allowed(limit).await,
+            false => limit,
+        };
         if let Stream::Plain(socket) = &self.stream
             && !self.watch.wants_content()
         {

@@ -133,7 +133,10 @@ async fn receive<W: Watch>(mut body: RecvStream, tells: bool, watch: &mut W) -> 
         }
         content += count as u64;
         if tells {
+            // What isn't released yet holds the server back.
+            watch.moved(count as u64);
             watch.bytes(count as u64);
+            watch.allowed(1).await;
         }
         body.flow_control().release_capacity(count).map_err(broken)?;
     }
@@ -151,7 +154,8 @@ async fn send<W: Watch>(
     let mut left = length;
     let mut early = None;
     while left > 0 {
-        body.reserve_capacity(left.min(256 * 1024) as usize);
+        let may = watch.allowed(left.min(256 * 1024)).await;
+        body.reserve_capacity(may as usize);
         let granted = tokio::select! {
             biased;
             come = &mut answer, if early.is_none() => {
@@ -166,7 +170,7 @@ async fn send<W: Watch>(
             granted = poll_fn(|cx| body.poll_capacity(cx)) => granted,
         };
         let granted = match granted {
-            Some(Ok(granted)) => (granted as u64).min(left),
+            Some(Ok(granted)) => (granted as u64).min(may),
             Some(Err(error)) => return Err(broken(error)),
             None => return Err(super::exchange::cut_short()),
         };
@@ -174,6 +178,7 @@ async fn send<W: Watch>(
         let count = piece.len() as u64;
         left -= count;
         body.send_data(piece, left == 0).map_err(broken)?;
+        watch.moved(count);
         watch.bytes(count);
     }
     let answer = match early {

@@ -1,7 +1,7 @@
 //! What a client speaks to, and how.
 
 use netburn_scenario::plan::Http;
-use netburn_units::ByteSize;
+use netburn_units::{BitRate, ByteSize};
 use std::net::SocketAddr;
 
 /// A server as one station sees it.
@@ -21,6 +21,9 @@ pub struct Target {
     pub interface: Option<String>,
     /// Congestion control of the connections (`TCP_CONGESTION`); `None`: the system's.
     pub cc: Option<String>,
+    /// The most that this host lets itself move, each way, all loads of a drive together: what takes all that goes through
+    /// ([`Kind::Download`](netburn_workload::Kind), `Upload`) waits for its turn, and what has its own pace goes first.
+    pub limit: Option<BitRate>,
     /// What is asked for.
     pub resource: Resource,
 }
@@ -66,6 +69,7 @@ impl Target {
             tls: None,
             interface: None,
             cc: None,
+            limit: None,
             resource: Resource::Netburn,
         }
     }

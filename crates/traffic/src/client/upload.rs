@@ -37,9 +37,11 @@ pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64,
             let content = Content::get()?;
             let mut sent = 0;
             while sent < length {
-                let piece = content.piece(sent, (length - sent).min(PIECE));
+                let may = watch.allowed((length - sent).min(PIECE)).await;
+                let piece = content.piece(sent, may);
                 stream.send(&piece).await?;
                 sent += piece.len() as u64;
+                watch.moved(piece.len() as u64);
                 watch.bytes(piece.len() as u64);
             }
             Ok(sent)
@@ -95,10 +97,11 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
     let mut arrived = Arrived::new(before);
     let (mut sent, mut turn) = (0, 0);
     while sent < length {
-        let here = (length - sent).min(TURN as u64);
+        let here = watch.allowed((length - sent).min(TURN as u64)).await;
         match tcp.try_io(Interest::WRITABLE, || content.send(tcp, sent, here)) {
             Ok(count) => {
                 sent += count as u64;
+                watch.moved(count as u64);
                 turn += count;
                 arrived.look(socket, sent, watch);
                 if turn >= TURN {

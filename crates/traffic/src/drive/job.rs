@@ -5,9 +5,12 @@ use super::shared::{Kept, Link, Shared};
 use crate::client::h2::Session;
 use crate::client::{Answer, Ask, Broken, Method, Resource, Stream, Watch, h1};
 use crate::mark;
+use crate::pace::VirtualLink;
 use netburn_scenario::plan::Http;
+use netburn_units::ByteSize;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -229,7 +232,35 @@ struct Told<'a> {
     direction: Direction,
 }
 
+impl Told<'_> {
+    /// The bound on the rate, if there is one.
+    fn limit(&self) -> Option<&RefCell<VirtualLink>> {
+        let limit = self.shared.limit.as_ref()?;
+        Some(&limit[usize::from(self.direction == Direction::Up)])
+    }
+}
+
 impl Watch for Told<'_> {
+    async fn allowed(&mut self, wanted: u64) -> u64 {
+        let Some(limit) = self.limit().filter(|_| self.shared.links[self.index].greedy) else {
+            return wanted;
+        };
+        loop {
+            let (free_at, piece) = (limit.borrow().free_at(), limit.borrow().piece());
+            match free_at.checked_since(self.shared.clock.now()) {
+                Some(wait) if !wait.is_zero() => tokio::time::sleep(Duration::from_nanos(wait.as_nanos())).await,
+                _ => return wanted.min(piece.as_bytes()),
+            }
+        }
+    }
+
+    fn moved(&mut self, bytes: u64) {
+        if let Some(limit) = self.limit() {
+            let now = self.shared.clock.now();
+            limit.borrow_mut().charge(now, ByteSize::from_bytes(bytes));
+        }
+    }
+
     fn bytes(&mut self, bytes: u64) {
         // The head alone marks the first byte of a download; an upload's is its own.
         if bytes == 0 && self.direction == Direction::Up {

@@ -7,8 +7,9 @@ use super::{job, probe};
 use crate::client::h2::Session;
 use crate::client::{Socket, Stream, Target, tls};
 use crate::clock::RunClock;
+use crate::pace::VirtualLink;
 use netburn_units::Instant;
-use netburn_workload::{Action, RequestId, Workload};
+use netburn_workload::{Action, Kind, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub(super) struct Shared {
     pub(super) clock: RunClock,
     pub(super) core: RefCell<Core>,
     pub(super) links: Vec<Link>,
+    /// What this host lets itself move, down and up.
+    pub(super) limit: Option<[RefCell<VirtualLink>; 2]>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
     /// What the main loop sleeps until.
     pub(super) asleep_until: Cell<Instant>,
@@ -33,6 +36,8 @@ pub(super) struct Shared {
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
     pub(super) authority: String,
+    /// Whether its workload takes all that goes through.
+    pub(super) greedy: bool,
     /// How TLS is made; what was wrong with that makes every dial fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
     /// Idle kept connections.
@@ -54,11 +59,14 @@ pub(super) struct Kept {
 impl Shared {
     pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
         // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
-        let links = loads.iter().map(|load| Link::new(&load.target)).collect();
+        let links = loads.iter().map(Link::new).collect();
+        let limit = loads.iter().filter_map(|load| load.target.limit).min();
+        let limit = limit.map(|rate| [(); 2].map(|()| RefCell::new(VirtualLink::new(rate))));
         Rc::new(Shared {
             clock,
             core: RefCell::new(Core::new(loads)),
             links,
+            limit,
             sampler: Rc::default(),
             asleep_until: Cell::new(Instant::from_nanos(i64::MIN)),
             changed: Notify::new(),
@@ -126,8 +134,10 @@ impl Shared {
 }
 
 impl Link {
-    fn new(target: &Arc<Target>) -> Self {
+    fn new(load: &Load) -> Self {
+        let target = &load.target;
         Link {
+            greedy: matches!(load.machine.config().kind, Kind::Download | Kind::Upload),
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
             target: Arc::clone(target),
