@@ -193,6 +193,9 @@ pub struct Ready {
     /// Whether the server was reached, for an agent that has looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
+    /// Whether it measures against a server of its own, so that what becomes of the run's is nothing to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
     /// What the reader of its figures should know of how it measures, such as what a browser can't do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -59,6 +59,23 @@ pub fn lost(name: &str, reason: &str) -> String {
     format!("agent {name} was lost: {reason}")
 }
 
+/// The sentence that says why the run's server was lost, a fleet's member of that name or one without.
+#[must_use]
+pub fn server_lost(member: Option<&str>, reason: &str) -> String {
+    match member {
+        Some(member) => format!("{SERVER} ({member}) was lost: {reason}"),
+        None => format!("{SERVER} was lost: {reason}"),
+    }
+}
+
+/// What no agent's sentence begins with.
+const SERVER: &str = "the server";
+
+/// Whether `text` says that the run's server was lost.
+pub(crate) fn is_server_lost(text: &str) -> bool {
+    text.starts_with(SERVER)
+}
+
 /// Whether `text` is the sentence of that name; the device may stand behind it in brackets.
 fn is_lost(text: &str, name: &str) -> bool {
     let rest = text.strip_prefix("agent ").and_then(|rest| rest.strip_prefix(name));

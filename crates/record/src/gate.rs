@@ -35,6 +35,8 @@ pub struct Evidence<'a> {
     pub ground: Ground,
     /// The stations of the plan, by name.
     pub stations: &'a [&'a str],
+    /// Those that measured against the run's server, where not all did: what is wrong with it concerns them alone.
+    pub served: Option<&'a [String]>,
     /// What the participants said.
     pub health: &'a [Health],
     /// Their clocks.
@@ -54,6 +56,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         return checked;
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
+    let served = evidence.served.unwrap_or(&all);
     let mut doubt = |stations: &[String], reason: String| {
         for station in stations {
             let reasons = checked.doubts.entry(station.clone()).or_default();
@@ -70,8 +73,8 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
     for health in evidence.health {
         // A server that fails is in every station's figures.
         let stations = match health.role {
-            Role::Agent => &health.stations,
-            Role::Server => &all,
+            Role::Agent => &health.stations[..],
+            Role::Server => served,
         };
         if health.role == Role::Agent && health.lateness_us_p99 >= lateness.p99 {
             lateness = Lateness {
@@ -140,7 +143,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
             doubt(&silent, format!("no health report came from the agent of {who}"));
         }
         if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            doubt(&all, "no health report came from the server".to_owned());
+            doubt(served, "no health report came from the server".to_owned());
         }
     }
     checked.gate.timer_lateness_us = lateness;
@@ -267,6 +270,7 @@ mod tests {
 
     fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
         gate(&Evidence {
+            served: None,
             doubts: &[],
             ground,
             stations: &["laptop", "tv"],
@@ -274,6 +278,25 @@ mod tests {
             clocks,
             complete,
         })
+    }
+
+    #[test]
+    fn a_server_concerns_those_whom_it_served() {
+        let tv = Health {
+            stations: vec!["tv".into()],
+            ..agent()
+        };
+        let checked = gate(&Evidence {
+            served: Some(&["laptop".to_owned()]),
+            doubts: &[],
+            ground: Ground::Fleet,
+            stations: &["laptop", "tv"],
+            health: &[agent(), tv],
+            clocks: &[],
+            complete: true,
+        });
+        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
+        assert_eq!(checked.doubts.get("tv"), None);
     }
 
     /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.

@@ -90,6 +90,8 @@ pub(super) struct Participant {
     pub(super) expected: Expected,
     pub(super) state: State,
     pub(super) session: Session,
+    /// Whether it measures against another server than the run's.
+    pub(super) elsewhere: bool,
     /// What the reader of its figures should know.
     pub(super) notes: Vec<String>,
     pub(super) health: Option<Health>,
@@ -141,6 +143,14 @@ impl Participant {
         }
     }
 
+    /// The device that it is, where that has a name of its own.
+    pub(super) fn member(&self) -> Option<&str> {
+        match &self.expected.device {
+            Device::Member(member) => Some(member),
+            Device::Same | Device::Nobody(_) => None,
+        }
+    }
+
     pub(super) fn is_agent(&self) -> bool {
         self.expected.role == Role::Agent
     }
@@ -175,6 +185,7 @@ impl Roster {
             },
             expected,
             session: Session::default(),
+            elsewhere: false,
             notes: Vec::new(),
             health: None,
             before: None,

@@ -190,6 +190,7 @@ impl World {
                 ToController::Ready(Ready {
                     server,
                     reach,
+                    elsewhere: detail % 16 == 3,
                     notes: notes.into_iter().collect(),
                 })
             }

@@ -147,6 +147,7 @@ impl Terms for MemberTerms {
         }
         Ok(Ready {
             reach: Some(reach),
+            elsewhere: self.server.is_some(),
             notes,
             ..Ready::default()
         })

@@ -4,6 +4,7 @@ use super::document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
+use crate::amend::is_server_lost;
 use crate::columns::names::distinct;
 use crate::gate::{Checked, Evidence, gate};
 use crate::header::{Ending, Header};
@@ -23,7 +24,16 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         .iter()
         .map(|station| station.name.as_str())
         .collect();
+    // Told of some stations alone: the others measured against servers of their own.
+    let unserved = |lost: &[String]| lost.iter().any(|text| is_server_lost(text));
+    let served: Vec<String> = stations
+        .iter()
+        .zip(&evidence.stations)
+        .filter(|(_, station)| unserved(&station.lost))
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
     gate(&Evidence {
+        served: Some(&served[..]).filter(|served| !served.is_empty()),
         ground: header.ground,
         stations: &stations,
         health: &evidence.health,

@@ -5,6 +5,7 @@ use crate::clock::Stamp;
 use crate::controller::roster::{Admission, State};
 use crate::controller::session::{ConnectionId, Refusal, Stage, Step};
 use crate::protocol::{self, Bye, Reach, Ready, Refused, ToParticipant, Welcome};
+use netburn_record::amend;
 use netburn_record::{EventKind, EventRow, Health, Role, Row, Side};
 use netburn_units::{Duration, Instant};
 
@@ -124,6 +125,7 @@ impl Round {
         if ready.server.is_some() {
             participant.address = ready.server;
         }
+        participant.elsewhere = ready.elsewhere;
         let notes = ready.notes.into_iter().take(MAX_NOTES);
         participant.notes = notes.map(|note| protocol::shorten(note, protocol::MAX_TEXT)).collect();
         let needed = participant.expected.datagrams;
@@ -283,20 +285,34 @@ impl Round {
 
     pub(super) fn tell_lost(&mut self, now: Stamp, index: usize, reason: &str) {
         let participant = &self.roster.participants[index];
-        let (name, expected) = (participant.called(), &participant.expected);
-        let stations = expected.stations.clone();
-        let text = match expected.role {
-            Role::Agent => netburn_record::amend::lost(&name, reason),
-            Role::Server => format!("server {name} was lost: {reason}"),
+        let (stations, text) = match participant.expected.role {
+            Role::Agent => (
+                Some(participant.expected.stations.clone()),
+                amend::lost(&participant.called(), reason),
+            ),
+            Role::Server => (self.served(), amend::server_lost(participant.member(), reason)),
         };
         self.outputs.push_back(Output::Warn(text.clone()));
-        if stations.is_empty() {
-            self.event(now, None, EventKind::Lost, text);
-        } else {
-            for station in stations {
-                self.event(now, Some(station), EventKind::Lost, text.clone());
+        match stations {
+            None => self.event(now, None, EventKind::Lost, text),
+            Some(stations) if stations.is_empty() => self.event(now, None, EventKind::Warning, text),
+            Some(stations) => {
+                for station in stations {
+                    self.event(now, Some(station), EventKind::Lost, text.clone());
+                }
             }
         }
+    }
+}
+
+impl Round {
+    /// The stations that measure against the run's server, where not all do.
+    fn served(&self) -> Option<Vec<u16>> {
+        let agents = || self.roster.participants.iter().filter(|p| p.is_agent());
+        let served = agents().filter(|p| !p.elsewhere);
+        agents()
+            .any(|p| p.elsewhere)
+            .then(|| served.flat_map(|p| p.expected.stations.iter().copied()).collect())
     }
 }
 

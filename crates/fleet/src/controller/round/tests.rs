@@ -523,12 +523,38 @@ fn a_lost_server_is_said_and_the_round_goes_on() {
     let lost = rig.events(EventKind::Lost);
     assert_eq!(
         lost,
-        [(None, "server server was lost: the connection was closed".to_owned())]
+        [(None, "the server was lost: the connection was closed".to_owned())]
     );
     rig.pass(24 * SECOND);
     assert!(!rig.round.is_over());
     rig.report();
     assert_eq!(rig.finish().unwrap().health.len(), 2);
+}
+
+#[test]
+fn a_lost_server_is_lost_to_those_who_measure_against_it() {
+    let lost_to = |elsewhere: &[ConnectionId]| {
+        let mut rig = Rig::new();
+        rig.join(SERVER, Role::Server, "server");
+        rig.join(LAPTOP, Role::Agent, "laptop");
+        rig.join(TV, Role::Agent, "tv");
+        for id in [SERVER, LAPTOP, TV] {
+            let ready = Ready {
+                server: (id == SERVER).then(address),
+                elsewhere: elsewhere.contains(&id),
+                ..Ready::default()
+            };
+            rig.say(id, ToController::Ready(ready));
+        }
+        rig.pass(3 * SECOND);
+        rig.vanish(SERVER);
+        let stations =
+            |kind| -> Vec<Option<u16>> { rig.events(kind).into_iter().map(|(station, _)| station).collect() };
+        (stations(EventKind::Lost), stations(EventKind::Warning))
+    };
+    assert_eq!(lost_to(&[]), (vec![None], vec![]));
+    assert_eq!(lost_to(&[TV]), (vec![Some(0)], vec![]));
+    assert_eq!(lost_to(&[TV, LAPTOP]), (vec![], vec![None]));
 }
 
 #[test]

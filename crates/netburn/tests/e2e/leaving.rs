@@ -1,0 +1,97 @@
+//! Members of a fleet that leave in the middle of a run: the one that serves, and a station of a lab that is kept open.
+
+use crate::common::{start, station};
+use crate::fleet::{Fleet, operations, summary};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Why a station's figures are in doubt.
+fn reasons(summary: &Value, name: &str) -> String {
+    station(summary, name)["reasons"].to_string()
+}
+
+#[test]
+fn without_its_server_a_run_ends_in_its_time_and_who_measured_elsewhere_keeps_its_verdict() {
+    for (signal, why) in [("INT", "its owner ended it"), ("KILL", "and it did not come back")] {
+        let fleet = Fleet::new();
+        let mut other = fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0", "--fleet"]);
+        other.arg(fleet.bench.path("owner/fleet/token"));
+        let mut other = start(other);
+        other.wait_for("the other server", |server| server.printed().contains('\n'));
+        let at = other.printed().trim().trim_start_matches("http://").replace('/', "");
+        let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &["--server", &at]));
+        let nas = fleet.agent("nas", &["--serve"]);
+        let mut run = start(fleet.run(&["--server", "nas", "--set", "duration=\"6s\""]));
+        run.wait_for_load();
+        std::thread::sleep(Duration::from_secs(2));
+        nas.signal(signal);
+        let ended = run.finish().expect(3);
+        let found = summary(&ended);
+        let text = "the server (nas) was lost: ";
+        assert!(
+            ended.stderr.contains(text) && ended.stderr.contains(why),
+            "{}",
+            ended.stderr
+        );
+        // It is asked to the end; what the server still answered is there.
+        assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
+        assert!(reasons(&found, "caller").contains(text), "{found:#}");
+        let asked = &station(&found, "caller")["workloads"][0];
+        let met = asked["operations"].as_u64().unwrap() - asked["misses"].as_u64().unwrap();
+        assert!((10..40).contains(&met), "{found:#}");
+        // A voice frame every 131 ms for 6 s, and nothing to doubt but what a busy machine gives.
+        assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");
+        assert_eq!(station(&found, "reader")["workloads"][0]["failures"], 0);
+        assert!(!reasons(&found, "reader").contains("server"), "{found:#}");
+    }
+}
+
+const LAB: &str = r#"
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.inside]
+joins = "home.5g"
+signal = "-60 dBm"
+workload = "voip"
+"#;
+
+#[test]
+fn a_labs_station_that_leaves_leaves_the_run_to_the_others() {
+    let fleet = Fleet::new();
+    fleet.bench.write("lab.toml", LAB);
+    let _beta = fleet.agent("beta", &[]);
+    let socket = fleet.bench.path("owner/fleet/controller.sock");
+    let secret = fleet.bench.path("owner/fleet/token").display().to_string();
+    let token = std::fs::read_to_string(&secret).unwrap();
+    let near = format!("unix:{}#{}", socket.display(), token.trim());
+    let program = env!("CARGO_BIN_EXE_netburn");
+    let serve = [
+        "lab", "lab.toml", "--serve", "--at", "server", "--", program, "serve", "--fleet", &secret,
+    ];
+    let join = [
+        "--and", "--at", "inside", "--", program, "fleet", "join", &near, "--server", "server",
+    ];
+    let named = ["--name", "inside"];
+    let mut lab = start(fleet.with_state("lab", &[&serve[..], &join, &named].concat()));
+    lab.wait_for("the lab's station to join", |lab| {
+        lab.said().contains("is in the fleet")
+    });
+    let agent = "station.caller.agent=inside";
+    let mut run = start(fleet.run(&["--set", "duration=\"6s\"", "--set", agent]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    // Ctrl-C in the lab's terminal: the commands end, the lab stays.
+    lab.signal_group("INT");
+    lab.wait_for("the commands' end", |lab| lab.said().contains("the lab stays open"));
+    let ended = run.finish().expect(3);
+    let found = summary(&ended);
+    assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
+    let why = "agent caller (inside) was lost: its owner ended it";
+    assert!(reasons(&found, "caller").contains(why), "{found:#}");
+    assert!((8..40).contains(&operations(&found, "caller")), "{found:#}");
+    assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");
+    assert!(!reasons(&found, "reader").contains("lost"), "{found:#}");
+    lab.signal_group("INT");
+    lab.finish();
+}
