@@ -1,12 +1,14 @@
 //! One end of a connection: the handshake, both halves, and the end.
 
+mod outgoing;
+
 use crate::config::EndpointConfig;
 use crate::congestion::Congestion;
 use crate::event::{Event, Failure, Timer, Unmodelled};
 use crate::info::Info;
 use crate::receiver::Receiver;
-use crate::segment::{Flags, Packet, SackBlocks, Segment, Transmit};
-use crate::sender::{Agreed, Outgoing, Sender, SenderTimer};
+use crate::segment::{Flags, Packet, Segment, Transmit};
+use crate::sender::{Agreed, Sender, SenderTimer};
 use netburn_units::{Duration, Instant};
 
 /// The first time-out of a SYN (RFC 6298 §2.1); each repetition doubles it.
@@ -234,7 +236,7 @@ impl Endpoint {
     /// The next thing to send: one packet, or a burst of several.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if std::mem::take(&mut self.reset_due) {
-            return Some(self.bare(self.blank(now, Flags::RST)));
+            return Some(self.transmit_reset(now));
         }
         match self.phase {
             Phase::Listen | Phase::Dead => None,
@@ -352,92 +354,6 @@ impl Endpoint {
             return Some(self.data(now, &outgoing));
         }
         self.receiver.wants_ack().then(|| self.acknowledgement(now))
-    }
-
-    fn acknowledgement(&mut self, now: Instant) -> Transmit {
-        let mut segment = self.blank(now, Flags::default());
-        self.receiver.fill(&mut segment, true);
-        self.bare(segment)
-    }
-
-    fn data(&mut self, now: Instant, outgoing: &Outgoing) -> Transmit {
-        let mut segment = self.blank(now, Flags::default());
-        self.receiver.fill(&mut segment, outgoing.question);
-        segment.seq = outgoing.start;
-        segment.length = outgoing.length;
-        let mut flags = segment.flags;
-        for (set, flag) in [
-            (outgoing.fin, Flags::FIN),
-            (outgoing.cwr, Flags::CWR),
-            (outgoing.question, Flags::PROBE),
-        ] {
-            if set {
-                flags = flags.with(flag);
-            }
-        }
-        segment.flags = flags;
-        if !outgoing.question {
-            self.receiver.on_data_sent(now);
-        }
-        Transmit {
-            segment,
-            mss: self.handshake.mss,
-            packets: outgoing.segments,
-            // Neither a retransmission nor a bare acknowledgement (RFC 3168 §6.1.4, §6.1.5).
-            ect: self.handshake.ecn && !outgoing.retransmission && outgoing.length > 0,
-            truesize: outgoing.truesize,
-        }
-    }
-
-    fn transmit_syn(&mut self, now: Instant) -> Transmit {
-        let answer = self.phase == Phase::SynReceived;
-        let mut flags = Flags::SYN;
-        let mut echo = 0;
-        if answer {
-            flags = flags.with(Flags::ACK);
-            echo = self.receiver.echo();
-            if self.handshake.ecn {
-                flags = flags.with(Flags::ECE);
-            }
-        } else if self.config.ecn && self.handshake.sent == 0 {
-            // Without ECN when it goes again: something on the way may not bear it (RFC 3168 §6.1.1.1).
-            flags = flags.with(Flags::ECE).with(Flags::CWR);
-        }
-        let wait = SYN_TIMEOUT * (1 << self.handshake.sent.min(10));
-        self.handshake.sent += 1;
-        self.handshake.sent_at = Some(now);
-        self.handshake.until = Some(now + wait);
-        let segment = Segment {
-            window: self.receiver.first_window(),
-            mss: self.config.mss,
-            echo,
-            ..self.blank(now, flags)
-        };
-        self.bare(segment)
-    }
-
-    fn blank(&self, now: Instant, flags: Flags) -> Segment {
-        Segment {
-            flags,
-            seq: self.sender.next(),
-            length: 0,
-            ack: 0,
-            window: 0,
-            sack: SackBlocks::default(),
-            timestamp: now.as_nanos().div_euclid(1_000_000),
-            echo: 0,
-            mss: 0,
-        }
-    }
-
-    fn bare(&self, segment: Segment) -> Transmit {
-        Transmit {
-            segment,
-            mss: self.handshake.mss,
-            packets: 1,
-            ect: false,
-            truesize: 0,
-        }
     }
 
     fn die(&mut self, event: Event) {
