@@ -18,18 +18,22 @@
 //!
 //! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun` (interfaces
 //! that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces, addresses, routes, queues),
-//! `offload` (what an interface takes over from its host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files
+//! `diag` (connections of whatever program), `offload` (what an interface takes over from its host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files
 //! and an absolute time on a thread of one's own).
 
 pub mod clock;
 pub mod cpu;
 pub mod datagram;
 #[cfg(target_os = "linux")]
+pub mod diag;
+#[cfg(target_os = "linux")]
 pub mod ethernet;
 pub mod interface;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod namespace;
+#[cfg(target_os = "linux")]
+mod netlink;
 pub mod nl80211;
 #[cfg(target_os = "linux")]
 pub mod offload;

@@ -2,20 +2,16 @@
 //!
 //! A [`Route`] stays with the namespace in which it was opened, whoever uses it later.
 
-use crate::process::{check, check_size};
+use crate::netlink::Netlink;
+use crate::netlink::message::{self, Message};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-
-pub(crate) mod message;
-
-use message::Message;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// A conversation with the kernel about one network namespace.
 #[derive(Debug)]
 pub struct Route {
-    socket: OwnedFd,
-    sequence: u32,
+    netlink: Netlink,
 }
 
 /// What to change of an interface; what is `None` stays.
@@ -67,12 +63,8 @@ impl Route {
     /// # Errors
     /// What the kernel says.
     pub fn new() -> io::Result<Route> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers are passed.
-        let socket = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-        // SAFETY: the kernel has just given us this descriptor.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        Ok(Route::from(socket))
+        let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
+        Ok(Route { netlink })
     }
 
     /// The number of an interface.
@@ -196,7 +188,7 @@ impl Route {
     /// What the kernel says of sending; what it says of the grant isn't waited for.
     pub fn grant(&mut self, index: u32, bytes: u32) -> io::Result<()> {
         let message = bucket(index, bytes, REQUEST);
-        self.send(message).map(drop)
+        self.netlink.send(message).map(drop)
     }
 
     /// What an interface has counted.
@@ -237,76 +229,27 @@ impl Route {
         message.put(&[0, 0, 0, 0]);
         message.put(&index.to_ne_bytes());
         message.put(&[0; 8]);
-        self.forget();
-        let sequence = self.send(message)?;
-        let answer = self.answer(sequence, buffer)?;
+        let answer = self.netlink.ask(message, buffer)?;
         Ok(answer.get(16..).unwrap_or_default())
     }
 
     /// Sends a request and waits for the kernel's word.
     fn ask(&mut self, message: Message) -> io::Result<()> {
-        self.forget();
-        let sequence = self.send(message)?;
-        let mut buffer = [0; 8192];
-        self.answer(sequence, &mut buffer).map(drop)
-    }
-
-    fn send(&mut self, message: Message) -> io::Result<u32> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let bytes = message.finish(self.sequence);
-        let socket = self.socket.as_raw_fd();
-        // SAFETY: the kernel reads as many bytes as there are.
-        check_size(unsafe { libc::send(socket, bytes.as_ptr().cast(), bytes.len(), 0) })?;
-        Ok(self.sequence)
-    }
-
-    /// The body of the answer to a request; an acknowledgement has none that matters.
-    fn answer<'a>(&self, sequence: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
-        loop {
-            let socket = self.socket.as_raw_fd();
-            // SAFETY: the kernel writes at most as many bytes as there are.
-            let length = check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), 0) })?;
-            let Some((kind, of, end)) = message::head(&buffer[..length]) else {
-                return Err(io::ErrorKind::InvalidData.into());
-            };
-            if of != sequence {
-                continue;
-            }
-            let body = &buffer[16..end];
-            // NLMSG_ERROR, which with 0 is an acknowledgement.
-            if kind == 2 {
-                let code = body
-                    .get(..4)
-                    .map_or(0, |code| i32::from_ne_bytes(code.try_into().expect("four")));
-                return if code == 0 {
-                    Ok(&[])
-                } else {
-                    Err(io::Error::from_raw_os_error(-code))
-                };
-            }
-            return Ok(body);
-        }
-    }
-
-    /// Throws away what nobody waited for.
-    fn forget(&self) {
-        let mut buffer = [0_u8; 4096];
-        let socket = self.socket.as_raw_fd();
-        // SAFETY: the kernel writes at most as many bytes as there are.
-        while unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT) } > 0 {}
+        self.netlink.ask(message, &mut [0; 8192]).map(drop)
     }
 }
 
 impl From<OwnedFd> for Route {
     /// Goes on with a conversation that somebody else opened.
     fn from(socket: OwnedFd) -> Route {
-        Route { socket, sequence: 0 }
+        let netlink = Netlink::from(socket);
+        Route { netlink }
     }
 }
 
 impl AsFd for Route {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.netlink.as_fd()
     }
 }
 

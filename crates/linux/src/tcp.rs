@@ -36,6 +36,38 @@ pub struct TcpInfo {
     pub bytes_unsent: ByteSize,
 }
 
+impl TcpInfo {
+    /// Out of a `struct tcp_info`, read by offset: kernels fill in as much as they know of, and what is missing is zero.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn read(known: &[u8]) -> TcpInfo {
+        let mut raw = [0; 256];
+        let length = known.len().min(raw.len());
+        raw[..length].copy_from_slice(&known[..length]);
+        let word = |at: usize| u32::from_ne_bytes(raw[at..at + 4].try_into().expect("four bytes"));
+        let long = |at: usize| u64::from_ne_bytes(raw[at..at + 8].try_into().expect("eight bytes"));
+        let micros = |at| Duration::from_micros(u64::from(word(at)));
+        let rate = |at| match long(at) {
+            0 | u64::MAX => None,
+            bytes => Some(BitRate::from_bps(bytes.saturating_mul(8))),
+        };
+        TcpInfo {
+            mss: word(16),
+            unacked: word(24),
+            rtt: micros(68),
+            rtt_var: micros(72),
+            ssthresh: word(76),
+            cwnd: word(80),
+            retransmits: word(100),
+            pacing_rate: rate(104),
+            bytes_acked: ByteSize::from_bytes(long(120)),
+            bytes_received: ByteSize::from_bytes(long(128)),
+            bytes_unsent: ByteSize::from_bytes(u64::from(word(144))),
+            min_rtt: micros(148),
+            delivery_rate: rate(160),
+        }
+    }
+}
+
 /// What the kernel knows of a TCP connection (TCP_INFO).
 ///
 /// # Errors
@@ -87,7 +119,6 @@ mod imp {
     use std::os::fd::{AsRawFd, BorrowedFd};
 
     pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
-        // Read by offset from zeroed bytes: kernels fill in as much as they know of.
         let mut raw = [0u8; 256];
         let mut length = raw.len() as libc::socklen_t;
         let fd = socket.as_raw_fd();
@@ -102,32 +133,7 @@ mod imp {
             )
         };
         crate::process::check(got)?;
-        Ok(parse(&raw))
-    }
-
-    fn parse(raw: &[u8; 256]) -> TcpInfo {
-        let word = |at: usize| u32::from_ne_bytes(raw[at..at + 4].try_into().expect("four bytes"));
-        let long = |at: usize| u64::from_ne_bytes(raw[at..at + 8].try_into().expect("eight bytes"));
-        let micros = |at| Duration::from_micros(u64::from(word(at)));
-        let rate = |at| match long(at) {
-            0 | u64::MAX => None,
-            bytes => Some(BitRate::from_bps(bytes.saturating_mul(8))),
-        };
-        TcpInfo {
-            mss: word(16),
-            unacked: word(24),
-            rtt: micros(68),
-            rtt_var: micros(72),
-            ssthresh: word(76),
-            cwnd: word(80),
-            retransmits: word(100),
-            pacing_rate: rate(104),
-            bytes_acked: ByteSize::from_bytes(long(120)),
-            bytes_received: ByteSize::from_bytes(long(128)),
-            bytes_unsent: ByteSize::from_bytes(u64::from(word(144))),
-            min_rtt: micros(148),
-            delivery_rate: rate(160),
-        }
+        Ok(TcpInfo::read(&raw))
     }
 
     pub(super) fn discard(socket: BorrowedFd<'_>, limit: usize) -> io::Result<usize> {

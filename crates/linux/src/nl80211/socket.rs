@@ -3,8 +3,8 @@
 use super::attribute::Attributes;
 use super::format::{attr, command};
 use super::message::Messages;
+use crate::netlink::message::Message;
 use crate::process::{check, check_size};
-use crate::route::message::Message;
 use netburn_units::Duration;
 use std::io;
 use std::mem::size_of;
