@@ -17,8 +17,8 @@ pub const MTU: u64 = 1500;
 /// The least target: below it aggregates are starved.
 pub const LEAST: u64 = 5 * MTU;
 
-/// The most: what an A-MPDU of 802.11ac takes several of.
-pub const MOST: u64 = 256 * 1024;
+/// The most: what a kernel's own limit on a connection is today (`tcp_limit_output_bytes`, Linux 6.16).
+pub const MOST: u64 = 4 * 1024 * 1024;
 
 /// Whose packet it is that is outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Credit {
         *outstanding = outstanding.saturating_sub(bytes);
     }
 
-    /// The link's rate, and with it what is enough, has changed: for all together, and what of others' than TCP goes uncounted.
+    /// What is enough has changed: for all together, and what of others' than TCP goes uncounted.
     pub fn set_target(&mut self, target: u64, allowance: u64) {
         self.target = target.clamp(LEAST, MOST);
         self.allowance = allowance.min(MOST);

@@ -14,6 +14,7 @@ use crate::hold::Hold;
 use crate::lateness::LabHealth;
 use crate::switch::{Counted, Switch, Tapped};
 use netburn_linux::Monotonic;
+use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
 use netburn_medium::air::Transmission;
 use netburn_network::Endpoint;
@@ -39,6 +40,8 @@ pub(crate) struct Port {
     pub(crate) route: Route,
     /// Makes the queue before the device move.
     pub(crate) raw: OwnedFd,
+    /// Tells of the node's connections, where the kernel does.
+    pub(crate) diag: Option<Diag>,
     pub(crate) index: u32,
     pub(crate) hold: Hold,
     /// Whether it isn't read for now.

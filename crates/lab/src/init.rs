@@ -235,12 +235,13 @@ fn names(lines: &str) -> io::Result<()> {
 /// The files of a node that go to who asked for it.
 impl node::Node {
     fn files(&self) -> Vec<BorrowedFd<'_>> {
-        vec![
+        let always = [
             self.device.as_fd(),
             self.namespace.as_fd(),
             self.route.as_fd(),
             self.raw.as_fd(),
-        ]
+        ];
+        always.into_iter().chain(self.diag.as_ref().map(AsFd::as_fd)).collect()
     }
 }
 

@@ -47,10 +47,12 @@ mod observe;
 mod options;
 pub mod packet;
 mod program;
+mod senders;
 mod switch;
 #[cfg(target_os = "linux")]
 mod wishes;
 
+pub use ahead::Pace;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Guest, Lab, init};
 pub use error::LabError;
@@ -61,4 +63,5 @@ pub use lateness::{BUSY, CPU, LIMIT, LabHealth, Lateness, STEAL};
 pub use observe::StationLook;
 pub use options::{DeviceKind, Options};
 pub use program::{Ended, Program};
+pub use senders::Ends;
 pub use switch::{Counted, Delivery, Switch, Tapped};

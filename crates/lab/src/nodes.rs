@@ -1,6 +1,7 @@
 //! Making a lab's nodes: what the helper is asked for, in order, and what is done where the machine can't.
 
 use crate::address;
+use crate::ahead;
 use crate::device::Device;
 use crate::engine::Port;
 use crate::error::LabError;
@@ -10,6 +11,7 @@ use crate::init::message::{Answer, NodeMade, NodeWanted, Request};
 use crate::options::{DeviceKind, Options};
 use crate::switch::Switch;
 use crate::wishes;
+use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
 use netburn_network::Endpoint;
 use netburn_scenario::Plan;
@@ -55,14 +57,11 @@ impl Nodes {
         nodes.server(plan, &usual.name, options)?;
         nodes.hold = options.hold.unwrap_or_else(|| nodes.best_hold());
         for (station, number) in plan.stations.iter().zip(0..) {
-            let cap = station
-                .tsq
-                .and_then(|tsq| tsq.settings())
-                .and_then(|settings| settings.cap);
+            let tsq = station.tsq.unwrap_or_default();
             let wanted = NodeWanted {
-                output_limit: cap.map_or(0, |cap| u32::try_from(cap.as_bytes()).unwrap_or(u32::MAX)),
+                output_limit: if station.link.is_none() { ahead::kernels(tsq) } else { 0 },
                 // Without small queues a kernel hands over what it likes.
-                hold: if station.tsq.is_none_or(|tsq| tsq.settings().is_some()) {
+                hold: if tsq.settings().is_some() {
                     nodes.hold
                 } else {
                     Hold::Nothing
@@ -136,9 +135,13 @@ impl Nodes {
         let (Answer::Node(made), files) = self.helper.ask(&Request::Node(wanted), &[])? else {
             return Err(LabError::Gone("it answers something else".to_owned()));
         };
-        let Ok([device, namespace, route, raw]) = <[OwnedFd; 4]>::try_from(files) else {
-            return Err(LabError::Gone("it does not give what it made".to_owned()));
+        let mut files = files.into_iter();
+        let mut next = || {
+            files
+                .next()
+                .ok_or_else(|| LabError::Gone("it does not give what it made".to_owned()))
         };
+        let (device, namespace, route, raw) = (next()?, next()?, next()?, next()?);
         let NodeMade {
             index,
             segments_udp,
@@ -157,6 +160,7 @@ impl Nodes {
             device: Device::new(self.device, device),
             route: Route::from(route),
             raw,
+            diag: files.next().map(Diag::from),
             index,
             hold,
             paused: false,

@@ -1,9 +1,10 @@
 //! Frames in, frames out: a modelled network between kernels, without a clock or a file in it.
 
 use crate::address;
-use crate::ahead::Ahead;
+use crate::ahead::{Ahead, Pace};
 use crate::credit::{Credit, Sender};
 use crate::packet::{Burst, Facts, Joiner, Refused, Segment};
+use crate::senders::{Ends, Senders};
 use netburn_medium::air::Foresight;
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
@@ -24,6 +25,8 @@ pub struct Switch {
     ahead: Vec<Ahead>,
     /// By station.
     credits: Vec<Credit>,
+    /// By station.
+    senders: Vec<Senders>,
     /// Bytes before each packet on the link between a kernel and us.
     framing: u64,
     joiner: Joiner,
@@ -97,6 +100,7 @@ impl Switch {
             stations,
             ahead: plan.stations.iter().map(Ahead::of).collect(),
             credits: vec![Credit::new(0); stations],
+            senders: vec![Senders::default(); stations],
             framing: 0,
             joiner: Joiner::default(),
             next: None,
@@ -104,7 +108,9 @@ impl Switch {
             taps: Vec::new(),
             tapping: false,
         };
-        switch.follow_rates();
+        for station in 0..stations as u16 {
+            switch.follow(station, &[]);
+        }
         Ok(switch)
     }
 
@@ -183,6 +189,7 @@ impl Switch {
             }
             if let Endpoint::Station(station) = from {
                 self.credits[usize::from(station)].handle_on_its_way(sender(flow), length as u64);
+                self.senders[usize::from(station)].saw(flow, segment.facts(), length);
             }
             let packet = Packet {
                 length: length as u32,
@@ -264,12 +271,16 @@ impl Switch {
             .next()
     }
 
-    /// Looks at the rates of the links: what stations may have ahead of the air follows them.
-    pub fn follow_rates(&mut self) {
-        for (station, ahead) in (0..self.stations as u16).zip(&self.ahead) {
-            let rate = self.network.link_seen(station).rate_up;
-            self.credits[usize::from(station)].set_target(ahead.bytes(rate), Ahead::allowance(rate));
-        }
+    /// The TCP connections of a station that have sent content since they were last asked for.
+    pub fn take_senders(&mut self, station: u16) -> Vec<Ends> {
+        self.senders[usize::from(station)].take()
+    }
+
+    /// What a station may have ahead of the air follows the pace of its connections that send, and while none is known its link's rate.
+    pub fn follow(&mut self, station: u16, connections: &[Pace]) {
+        let rate = self.network.link_seen(station).rate_up;
+        let ahead = self.ahead[usize::from(station)].bytes(rate, connections);
+        self.credits[usize::from(station)].set_target(ahead, Ahead::allowance(rate));
     }
 
     /// The next packet that arrives somewhere; what left or was dropped on the way there is seen to.

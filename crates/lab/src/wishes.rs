@@ -1,6 +1,5 @@
 //! What a plan asks of kernels, and what this machine's can't do of it.
 
-use crate::ahead::KERNEL;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use std::fs;
@@ -51,20 +50,9 @@ pub(crate) fn unmet(plan: &Plan) -> Vec<String> {
 fn of_station(station: &Station) -> Vec<String> {
     let name = &station.name;
     let mut notes = Vec::new();
-    if let Some(settings) = station.tsq.and_then(|tsq| tsq.settings()) {
-        if settings.shift.is_some_and(|shift| shift > KERNEL) {
-            notes.push(format!(
-                "station.{name}.tsq: a kernel's own shift is {KERNEL}; the lab can't let less wait than that"
-            ));
-        } else if settings.shift != Some(KERNEL) || settings.minimum.as_bytes() > 0 {
-            notes.push(format!(
-                "station.{name}.tsq: approximated: a kernel's own shift is {KERNEL}; what more is to wait, the lab takes over, from all \
-                 connections together"
-            ));
-        }
-        if settings.cap.is_some() && !settings.caps_paced {
-            notes.push(format!("station.{name}.tsq: the cap holds for paced connections, too"));
-        }
+    let settings = station.tsq.and_then(|tsq| tsq.settings());
+    if settings.is_some_and(|settings| settings.cap.is_some() && !settings.caps_paced) {
+        notes.push(format!("station.{name}.tsq: the cap holds for paced connections, too"));
     }
     if !station.completion_delay.is_zero() {
         notes.push(format!(
@@ -93,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_small_queues_cannot_be_is_told() {
+    fn what_is_not_met_is_told() {
         let notes = |line: &str| {
             let text = format!(
                 "[ap.a.radio.5g]\n[station.s]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"upload\"\n{line}\n"
@@ -103,31 +91,21 @@ mod tests {
         let none: [&str; 0] = [];
         for met in [
             "",
+            "tsq = \"2012\"",
             "tsq = \"2013\"",
-            "tsq = \"2015\"",
+            "tsq = \"2025\"",
             "tsq = \"off\"",
-            "tsq = { shift = 10, cap = \"64 KiB\" }",
+            "tsq = { shift = 12, cap = \"64 KiB\" }",
         ] {
             assert_eq!(notes(met), none, "{met}");
         }
-        for approximated in ["tsq = \"2025\"", "tsq = \"2013-min\"", "tsq = \"2012\""] {
-            assert_eq!(
-                notes(approximated),
-                [
-                    "station.s.tsq: approximated: a kernel's own shift is 10; what more is to wait, the lab takes over, from all connections \
-                     together"
-                ],
-                "{approximated}"
-            );
-        }
         assert_eq!(
-            notes("tsq = { shift = 12 }\ncompletion_delay = \"1 ms\""),
-            [
-                "station.s.tsq: a kernel's own shift is 10; the lab can't let less wait than that",
-                "station.s.completion_delay: the lab tells a kernel at once what has left"
-            ]
+            notes("completion_delay = \"1 ms\""),
+            ["station.s.completion_delay: the lab tells a kernel at once what has left"]
         );
-        let paced = notes("tsq = \"2019\"");
-        assert_eq!(paced[1..], ["station.s.tsq: the cap holds for paced connections, too"]);
+        assert_eq!(
+            notes("tsq = \"2019\""),
+            ["station.s.tsq: the cap holds for paced connections, too"]
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! TCP Small Queues: how much of one connection may wait below it in the sending host.
 
-use crate::config::{Tsq, TsqSettings};
-use netburn_units::BitRate;
+use crate::config::{Gso, Tsq, TsqSettings};
+use crate::gso;
+use netburn_units::{BitRate, ByteSize, Duration};
 
 /// What is charged for packets that the host has not let go of.
 #[derive(Debug, Clone)]
@@ -49,29 +50,13 @@ impl SmallQueue {
 
     /// The shift of the pacing rate that also sizes bursts (`sk_pacing_shift`).
     pub(crate) fn shift(&self) -> u8 {
-        self.settings.and_then(|settings| settings.shift).unwrap_or(10)
+        self.settings.map_or(UNASKED, TsqSettings::burst_shift)
     }
 
     /// The limit for a packet of `truesize`, `None` when there is none (`tcp_small_queue_check`). `factor` is 1 for
     /// retransmissions, else 0.
     pub(crate) fn limit(&self, truesize: u32, rate: Option<BitRate>, factor: u32) -> Option<u64> {
-        let settings = self.settings.as_ref()?;
-        let mut limit = match settings.shift {
-            Some(shift) => {
-                let by_rate = rate.map_or(u64::MAX >> 8, |rate| (rate.as_bps() / 8) >> shift);
-                by_rate.max(2 * u64::from(truesize)).max(settings.minimum.as_bytes())
-            }
-            None => settings
-                .cap
-                .map_or(u64::MAX >> 8, |cap| cap.as_bytes())
-                .max(settings.minimum.as_bytes()),
-        };
-        if let Some(cap) = settings.cap
-            && (settings.caps_paced || !self.paced)
-        {
-            limit = limit.min(cap.as_bytes());
-        }
-        Some(limit << factor)
+        Some(self.settings?.limit(truesize, rate, self.paced) << factor)
     }
 
     /// Whether a packet of `truesize` has to wait; `outstanding` counts the records that are sent and unacknowledged: with
@@ -84,10 +69,56 @@ impl SmallQueue {
     }
 }
 
+/// The shift that sockets begin with (`sock_init_data`).
+const UNASKED: u8 = 10;
+
+/// Segments in the smallest burst (`tcp_min_tso_segs`).
+const LEAST_BURST: u32 = 2;
+
+impl TsqSettings {
+    /// The most content of one connection, in bytes, that its host holds while there is always more to send: another burst is handed
+    /// down as long as what is there weighs no more than the limit.
+    ///
+    /// It grows with the pacing rate, which follows the congestion window: where small queues hold a connection back and not the
+    /// network, that rate is several times what gets through.
+    #[must_use]
+    pub fn most_held(self, gso: &Gso, mss: u32, pacing_rate: BitRate, min_rtt: Option<Duration>) -> ByteSize {
+        let rate = Some(pacing_rate);
+        let segments = gso::burst_segments(gso, mss, rate, self.burst_shift(), min_rtt, LEAST_BURST);
+        let content = segments * mss;
+        let weight = gso::truesize(gso, content, segments);
+        let bursts = self.limit(weight, rate, false) / u64::from(weight) + 1;
+        ByteSize::from_bytes(bursts * u64::from(content))
+    }
+
+    fn burst_shift(self) -> u8 {
+        self.shift.unwrap_or(UNASKED)
+    }
+
+    fn limit(self, truesize: u32, rate: Option<BitRate>, paced: bool) -> u64 {
+        let mut limit = match self.shift {
+            Some(shift) => {
+                let by_rate = rate.map_or(u64::MAX >> 8, |rate| (rate.as_bps() / 8) >> shift);
+                by_rate.max(2 * u64::from(truesize)).max(self.minimum.as_bytes())
+            }
+            None => self
+                .cap
+                .map_or(u64::MAX >> 8, |cap| cap.as_bytes())
+                .max(self.minimum.as_bytes()),
+        };
+        if let Some(cap) = self.cap
+            && (self.caps_paced || !paced)
+        {
+            limit = limit.min(cap.as_bytes());
+        }
+        limit
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{TsqPreset, TsqSettings};
+    use crate::config::TsqPreset;
     use netburn_units::ByteSize;
 
     fn limit(preset: TsqPreset, mbps: u64, paced: bool) -> u64 {
@@ -136,5 +167,31 @@ mod tests {
         assert!(!queue.throttles(2_304, rate, 0, 1));
         queue.free(2_304);
         assert!(!queue.throttles(2_304, rate, 0, 29));
+    }
+
+    #[test]
+    fn a_connection_holds_a_burst_more_than_the_limit_reaches() {
+        // So far away that bursts are no longer for it.
+        let far = Some(Duration::from_millis(10));
+        let held = |preset: TsqPreset, mbps| {
+            let rate = BitRate::from_mbps(mbps);
+            preset
+                .settings()
+                .most_held(&Gso::default(), 1_448, rate, far)
+                .as_bytes()
+        };
+        // 1 ms of 100 Mbit/s are 12,207 bytes: 8 segments, 11,584 bytes that weigh 12,864. Two such bursts are at the limit, so a
+        // third goes down.
+        assert_eq!(held(TsqPreset::Y2013, 100), 3 * 11_584);
+        // A minimum of 128 KiB: after 10 bursts 128,640 are there, which still is below 131,072.
+        assert_eq!(held(TsqPreset::Y2013Min, 100), 11 * 11_584);
+        // 8 ms are 97,656, so a burst is as long as one may be: 45 segments, that weigh 66,440.
+        assert_eq!(held(TsqPreset::Y2025, 100), 3 * 65_160);
+        // The slowest sends two segments at a time.
+        assert_eq!(held(TsqPreset::Y2013, 1), 3 * 2_896);
+        // One by one, each weighs 4,352: at 100 Mbit/s and 8 ms 22 of them are below the limit.
+        let single = TsqPreset::Y2025.settings();
+        let rate = BitRate::from_mbps(100);
+        assert_eq!(single.most_held(&Gso::off(), 1_448, rate, far).as_bytes(), 23 * 1_448);
     }
 }

@@ -2,13 +2,16 @@
 
 use super::looks::Looks;
 use super::{Order, Port, Seen, Shown};
+use crate::ahead::Pace;
 use crate::device::Taken;
 use crate::hold::Hold;
 use crate::lateness::LabHealth;
 use crate::observe::Observer;
 use crate::packet::Refused;
+use crate::senders::Ends;
 use crate::switch::Switch;
 use netburn_linux::cpu::{self, MachineTimes, ThreadId};
+use netburn_linux::diag::Diag;
 use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
 use netburn_medium::air::{Expected, Foresight};
@@ -102,6 +105,19 @@ fn nudge(end: Endpoint) -> [u8; 20] {
     packet[12..16].copy_from_slice(&address);
     packet[16..20].copy_from_slice(&address);
     packet
+}
+
+fn paces(diag: &mut Diag, senders: Vec<Ends>) -> Vec<Pace> {
+    let pace = |(here, there)| {
+        // One that is gone by now paces no more.
+        let info = diag.connection(here, there).ok()??;
+        Some(Pace {
+            rate: info.pacing_rate?,
+            mss: info.mss.max(1),
+            min_rtt: Some(info.min_rtt),
+        })
+    };
+    senders.into_iter().filter_map(pace).collect()
 }
 
 impl Carrier {
@@ -341,11 +357,22 @@ impl Carrier {
                 let tick = TICK.as_nanos() as i64;
                 running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
             }
-            running.switch.follow_rates();
             running.send_seen();
+            self.follow();
             self.show(now);
         }
         Ok(done)
+    }
+
+    /// Asks kernels how fast those connections pace that send: what stations may have ahead of the air follows.
+    fn follow(&mut self) {
+        let Some(running) = &mut self.running else { return };
+        for port in &mut self.ports {
+            let Endpoint::Station(station) = port.end else { continue };
+            let senders = running.switch.take_senders(station);
+            let paces = port.diag.as_mut().map_or(Vec::new(), |diag| paces(diag, senders));
+            running.switch.follow(station, &paces);
+        }
     }
 
     /// Shows what can be seen from outside.

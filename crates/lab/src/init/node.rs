@@ -3,6 +3,7 @@
 use super::message::{NodeMade, NodeWanted};
 use crate::hold::{Hold, Probe};
 use crate::packet::ethernet;
+use netburn_linux::diag::Diag;
 use netburn_linux::ethernet::Frames;
 use netburn_linux::route::{Link, Route};
 use netburn_linux::tun::Tun;
@@ -18,6 +19,7 @@ pub(super) struct Node {
     pub(super) namespace: OwnedFd,
     pub(super) route: Route,
     pub(super) raw: OwnedFd,
+    pub(super) diag: Option<Diag>,
     pub(super) made: NodeMade,
 }
 
@@ -149,11 +151,22 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
         );
     }
     let raw = raw::sender(index).map_err(at("open a raw socket"))?;
+    let diag = match hold {
+        Hold::Nothing => None,
+        _ => Diag::new()
+            .inspect_err(|error| {
+                notes.push(format!(
+                    "small queues follow the link's rate, not the connection's: {error}"
+                ))
+            })
+            .ok(),
+    };
     Ok(Node {
         device,
         namespace,
         route,
         raw,
+        diag,
         made: NodeMade {
             index,
             segments_udp,

@@ -1,0 +1,90 @@
+//! Which TCP connections of a station have something to send.
+
+use crate::packet::Facts;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// Both ends of a connection: the station's, the other.
+pub type Ends = (SocketAddr, SocketAddr);
+
+/// More than so many at once aren't told apart any more.
+const MOST: usize = 64;
+
+/// An IP packet of TCP without content is no longer than this behind its IP header: 60 bytes of TCP's own.
+const HEADER: usize = 60;
+
+/// The connections that have sent content since they were last asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Senders {
+    by_flow: BTreeMap<u32, Ends>,
+    last: Option<u32>,
+}
+
+impl Senders {
+    /// The station sends a packet of so many bytes.
+    pub(crate) fn saw(&mut self, flow: u32, facts: &Facts, length: usize) {
+        let content = Facts::is_of_tcp(flow) && !facts.fragment && length > facts.transport + HEADER;
+        if !content || self.last == Some(flow) {
+            return;
+        }
+        self.last = Some(flow);
+        if self.by_flow.len() < MOST {
+            let (here, there) = facts.ports;
+            let ends = (
+                SocketAddr::new(facts.source, here),
+                SocketAddr::new(facts.destination, there),
+            );
+            self.by_flow.insert(flow, ends);
+        }
+    }
+
+    /// Those since the last time.
+    pub(crate) fn take(&mut self) -> Vec<Ends> {
+        self.last = None;
+        std::mem::take(&mut self.by_flow).into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::TCP;
+    use netburn_medium::packet::Ecn;
+
+    fn packet(port: u16) -> Facts {
+        Facts {
+            source: "10.0.0.2".parse().unwrap(),
+            destination: "10.0.0.1".parse().unwrap(),
+            protocol: TCP,
+            transport: 20,
+            ports: (port, 80),
+            fragment: false,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+        }
+    }
+
+    #[test]
+    fn who_sends_content_is_known_once() {
+        let mut senders = Senders::default();
+        for (port, length) in [(1, 1500), (2, 52), (1, 1500), (3, 81), (1, 80)] {
+            let facts = packet(port);
+            senders.saw(facts.flow(), &facts, length);
+        }
+        let mut ports: Vec<u16> = senders.take().iter().map(|(here, _)| here.port()).collect();
+        ports.sort_unstable();
+        // The second only acknowledges: 20 bytes of IP, 32 of TCP.
+        assert_eq!(ports, [1, 3]);
+        assert_eq!(senders.take(), []);
+    }
+
+    #[test]
+    fn there_is_an_end_to_them() {
+        let mut senders = Senders::default();
+        for port in 0..1000 {
+            let facts = packet(port);
+            senders.saw(facts.flow(), &facts, 1500);
+        }
+        assert_eq!(senders.take().len(), MOST);
+    }
+}
