@@ -80,3 +80,58 @@ impl Ahead {
 pub(crate) fn kernels(tsq: Tsq) -> u32 {
     tsq.settings().map_or(0, |_| KERNELS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::Document;
+
+    fn ahead(line: &str) -> Ahead {
+        let text = format!(
+            "[ap.a]\n[ap.a.radio.5g]\n[station.s]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"upload\"\n{line}\n"
+        );
+        let plan = Document::from_toml("s.toml", &text).unwrap().resolve().unwrap();
+        Ahead::of(&plan.stations[0])
+    }
+
+    fn pace(mbps: u64) -> Pace {
+        Pace {
+            rate: BitRate::from_mbps(mbps),
+            mss: 1448,
+            min_rtt: Some(Duration::from_millis(10)),
+        }
+    }
+
+    #[test]
+    fn each_connection_holds_what_its_pace_lets_it() {
+        let link = BitRate::from_mbps(1000);
+        // 1 ms at 100 Mbit/s is 8 segments; three such bursts are held, in packets of 1500 bytes.
+        assert_eq!(ahead("tsq = \"2013\"").bytes(link, &[pace(100)]), 3 * 8 * 1500);
+        // The longest bursts, of 45.
+        for today in ["", "tsq = \"2025\""] {
+            assert_eq!(ahead(today).bytes(link, &[pace(100)]), 3 * 45 * 1500, "{today}");
+        }
+        // A slow one sends two segments at a time; they add up, and the link's own rate doesn't matter.
+        let both = ahead("tsq = \"2013\"").bytes(link, &[pace(100), pace(1)]);
+        assert_eq!(both, 3 * (8 + 2) * 1500);
+        // A device that takes no bursts: each packet weighs 4352 bytes.
+        let single = ahead("tsq = \"2013\"\ngso = false").bytes(link, &[pace(100)]);
+        assert_eq!(
+            single,
+            3 * 1500,
+            "two of 4352 bytes are within 12,207, a third goes down"
+        );
+    }
+
+    #[test]
+    fn until_a_connection_is_known_it_is_taken_to_pace_at_the_links_rate() {
+        let link = BitRate::from_mbps(100);
+        assert_eq!(ahead("tsq = \"2013\"").bytes(link, &[]), 3 * 8 * 1500);
+    }
+
+    #[test]
+    fn kernels_keep_two_packets_where_we_hold_the_rest() {
+        assert_eq!(kernels(Tsq::default()), 4096);
+        assert_eq!(kernels(Tsq::Off), 0);
+    }
+}

@@ -48,7 +48,7 @@ impl Senders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::TCP;
+    use crate::packet::ip::TCP;
     use netburn_medium::packet::Ecn;
 
     fn packet(port: u16) -> Facts {

@@ -233,11 +233,7 @@ fn uplinks() -> Vec<Case> {
         on("uplink-144", "20 MHz").uplink(WIRED, "a", 2, 7).runs(3),
         on("uplink-20", "20 MHz").uplink(WIRED, "a", 1, 2).runs(3),
         four("uplinks-four", WIFI),
-        four("uplinks-four-2013", WIRED).known(&[(
-            "",
-            "where the model lets 1 ms of each connection wait down to the air, the lab takes at least 3 ms of the link over, which no small \
-             queues count",
-        )]),
+        four("uplinks-four-2013", WIRED),
     ]
 }
 
