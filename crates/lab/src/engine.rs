@@ -18,7 +18,7 @@ use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
 use netburn_medium::air::Transmission;
 use netburn_network::Endpoint;
-use netburn_record::Row;
+use netburn_record::{EventKind, EventRow, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
@@ -71,6 +71,32 @@ pub(crate) struct Shown {
     pub(crate) stations: Vec<crate::observe::StationLook>,
     pub(crate) now: Option<Instant>,
     pub(crate) failed: Option<String>,
+    /// What people should know, not yet fetched; at whose end it is.
+    pub(crate) warnings: Vec<(Option<Endpoint>, String)>,
+}
+
+impl Shown {
+    /// An end's device is gone: for whoever watches, and for the record.
+    fn lose(&mut self, end: Endpoint, at: Instant, error: &io::Error) {
+        let text =
+            format!("its network device can't be read any more ({error}); nothing is carried for it from here on");
+        let station = match end {
+            Endpoint::Server => None,
+            Endpoint::Station(number) => Some(number),
+        };
+        self.rows.push(Row::Event(EventRow {
+            station,
+            workload: None,
+            at,
+            length: 0,
+            kind: EventKind::Warning,
+            text: match station {
+                Some(_) => text.clone(),
+                None => format!("server: {text}"),
+            },
+        }));
+        self.warnings.push((Some(end), text));
+    }
 }
 
 /// The thread.
@@ -93,8 +119,12 @@ impl Engine {
         let mut carrier = Carrier::new(ports, plan, ordered, woken, Arc::clone(&shown)).map_err(LabError::Carry)?;
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(move || {
             if let Err(error) = carrier.run() {
-                tracing::error!(%error, "packets are no longer carried");
-                carrier.shown().failed = Some(error.to_string());
+                tracing::debug!(%error, "packets are no longer carried");
+                let mut shown = carrier.shown();
+                shown
+                    .warnings
+                    .push((None, format!("packets are no longer carried: {error}")));
+                shown.failed = Some(error.to_string());
             }
         });
         Ok(Engine {
@@ -109,15 +139,19 @@ impl Engine {
     /// Writes captures on a thread of its own; what goes into them is sent to where this says.
     pub(crate) fn write(&self, mut captures: Captures) -> io::Result<Sender<Seen>> {
         let (tell, seen) = channel::<Seen>();
+        let shown = Arc::clone(&self.shown);
+        let warn = move |error: io::Error| {
+            let text = format!("the captures can't be written and end here: {error}");
+            lock(&shown).warnings.push((None, text));
+        };
         let writer = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
             for (taps, air) in seen {
                 if let Err(error) = captures.put(&taps, &air) {
-                    tracing::warn!(%error, "the captures can't be written; they end here");
-                    return;
+                    return warn(error);
                 }
             }
             if let Err(error) = captures.flush() {
-                tracing::warn!(%error, "the captures can't be written");
+                warn(error);
             }
         })?;
         *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
@@ -131,19 +165,29 @@ impl Engine {
     }
 
     pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shown)
     }
+
+    /// Carries nothing more, and has the captures whole.
+    pub(crate) fn stop(&self) {
+        self.order(Order::Stop);
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // It ends with the thread that tells it.
+        if let Some(writer) = writer {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.order(Order::Stop);
+        self.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        }
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(writer) = writer.take() {
-            let _ = writer.join();
         }
     }
 }

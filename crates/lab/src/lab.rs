@@ -129,7 +129,7 @@ impl Lab {
     }
 
     /// The same, keeping what every end sends and receives, and the air, in `folder`: `server.pcapng`, `station-NAME.pcapng`,
-    /// `air.pcapng`. They are whole once this lab is dropped.
+    /// `air.pcapng`. They are whole once this lab has stopped or is dropped.
     ///
     /// # Errors
     /// As for [`begin`](Self::begin), and when the files can't be made.
@@ -266,6 +266,23 @@ impl Lab {
     #[must_use]
     pub fn health(&self) -> LabHealth {
         self.engine.shown().health.clone()
+    }
+
+    /// What went wrong since the last call and people should know, a sentence each.
+    #[must_use]
+    pub fn take_warnings(&self) -> Vec<String> {
+        let warnings = std::mem::take(&mut self.engine.shown().warnings);
+        let said = warnings.into_iter().map(|(end, text)| match end {
+            Some(Endpoint::Station(number)) => format!("{}: {text}", self.plan.stations[usize::from(number)].name),
+            Some(Endpoint::Server) => format!("server: {text}"),
+            None => text,
+        });
+        said.collect()
+    }
+
+    /// Carries nothing more, and has the captures whole.
+    pub fn stop(&self) {
+        self.engine.stop();
     }
 
     /// Why packets are no longer carried.

@@ -20,6 +20,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{self, Command};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The whole life of a lab's helper process.
 pub(crate) fn helper() -> i32 {
@@ -104,6 +105,8 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     let runtime = runtime::on(1)?;
     let status = runtime.block_on(attend(&lab, &plan, args, ends));
     runtime.shutdown_background();
+    lab.stop();
+    warn(&lab);
     for reason in lab.health().reasons() {
         say(&format!("doubtful: {reason}"));
     }
@@ -181,11 +184,18 @@ async fn attend(
     Ok(status.into_iter().find(|status| *status != 0).unwrap_or(0))
 }
 
-/// Draws the view, if there is one.
+/// Draws the view, if there is one, and says what went wrong; returns after a while.
 async fn looked(view: &mut Option<show::View>, lab: &Lab) {
     match view {
         Some(view) => view.look(lab).await,
-        None => std::future::pending().await,
+        None => tokio::time::sleep(Duration::from_millis(500)).await,
+    }
+    warn(lab);
+}
+
+fn warn(lab: &Lab) {
+    for text in lab.take_warnings() {
+        say(&format!("warning: {}", sanitise(&text)));
     }
 }
 

@@ -84,10 +84,10 @@ fn perform(command: Command) -> Result<Ended, Stop> {
 }
 
 /// Logs go to standard error: what `NETBURN_LOG` asks for (`debug`, `netburn_fleet=trace`), or as much as there are `-v`.
-/// Without either, what people should know of a fleet and its traffic is said in sentences and not logged.
+/// Without either, what people should know of a fleet, its traffic and a lab is said in sentences and not logged.
 fn log(verbose: u8) {
     let usual = match verbose {
-        0 => "warn,netburn_fleet=off,netburn_traffic=off",
+        0 => "warn,netburn_fleet=off,netburn_traffic=off,netburn_lab=off",
         1 => "info",
         2 => "debug",
         _ => "trace",

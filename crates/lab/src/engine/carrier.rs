@@ -278,8 +278,10 @@ impl Carrier {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     // A program has taken its own device away: that station is gone, and only that one.
-                    tracing::warn!(%error, end = ?port.end, "a device can't be read any more");
+                    tracing::debug!(%error, end = ?port.end, "a device can't be read any more");
                     self.wait.remove(&port.device)?;
+                    let at = self.running.as_ref().map_or(Instant::ZERO, Running::now);
+                    super::lock(&self.shown).lose(port.end, at, &error);
                     break;
                 }
             };

@@ -4,6 +4,7 @@ use crate::common::{Running, open, plan, start};
 use netburn_lab::packet::Refused;
 use netburn_lab::{DeviceKind, Ended, Lab, Options};
 use netburn_linux::Monotonic;
+use netburn_record::{EventKind, Row};
 use std::time::{Duration, Instant};
 
 /// Sends datagrams to the server's echo until one has come back.
@@ -65,6 +66,20 @@ fn a_device_that_is_taken_away_ends_its_own_station_only() {
             assert_eq!((ended, text.trim()), (Ended::Status(0), "there?"), "{device:?} {all:?}");
         }
         assert_eq!(lab.failed(), None);
+        // Said once, by name, and once in the record.
+        let warnings = lab.take_warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(
+            warnings[0].starts_with(&format!("{one}: its network device")),
+            "{warnings:?}"
+        );
+        assert_eq!(lab.take_warnings(), Vec::<String>::new());
+        let said = |row: &Row| matches!(row, Row::Event(event) if event.kind == EventKind::Warning);
+        let rows: Vec<Row> = lab.take_rows().into_iter().filter(said).collect();
+        assert!(
+            matches!(&rows[..], [Row::Event(event)] if event.station == Some(0)),
+            "{rows:?}"
+        );
     }
 }
 

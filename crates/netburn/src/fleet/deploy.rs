@@ -42,7 +42,7 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<Ended, Stop> {
         binaries.push(Binary::read(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?);
     }
     let this = std::env::current_exe().and_then(|path| Binary::read(&path));
-    binaries.extend(this.map_err(|error| tracing::warn!(%error, "this binary can't be read")));
+    binaries.extend(this.map_err(|error| say(&format!("warning: this program's own binary can't be read: {error}"))));
     let mut failed = 0;
     for host in &args.hosts {
         let shown = sanitise(host);

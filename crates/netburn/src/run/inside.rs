@@ -99,6 +99,7 @@ impl Child for Inside {
 pub(super) struct Beginning<'a> {
     screen: Screen,
     lab: Option<&'a Lab>,
+    begun: bool,
     baseline: bool,
 }
 
@@ -107,6 +108,7 @@ impl<'a> Beginning<'a> {
         Beginning {
             screen,
             lab,
+            begun: false,
             baseline: false,
         }
     }
@@ -121,12 +123,17 @@ impl Watch for Beginning<'_> {
     fn tick(&mut self, now: Instant) {
         // The first comes with the word to start, 300 ms before the first packet.
         if self.baseline
-            && let Some(lab) = self.lab.take()
+            && !self.begun
+            && let Some(lab) = self.lab
         {
+            self.begun = true;
             let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
             if let Err(error) = lab.begin(zero) {
                 self.screen.warn(&error.to_string());
             }
+        }
+        for text in self.lab.map(Lab::take_warnings).unwrap_or_default() {
+            self.screen.warn(&format!("warning: {text}"));
         }
         self.screen.tick(now);
     }

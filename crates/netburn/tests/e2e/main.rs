@@ -27,6 +27,7 @@ mod interface;
 mod lab;
 mod lab_bad_days;
 mod lab_users;
+mod lab_warnings;
 mod leaving;
 mod marks;
 mod output;
