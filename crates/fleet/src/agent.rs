@@ -170,6 +170,10 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         }
         Err(error) => ended(&run, Some(error.to_string())),
     };
+    let end = LateEnd {
+        told: conversation.told.map(Instant::as_nanos),
+        ..end
+    };
     conversation.note_end(&end);
     match attended {
         Ok(()) => finish(conversation, end).await,
@@ -283,6 +287,7 @@ fn ended(run: &str, error: Option<String>) -> LateEnd {
         run: run.to_owned(),
         error,
         health: None,
+        told: None,
     }
 }
 

@@ -301,7 +301,7 @@ impl Desk {
                 None
             }
             Err(netburn_record::Error::Io { source, .. }) if is_full(&source) => {
-                self.fall_short(&member, Short::Record(job));
+                self.fall_short(&member, Short::Record(Box::new(job)));
                 None
             }
             Err(error) => {

@@ -69,6 +69,8 @@ pub(crate) struct Conversation<D> {
     /// The stations it speaks for, which what it has to say of itself is about.
     stations: Vec<u16>,
     running: bool,
+    /// When the controller told it to end, in the run's time.
+    pub(crate) told: Option<netburn_units::Instant>,
     /// How long this machine had slept when that was last looked at.
     slept: Duration,
     /// Since when the run is unknown where it is looked for.
@@ -170,6 +172,7 @@ impl<D: Dial> Conversation<D> {
             outbox,
             stations: Vec::new(),
             running: false,
+            told: None,
             slept: slept(),
             unheld: None,
             flushed: Instant::now(),
@@ -266,6 +269,7 @@ impl<D: Dial> Conversation<D> {
                     News::Said(ToParticipant::Ack(ack)) => self.outbox.acknowledged(ack.sequence),
                     News::Said(ToParticipant::Stop(told)) => {
                         tracing::info!(reason = told.reason, "stopped");
+                        self.told.get_or_insert(clock.now());
                         stop();
                     }
                     News::Said(ToParticipant::Refused(refused)) => tracing::warn!(refused.reason, "refused"),

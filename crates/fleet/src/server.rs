@@ -37,6 +37,7 @@ pub async fn run<D: Dial>(
         run: String::new(),
         error,
         health: None,
+        told: None,
     };
     // Whoever comes back before the start is given its part again.
     let (start, serving) = loop {

@@ -42,6 +42,9 @@ pub struct Late<'a> {
     /// Why its part wasn't done in full, where it wasn't. Where it was, that the agent was once lost is no reason to
     /// doubt its figures any more.
     pub error: Option<&'a str>,
+    /// Until when it is known otherwise that the run was held, where its record was cut short: it was told to end then. What it
+    /// measured until there counts.
+    pub held: Option<Instant>,
 }
 
 /// What became of them.
@@ -83,7 +86,7 @@ fn is_lost(text: &str, name: &str) -> bool {
 }
 
 /// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
-/// finished first, and of it nothing counts that ended after the last of the rows it had. A folder of several runs around
+/// finished first, and of it nothing counts that ended after the last of the rows it had, or after it was [held](Late::held). A folder of several runs around
 /// it is pooled anew.
 ///
 /// # Errors
@@ -143,7 +146,7 @@ fn write(
     let mut known = Known::of(late.stations);
     let whole = late.error.is_none();
     // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
-    let mut alive: Option<Instant> = None;
+    let mut alive: Option<Instant> = late.held;
     let cut = *ending != Ending::Complete;
     let mut failed = None;
     let mut put = |row: &Row| {

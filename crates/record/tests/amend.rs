@@ -85,6 +85,7 @@ fn whole(health: Option<&Health>) -> Late<'_> {
         came: CAME,
         health,
         error: None,
+        held: None,
     }
 }
 
@@ -404,6 +405,26 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
             .any(|event| event.text.contains("2001 of after the end of the run are left out")),
         "{said:?}"
     );
+}
+
+/// Its disk was full after 20 s, and it told the laptop to end at 20.5: calls begin every 20 ms and take 30 here.
+#[test]
+fn what_was_measured_until_a_run_told_its_agents_to_end_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    for tenth in 0..=200 {
+        recorder.put(&interval(1, 0, tenth * 100, 300_000)).unwrap();
+    }
+    recorder.sync().unwrap();
+    drop(recorder);
+    let report = report();
+    let late = Late {
+        held: Some(ms(20_500)),
+        ..whole(Some(&report))
+    };
+    // The last is due at 20.46 s.
+    assert_eq!(amended(&path, &late, (0..2000).map(call).collect()).unwrap(), 1024);
 }
 
 #[test]

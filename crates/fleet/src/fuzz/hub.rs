@@ -78,6 +78,7 @@ pub fn check(bytes: &[u8]) {
                     run: "r".to_owned(),
                     error: None,
                     health: None,
+                    told: None,
                 };
                 hub.handle_member(now, id, Ok(FromMember::LateEnd(end)));
             }

@@ -4,6 +4,7 @@ use super::waiting_room;
 use crate::protocol::standing::LateEnd;
 use crate::spool;
 use netburn_record::{Error, Row, UnixTime, amend};
+use netburn_units::Instant;
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ impl Job {
             came: self.came,
             health: self.end.health.as_ref(),
             error: self.end.error.as_deref(),
+            held: self.end.told.map(Instant::from_nanos),
         };
         amend(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }

@@ -13,7 +13,7 @@ pub(super) enum Short {
     /// The results, at their member.
     Results(Waiting),
     /// All is here, and can't be added to the record.
-    Record(Job),
+    Record(Box<Job>),
 }
 
 impl Desk {
@@ -39,7 +39,7 @@ impl Desk {
         let mut said = Vec::new();
         for ((member, _), short) in std::mem::take(&mut self.short) {
             match short {
-                Short::Record(job) => self.jobs.push_back(job),
+                Short::Record(job) => self.jobs.push_back(*job),
                 Short::Results(waiting) => {
                     let answers = self.offer(&member, &[waiting]);
                     // That there is none still is no news.

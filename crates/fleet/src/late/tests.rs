@@ -101,6 +101,7 @@ fn kept(folder: &SpoolFolder) {
         run: RUN.to_owned(),
         error: None,
         health: Some(report()),
+        told: None,
     };
     writer.end(&end).unwrap();
 }

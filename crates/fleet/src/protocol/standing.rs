@@ -177,6 +177,9 @@ pub struct LateEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<super::health::HealthSchema>")]
     pub health: Option<Health>,
+    /// When the holder of the run told it to end, in ns of the run's time: until then the run was held, whatever its record has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<i64>,
 }
 
 /// See [`ToMember::Kept`].

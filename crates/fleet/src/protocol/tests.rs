@@ -477,6 +477,7 @@ fn every_message_between_runs_fits_the_schema() {
             run: run(),
             error: Some("e".into()),
             health: Some(health()),
+            told: None,
         }),
         FromMember::Bye,
     ];

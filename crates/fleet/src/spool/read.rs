@@ -94,6 +94,7 @@ impl Late {
             run: self.spooled.about.run.clone(),
             error: Some("it ended before its part was done".to_owned()),
             health: None,
+            told: None,
         };
         self.spooled.end.clone().unwrap_or_else(cut)
     }

@@ -40,6 +40,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
             run: "r".to_owned(),
             error: None,
             health: None,
+            told: None,
         };
         writer.end(&end).unwrap();
     }

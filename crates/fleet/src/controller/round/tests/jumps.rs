@@ -23,8 +23,8 @@ fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
 fn clock(rig: &Rig, name: &str) -> Clock {
     let all = rig.events(EventKind::Clock);
     // Once at the start, and once when all is known.
-    let read = all.iter().map(|(_, text)| serde_json::from_str::<Clock>(text).unwrap());
-    read.filter(|clock| clock.name == name).last().unwrap()
+    let mut read = all.iter().map(|(_, text)| serde_json::from_str::<Clock>(text).unwrap());
+    read.rfind(|clock| clock.name == name).unwrap()
 }
 
 /// How far the instant that a participant was told is from the start, by its own clock as it was then.
