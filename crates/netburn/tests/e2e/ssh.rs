@@ -340,10 +340,11 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
     let _guests = Guests;
     let sshd = Sshd::start_for(&bench, &account, "UsePAM no", MACHINE);
     let config = sshd.config.to_str().unwrap();
-    let mut serve = crate::common::start(bench.netburn(["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
+    let mut serve =
+        crate::common::start(bench.with_state("desk", &["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
     serve.wait_for("an address", |serve| serve.printed().contains("http://"));
     let there = ["fleet", "deploy", "there", "--name", "kitchen", "--ssh-config", config];
-    let ended = finish(bench.netburn(there)).expect(0);
+    let ended = finish(bench.with_state("desk", &there)).expect(0);
     assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
     serve.wait_for("the member", |serve| serve.said().contains("+ kitchen"));
     let machine = PathBuf::from(format!("/proc/{}/root", sshd.child.id()));
@@ -364,7 +365,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
     let plain = Guests::wait_for(1)[0];
     // Without anything that starts services, that is said.
     let service = [&there[..], &["--service"]].concat();
-    let ended = finish(bench.netburn(&service)).expect(3);
+    let ended = finish(bench.with_state("desk", &service)).expect(3);
     assert!(
         ended.stderr.contains("neither systemd nor procd runs here"),
         "{}",
@@ -386,14 +387,14 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         assert!(command.status().unwrap().success());
     };
     inside("mkdir -p /run/systemd/system");
-    let ended = finish(bench.netburn(&service)).expect(3);
+    let ended = finish(bench.with_state("desk", &service)).expect(3);
     assert!(
         ended.stderr.contains("sudo loginctl enable-linger USER"),
         "{}",
         ended.stderr
     );
     inside("mkdir -p /run/user/61234/systemd; chown -R 61234 /run/user/61234");
-    let ended = finish(bench.netburn(&service)).expect(0);
+    let ended = finish(bench.with_state("desk", &service)).expect(0);
     assert!(
         ended.stderr.contains("was there, installed as a service"),
         "{}",
@@ -429,7 +430,8 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
     let bench = Bench::new();
     let sshd = Sshd::start(&bench, "UsePAM no", "");
     let config = sshd.config.to_str().unwrap();
-    let mut serve = crate::common::start(bench.netburn(["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
+    let mut serve =
+        crate::common::start(bench.with_state("desk", &["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
     serve.wait_for("an address", |serve| serve.printed().contains("http://"));
     let there = [
         "fleet",
@@ -442,7 +444,7 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
         "--ssh-config",
         config,
     ];
-    let ended = finish(bench.netburn(there)).expect(0);
+    let ended = finish(bench.with_state("desk", &there)).expect(0);
     assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
     serve.wait_for("the member", |serve| serve.said().contains("kitchen"));
     assert_eq!(sshd.log().matches("Accepted publickey").count(), 1, "{}", sshd.log());
@@ -454,7 +456,7 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
         "the token is for nobody else to read: {arguments}"
     );
     // Another time it is there already, and the one that runs gives way.
-    let again = finish(bench.netburn(there)).expect(0);
+    let again = finish(bench.with_state("desk", &there)).expect(0);
     assert!(again.stderr.contains("was there, joining"), "{}", again.stderr);
     let other = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();
     assert_ne!(pid, other);
