@@ -76,6 +76,7 @@ impl Transcript {
             read: Transcript::default(),
             at: At::Lookup,
             since: Duration::ZERO,
+            output: false,
         };
         for (at, line) in lines {
             reader.line(at, line.trim_end());
@@ -122,6 +123,8 @@ struct Reader {
     read: Transcript,
     at: At,
     since: Duration,
+    /// The output has come; on a busy machine it may overtake all that is said of the session.
+    output: bool,
 }
 
 impl Reader {
@@ -137,6 +140,7 @@ impl Reader {
             }
         };
         let at = at.max(self.since);
+        self.output |= text == OUTPUT;
         if let Some(server) = text.split_once("remote software version ") {
             self.read.server = Some(server.1.chars().take(100).collect());
         }
@@ -148,7 +152,8 @@ impl Reader {
             At::Session
                 if text.starts_with("channel_input_open_confirmation") || text.starts_with("Sending command") =>
             {
-                self.pass(at, Some(Step::Session), At::Command);
+                let next = if self.output { At::Done } else { At::Command };
+                self.pass(at, Some(Step::Session), next);
             }
             At::Command if text.starts_with("exec request accepted") => self.pass(at, Some(Step::Command), At::Shell),
             // A quick one's output overtakes what is said of it.
