@@ -1,15 +1,12 @@
 //! How much a station may have handed to the air's side: what small queues of its plan would let it.
 //!
 //! A kernel's TCP Small Queues count a packet until its driver has sent it; here they count it until we have taken it over. So the
-//! kernel's own limit is set to next to nothing ([`KERNELS`]), and what a Wi-Fi driver's host would hold is what we take over: for each
+//! kernel's own limit is set to two packets, and what a Wi-Fi driver's host would hold is what we take over: for each
 //! connection that sends, as much as the plan's small queues let it hold at *its* pacing rate, which the kernel tells.
 
 use netburn_scenario::plan::Station;
-use netburn_tcp::config::{Gso, Tsq, TsqSettings};
+use netburn_tcp::config::{Gso, TsqSettings};
 use netburn_units::{BitRate, Duration};
-
-/// What may wait in a station's kernel for each connection, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets.
-pub(crate) const KERNELS: u32 = 4_096;
 
 /// What a wire takes over: its buffers are its hop's.
 const WIRES: u64 = 256 * 1024;
@@ -76,11 +73,6 @@ impl Ahead {
     }
 }
 
-/// What a station's kernel is told, where its small queues are ours to imitate; 0: as it is.
-pub(crate) fn kernels(tsq: Tsq) -> u32 {
-    tsq.settings().map_or(0, |_| KERNELS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,11 +119,5 @@ mod tests {
     fn until_a_connection_is_known_it_is_taken_to_pace_at_the_links_rate() {
         let link = BitRate::from_mbps(100);
         assert_eq!(ahead("tsq = \"2013\"").bytes(link, &[]), 3 * 8 * 1500);
-    }
-
-    #[test]
-    fn kernels_keep_two_packets_where_we_hold_the_rest() {
-        assert_eq!(kernels(Tsq::default()), 4096);
-        assert_eq!(kernels(Tsq::Off), 0);
     }
 }

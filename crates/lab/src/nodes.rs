@@ -1,7 +1,6 @@
 //! Making a lab's nodes: what the helper is asked for, in order, and what is done where the machine can't.
 
 use crate::address;
-use crate::ahead;
 use crate::device::Device;
 use crate::engine::Port;
 use crate::error::LabError;
@@ -31,6 +30,10 @@ pub(crate) struct Nodes {
     pub(crate) segments_udp: bool,
 }
 
+/// What may wait in a station's kernel for each connection, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets. What small
+/// queues let wait beyond that is ahead of the air.
+const KERNELS: u32 = 4_096;
+
 impl Nodes {
     pub(crate) fn make(plan: &Plan, helper: Command, options: &Options) -> Result<Nodes, LabError> {
         if plan.stations.len() > address::MOST_STATIONS {
@@ -57,15 +60,16 @@ impl Nodes {
         nodes.server(plan, &usual.name, options)?;
         nodes.hold = options.hold.unwrap_or_else(|| nodes.best_hold());
         for (station, number) in plan.stations.iter().zip(0..) {
-            let tsq = station.tsq.unwrap_or_default();
+            let small_queues = station.tsq.unwrap_or_default().settings().is_some();
             let wanted = NodeWanted {
-                output_limit: if station.link.is_none() { ahead::kernels(tsq) } else { 0 },
-                // Without small queues a kernel hands over what it likes.
-                hold: if tsq.settings().is_some() {
-                    nodes.hold
+                // On a wire they are the kernel's own.
+                output_limit: if small_queues && station.link.is_none() {
+                    KERNELS
                 } else {
-                    Hold::Nothing
+                    0
                 },
+                // Without small queues a kernel hands over what it likes.
+                hold: if small_queues { nodes.hold } else { Hold::Nothing },
                 ..nodes.wanted(
                     Endpoint::Station(number),
                     station.cc.as_ref().map_or(&*usual.name, |control| control.name()),
