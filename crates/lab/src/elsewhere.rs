@@ -102,6 +102,14 @@ impl Lab {
         match *self {}
     }
 
+    pub fn take_warnings(&self) -> Vec<String> {
+        match *self {}
+    }
+
+    pub fn stop(&self) {
+        match *self {}
+    }
+
     pub fn failed(&self) -> Option<String> {
         match *self {}
     }
