@@ -86,8 +86,9 @@ pub enum Output {
     Close(ConnectionId),
     /// Log that something was refused: whose it was, and why.
     Refused(String, Denial),
-    /// Make a new token, keep it, and hand it to [`Hub::handle_token`].
-    NewToken,
+    /// Make a new token, keep it, and hand it to [`Hub::handle_token`]; where that can't be, tell this owner by
+    /// [`Hub::handle_no_token`].
+    NewToken(ConnectionId),
     /// Pass participants of this run on to this port on loopback. Comes before anybody is summoned to it: whoever is
     /// summoned may be at the door before the next output is looked at.
     PassOn(String, u16),
@@ -309,6 +310,14 @@ impl Hub {
         for id in self.owners() {
             self.outputs
                 .push_back(Output::Tell(id, ToOwner::Revoked(welcome.clone())));
+        }
+    }
+
+    /// There can't be a new token, for this reason: the one that there is stays, and who asked hears of it.
+    pub fn handle_no_token(&mut self, owner: ConnectionId, reason: String) {
+        if self.connections.contains_key(&owner) {
+            let refused = ToOwner::Refused(Refused { reason });
+            self.outputs.push_back(Output::Tell(owner, refused));
         }
     }
 

@@ -416,7 +416,7 @@ fn revoking_throws_everybody_out_for_good() {
     let mut house = House::new();
     let (member, owner) = (house.member("box"), house.owner());
     house.hub.handle_owner(house.now, owner, Ok(FromOwner::Revoke));
-    assert_eq!(house.outputs(), [Output::NewToken]);
+    assert_eq!(house.outputs(), [Output::NewToken(owner)]);
     house
         .hub
         .handle_token(house.now, Token::known("another"), vec!["u".to_owned()]);
@@ -433,6 +433,20 @@ fn revoking_throws_everybody_out_for_good() {
         denial(&house.enrol("box", |e, _| e.token = "another".to_owned()).1),
         None
     );
+}
+
+#[test]
+fn who_revokes_in_vain_hears_why_and_everybody_stays() {
+    let mut house = House::new();
+    let (_, owner) = (house.member("box"), house.owner());
+    house.hub.handle_owner(house.now, owner, Ok(FromOwner::Revoke));
+    house.outputs();
+    house.hub.handle_no_token(owner, "the disk is full".to_owned());
+    let refused = crate::protocol::Refused {
+        reason: "the disk is full".to_owned(),
+    };
+    assert_eq!(house.outputs(), [Output::Tell(owner, ToOwner::Refused(refused))]);
+    assert_eq!(house.names(), ["box"]);
 }
 
 #[test]

@@ -292,6 +292,20 @@ fn revoking_ends_what_was_joined() {
 }
 
 #[test]
+fn revoking_in_vain_says_why_and_changes_nothing() {
+    let fleet = Fleet::new();
+    let _alpha = fleet.agent("alpha", &[]);
+    // What can't be put in the token's place, whoever tests.
+    let path = fleet.bench.path("owner/fleet/token");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir_all(path.join("full")).unwrap();
+    let said = finish(fleet.command(&["fleet", "revoke"])).expect(3).stderr;
+    assert!(said.contains("owner/fleet/token"), "{said}");
+    let list = finish(fleet.command(&["fleet", "list"])).expect(0).out();
+    assert!(list.contains("alpha"), "{list}");
+}
+
+#[test]
 fn revoking_renews_the_key_to_the_runs() {
     let mut fleet = Fleet::new();
     let at = fleet.at();

@@ -21,7 +21,7 @@ impl Hub {
                 false => Err(Denial::Run(run)),
             },
             (Who::Owner, Ok(FromOwner::Revoke)) => {
-                self.outputs.push_back(Output::NewToken);
+                self.outputs.push_back(Output::NewToken(id));
                 Ok(())
             }
             (_, Ok(_)) => Err(Denial::OutOfOrder("this")),

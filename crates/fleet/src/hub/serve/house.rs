@@ -82,7 +82,7 @@ impl Run {
                 }
             }
             Output::Gone(member) => self.desk.gone(&member),
-            Output::NewToken => {}
+            Output::NewToken(_) => {}
         }
     }
 
