@@ -15,7 +15,7 @@ const WIRES: u64 = 256 * 1024;
 /// and two of the longest aggregates are to fit into what is ahead.
 const ALLOWANCE_MS: u64 = 5;
 
-/// IP's and TCP's headers with timestamps.
+/// IPv4's and TCP's headers with timestamps; IPv6's are 20 bytes longer, of some 1500.
 const HEADERS: u64 = 52;
 
 /// What a connection may hold depends on this.
@@ -32,7 +32,7 @@ pub struct Pace {
 /// What one station has ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ahead {
-    /// `None`: on a wire.
+    /// `None`: on a wire, or without small queues.
     settings: Option<TsqSettings>,
     gso: Gso,
 }
@@ -46,6 +46,11 @@ impl Ahead {
             settings: settings.filter(|_| station.link.is_none()),
             gso: if station.gso { Gso::default() } else { Gso::off() },
         }
+    }
+
+    /// Whether it depends on the connections that send.
+    pub(crate) const fn follows(&self) -> bool {
+        self.settings.is_some()
     }
 
     /// In bytes, with these connections; while none is known, as much as for one that paces at the link's rate.
@@ -113,6 +118,12 @@ mod tests {
             3 * 1500,
             "two of 4352 bytes are within 12,207, a third goes down"
         );
+    }
+
+    #[test]
+    fn a_wire_and_a_host_without_small_queues_follow_nobody() {
+        assert!(ahead("").follows());
+        assert!(!ahead("tsq = \"off\"").follows());
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 /// Both ends of a connection: the station's, the other.
 pub type Ends = (SocketAddr, SocketAddr);
 
-/// More than so many at once aren't told apart any more.
-const MOST: usize = 64;
+/// More aren't asked about: what so many may hold together is near the most that is ever ahead.
+const MOST: usize = 16;
 
 /// An IP packet of TCP without content is no longer than this behind its IP header: 60 bytes of TCP's own.
 const HEADER: usize = 60;

@@ -9,7 +9,7 @@ use netburn_medium::air::Foresight;
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
 use netburn_scenario::Plan;
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Switch {
     credits: Vec<Credit>,
     /// By station.
     senders: Vec<Senders>,
+    /// By station: when a connection's pace was known last, and how many bytes ahead followed from it.
+    known: Vec<Option<(Instant, u64)>>,
     /// Bytes before each packet on the link between a kernel and us.
     framing: u64,
     joiner: Joiner,
@@ -87,6 +89,9 @@ pub struct Tapped {
     pub segment: Segment,
 }
 
+/// How long a connection's pace holds that sends nothing.
+const KNOWN: Duration = Duration::from_secs(1);
+
 impl Switch {
     /// The network of a plan, at the beginning of its baseline.
     ///
@@ -101,6 +106,7 @@ impl Switch {
             ahead: plan.stations.iter().map(Ahead::of).collect(),
             credits: vec![Credit::new(0); stations],
             senders: vec![Senders::default(); stations],
+            known: vec![None; stations],
             framing: 0,
             joiner: Joiner::default(),
             next: None,
@@ -109,7 +115,7 @@ impl Switch {
             tapping: false,
         };
         for station in 0..stations as u16 {
-            switch.follow(station, &[]);
+            switch.follow(Instant::ZERO, station, &[]);
         }
         Ok(switch)
     }
@@ -189,7 +195,9 @@ impl Switch {
             }
             if let Endpoint::Station(station) = from {
                 self.credits[usize::from(station)].handle_on_its_way(sender(flow), length as u64);
-                self.senders[usize::from(station)].saw(flow, segment.facts(), length);
+                if self.ahead[usize::from(station)].follows() {
+                    self.senders[usize::from(station)].saw(flow, segment.facts(), length);
+                }
             }
             let packet = Packet {
                 length: length as u32,
@@ -276,11 +284,21 @@ impl Switch {
         self.senders[usize::from(station)].take()
     }
 
-    /// What a station may have ahead of the air follows the pace of its connections that send, and while none is known its link's rate.
-    pub fn follow(&mut self, station: u16, connections: &[Pace]) {
+    /// What a station may have ahead of the air follows the pace of its connections that send. One that is kept from the air sends
+    /// nothing for a while, so what was known holds on; where none is known (any more), the link's rate counts.
+    pub fn follow(&mut self, now: Instant, station: u16, connections: &[Pace]) {
+        let index = usize::from(station);
         let rate = self.network.link_seen(station).rate_up;
-        let ahead = self.ahead[usize::from(station)].bytes(rate, connections);
-        self.credits[usize::from(station)].set_target(ahead, Ahead::allowance(rate));
+        let waits = self.credits[index].outstanding() > 0;
+        let ahead = match self.known[index] {
+            Some((at, ahead)) if connections.is_empty() && (waits || now < at + KNOWN) => ahead,
+            _ => {
+                let ahead = self.ahead[index].bytes(rate, connections);
+                self.known[index] = (!connections.is_empty()).then_some((now, ahead));
+                ahead
+            }
+        };
+        self.credits[index].set_target(ahead, Ahead::allowance(rate));
     }
 
     /// The next packet that arrives somewhere; what left or was dropped on the way there is seen to.

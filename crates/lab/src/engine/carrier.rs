@@ -60,6 +60,8 @@ struct Running {
     switch: Switch,
     zero: Monotonic,
     tick: Instant,
+    /// Ports whose kernels haven't been asked since the last tick how fast their connections pace: so many, from the first on.
+    unasked: usize,
     /// When the last delivery was made.
     delivered: Instant,
     drops_before: u64,
@@ -240,6 +242,7 @@ impl Carrier {
             switch,
             zero,
             tick: Instant::ZERO,
+            unasked: 0,
             delivered: Instant::from_nanos(i64::MIN / 2),
             drops_before: self.drops(),
             since: Monotonic::now(),
@@ -360,21 +363,25 @@ impl Carrier {
                 running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
             }
             running.send_seen();
-            self.follow();
+            running.unasked = self.ports.len();
             self.show(now);
         }
+        self.follow(now);
         Ok(done)
     }
 
-    /// Asks kernels how fast those connections pace that send: what stations may have ahead of the air follows.
-    fn follow(&mut self) {
-        let Some(running) = &mut self.running else { return };
-        for port in &mut self.ports {
-            let Endpoint::Station(station) = port.end else { continue };
-            let senders = running.switch.take_senders(station);
-            let paces = port.diag.as_mut().map_or(Vec::new(), |diag| paces(diag, senders));
-            running.switch.follow(station, &paces);
-        }
+    /// Asks one more kernel, of those not yet asked since the last tick, how fast its connections pace that send. All at once would keep
+    /// deliveries waiting.
+    fn follow(&mut self, now: Instant) {
+        let Some(running) = self.running.as_mut().filter(|running| running.unasked > 0) else {
+            return;
+        };
+        running.unasked -= 1;
+        let port = &mut self.ports[running.unasked];
+        let Endpoint::Station(station) = port.end else { return };
+        let senders = running.switch.take_senders(station);
+        let paces = port.diag.as_mut().map_or(Vec::new(), |diag| paces(diag, senders));
+        running.switch.follow(now, station, &paces);
     }
 
     /// Shows what can be seen from outside.

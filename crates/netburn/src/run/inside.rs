@@ -7,6 +7,7 @@ use netburn_lab::{Ended, Guest, Lab, Program, address};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::{EventKind, EventRow, Recorder, Role, Row, Sink};
+use netburn_report::plain::sanitise;
 use netburn_units::{Duration, Instant};
 use std::fs::OpenOptions;
 use std::io;
@@ -132,14 +133,21 @@ impl Watch for Beginning<'_> {
                 self.screen.warn(&error.to_string());
             }
         }
-        for text in self.lab.map(Lab::take_warnings).unwrap_or_default() {
-            self.screen.warn(&format!("warning: {text}"));
+        if let Some(lab) = self.lab {
+            warn(lab, &mut self.screen);
         }
         self.screen.tick(now);
     }
 
     fn warn(&mut self, text: &str) {
         self.screen.warn(text);
+    }
+}
+
+/// Says what went wrong in a lab since it was last said.
+pub(super) fn warn(lab: &Lab, screen: &mut Screen) {
+    for text in lab.take_warnings() {
+        screen.warn(&format!("warning: {}", sanitise(&text)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::fleet::On;
-use super::inside::{Beginning, InLab, Keeping};
+use super::inside::{self, Beginning, InLab, Keeping};
 use super::screen::Screen;
 use crate::exit::Stop;
 use crate::lab;
@@ -188,6 +188,10 @@ async fn one(
     if let Err(error) = keeping.finish() {
         screen.finish();
         return Err(unkept(&folder, &error));
+    }
+    if let Some(lab) = &lab {
+        lab.stop();
+        inside::warn(lab, &mut screen.clone());
     }
     drop(lab);
     let ending = match outcome {
