@@ -6,6 +6,7 @@ use crate::content::Content;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
+use netburn_units::{BitRate, Duration};
 use std::future::poll_fn;
 use std::io;
 use std::rc::Weak;
@@ -16,6 +17,11 @@ use tokio::net::TcpStream;
 pub const STREAM_WINDOW: u32 = 64 << 20;
 /// The same for a connection's streams together: 1 GiB.
 pub const CONNECTION_WINDOW: u32 = 1 << 30;
+/// Where the rate is bounded, both windows are what comes at it in so long: what isn't released holds the server back only
+/// once they are full.
+const BOUNDED_WINDOW: Duration = Duration::from_millis(100);
+/// They are no smaller: 64 KiB, a frame.
+const LEAST_WINDOW: u32 = MAX_FRAME;
 /// The largest frame taken: 64 KiB.
 pub const MAX_FRAME: u32 = 64 << 10;
 
@@ -27,16 +33,17 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread.
+    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread. Where a [`Watch`] is to keep what comes
+    /// below `limit`, the windows are so small that the server feels it.
     ///
     /// # Errors
     /// When the connection broke.
-    pub async fn begin(stream: Stream) -> Result<Session, Broken> {
+    pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, Broken> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
         let (sender, connection) = h2::client::Builder::new()
-            .initial_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
+            .initial_window_size(window(limit, STREAM_WINDOW))
+            .initial_connection_window_size(window(limit, CONNECTION_WINDOW))
             .max_frame_size(MAX_FRAME)
             .enable_push(false)
             .handshake::<_, Bytes>(stream)
@@ -111,6 +118,13 @@ impl Session {
         }
         Ok(done)
     }
+}
+
+/// A window for content that comes at `limit`: at most `most`.
+fn window(limit: Option<BitRate>, most: u32) -> u32 {
+    let Some(limit) = limit else { return most };
+    let bytes = u128::from(limit.as_bps()) * u128::from(BOUNDED_WINDOW.as_nanos()) / 8_000_000_000;
+    u32::try_from(bytes).unwrap_or(most).clamp(LEAST_WINDOW, most)
 }
 
 fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
@@ -197,5 +211,21 @@ fn broken(error: h2::Error) -> Broken {
         true => Broken::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
         false if error.is_go_away() => Broken::Connection(io::Error::other(error)),
         false => Broken::Answer(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_a_tenth_of_a_second_of_the_limit_within_bounds() {
+        let windows =
+            |mbps| [STREAM_WINDOW, CONNECTION_WINDOW].map(|most| window(Some(BitRate::from_mbps(mbps)), most));
+        assert_eq!(windows(0), [65_536; 2]);
+        assert_eq!(windows(10), [125_000; 2]);
+        assert_eq!(windows(10_000), [67_108_864, 125_000_000]);
+        assert_eq!(windows(1_000_000), [67_108_864, 1_073_741_824]);
+        assert_eq!(window(None, STREAM_WINDOW), STREAM_WINDOW);
     }
 }

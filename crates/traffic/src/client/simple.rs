@@ -73,7 +73,7 @@ pub async fn request(
                 match target.http {
                     Http::H1 => h1::exchange(&mut stream, false, &ask, &mut beginning).await,
                     Http::H2 => {
-                        let session = Session::begin(stream).await?;
+                        let session = Session::begin(stream, None).await?;
                         session.exchange(tls.is_some(), &ask, &mut beginning).await
                     }
                 }

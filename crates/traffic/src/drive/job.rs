@@ -176,7 +176,10 @@ async fn over_h2(
 async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, Watched), Failure> {
     let stream = connect(shared, index, priority).await?;
     let watched = shared.watch(index, stream.socket());
-    let session = Session::begin(stream).await.map_err(|_| Failure::Dial)?;
+    // What has its own pace isn't held back, and would only wait for small windows.
+    let limit = shared.limit.as_ref().filter(|_| shared.links[index].greedy);
+    let limit = limit.map(|[down, _]| down.borrow().rate());
+    let session = Session::begin(stream, limit).await.map_err(|_| Failure::Dial)?;
     Ok((session, watched))
 }
 

@@ -10,7 +10,7 @@ use netburn_traffic::drive::{Idle, Stop, baseline};
 use netburn_traffic::fetch::permission::{self, Permission};
 use netburn_traffic::server::{Addresses, Server, ServerConfig};
 use netburn_traffic::tls::Identity;
-use netburn_units::{ByteSize, Duration, Instant, Seed};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use netburn_workload::{Config, Failure, Outcome, Priority};
 use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
@@ -105,6 +105,27 @@ fn every_way_of_speaking_brings_every_byte() {
             assert_eq!((health.operations, health.bytes_down), (20, 20 * 300_000), "{case}");
             assert!(!left.connections.is_empty(), "{case}");
         }
+    }
+}
+
+/// At 100 kbit/s the 16 MiB take 22 minutes. What the server sends ahead is a window of 64 KiB, where the usual ones take all
+/// of it.
+#[test]
+fn a_bound_on_the_rate_holds_an_http_2_server_back() {
+    for tls in [false, true] {
+        let server = serve(|_| ());
+        let target = Target {
+            limit: Some(BitRate::from_bps(100_000)),
+            ..server.target(Http::H2, tls)
+        };
+        let config = Config {
+            object_size: ByteSize::from_mib(16),
+            ..Config::download()
+        };
+        let left = drive_one(&target, config, 1000, 0);
+        assert!(left.bytes() > 0, "{tls}: {:?}", left.operations);
+        let sent = server.health(|health| health.bytes_down > 0).bytes_down;
+        assert!((1..1 << 20).contains(&sent), "{tls}: {sent}");
     }
 }
 
