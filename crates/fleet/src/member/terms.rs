@@ -97,7 +97,7 @@ impl Terms for MemberTerms {
     async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
         self.limits.allow(part, self.hour)?;
         let mut notes = Vec::new();
-        self.paced = self.limits.pace(part);
+        self.paced = self.limits.pace(part, self.server.is_some());
         if let Some(rate) = part.target.limit {
             notes.push(format!("limited to {rate} by this device"));
         }
@@ -199,10 +199,10 @@ impl Moved {
 
 impl Limits {
     /// Has those workloads of a part keep to the rate that take all that goes through: which they are, by station and place. What
-    /// the scenario keeps below it already needs no more.
-    fn pace(&self, part: &mut Part) -> BTreeSet<(u16, u16)> {
+    /// the scenario keeps below it already needs no more, but a server `elsewhere` knows nothing of the scenario.
+    fn pace(&self, part: &mut Part, elsewhere: bool) -> BTreeSet<(u16, u16)> {
         let Some(most) = self.rate else { return BTreeSet::new() };
-        if part.plan.server.link.rate.is_some_and(|rate| rate <= most) {
+        if !elsewhere && part.plan.server.link.rate.is_some_and(|rate| rate <= most) {
             return BTreeSet::new();
         }
         let mut paced = BTreeSet::new();
@@ -283,18 +283,21 @@ mod tests {
             rate: Some(BitRate::from_mbps(50)),
             ..none
         };
-        let paced = |text: &str| {
+        let at = |elsewhere: bool, text: &str| {
             let mut part = part(text);
-            let paced = slow.pace(&mut part);
+            let paced = slow.pace(&mut part, elsewhere);
             (paced.into_iter().collect::<Vec<_>>(), part.target.limit)
         };
-        assert_eq!(paced(GREEDY), (vec![(0, 0)], Some(BitRate::from_mbps(50))));
+        let paced = |text: &str| at(false, text);
+        let kept = (vec![(0, 0)], Some(BitRate::from_mbps(50)));
+        assert_eq!(paced(GREEDY), kept);
         assert_eq!(paced(CALM), (vec![], None));
         let bounded = format!(
             "[server]\nlink = {{ rate = \"40 Mbit/s\" }}\n{}",
             GREEDY.replace("duration = \"60 s\"\n", "")
         );
         assert_eq!(paced(&bounded), (vec![], None), "the scenario keeps below it");
+        assert_eq!(at(true, &bounded), kept, "this device's own server doesn't");
     }
 
     #[test]
