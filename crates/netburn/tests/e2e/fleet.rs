@@ -201,15 +201,10 @@ fn an_agent_keeps_what_takes_all_below_its_own_rate() {
                 .unwrap()
         })
         .collect();
-    // What is under way at the beginning and at the end is a few per cent; a busy machine may lose more, and never has more.
-    assert!(
-        (5.0..=7.7).contains(&rates[0]) && (6.0..=8.4).contains(&rates[1]),
-        "{rates:?}"
-    );
-    assert!(
-        (0.7..=1.1).contains(&rates[2]) && rates[0] + rates[2] <= 8.4,
-        "{rates:?}"
-    );
+    // What is under way at the beginning and at the end is a few per cent. A busy machine may have any less, and never more.
+    assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+    assert!(rates[0] <= 7.7 && rates[1] <= 8.4 && rates[2] <= 1.1, "{rates:?}");
+    assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
     let report = finish(fleet.command(&["report", "kept", "--html", "kept.html"]));
     let told = "limited to 8 Mbit/s by this device";
     let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap_or_default();
