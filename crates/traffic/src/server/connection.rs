@@ -35,9 +35,10 @@ pub(crate) struct Visit {
 }
 
 impl Visit {
-    /// Has the connection's packets carry this DSCP from now on.
+    /// Has the connection's packets carry this DSCP from now on. Where the system refuses, the answer goes as the one before: it is
+    /// one all the same.
     pub(crate) fn mark(&self, dscp: u8) {
-        self.marking.set(&*self.stream, dscp);
+        let _ = self.marking.set(&*self.stream, dscp);
     }
 
     /// The answer to a request too many; counted.

@@ -89,7 +89,10 @@ impl Socket {
     }
 
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
-        self.marking.set(&self.socket, dscp);
+        // Without a mark it is an answer all the same; with another client's it would be one of a use that nobody has.
+        if !self.marking.set(&self.socket, dscp) && !self.marking.is_plain() {
+            return;
+        }
         wire::stamp_sent(bytes, clock());
         // A datagram that can't be sent now is lost, as datagrams are.
         let _ = self.socket.try_io(Interest::WRITABLE, || {
