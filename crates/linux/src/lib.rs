@@ -16,10 +16,11 @@
 //! - [`terminal`]: single keys, and putting a terminal back.
 //! - [`process`]: children that don't outlive us, and the limit on open files.
 //!
-//! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun` (interfaces
-//! that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces, addresses, routes, queues),
-//! `diag` (connections of whatever program), `offload` (what an interface takes over from its host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files
-//! and an absolute time on a thread of one's own).
+//! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun`
+//! (interfaces that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces,
+//! addresses, routes, queues), `diag` (connections of whatever program), `offload` (what an interface takes over from its
+//! host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files and an absolute time on a thread of
+//! one's own).
 
 pub mod clock;
 pub mod cpu;

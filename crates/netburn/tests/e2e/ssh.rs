@@ -26,8 +26,8 @@ struct Account {
 }
 
 impl Sshd {
-    /// Starts one for this user, with more lines in its settings; `script` runs before it, as root in a mount namespace of its own where there are
-    /// rights to that, in the bench's folder.
+    /// Starts one for this user, with more lines in its settings; `script` runs before it, as root in a mount namespace of
+    /// its own where there are rights to that, in the bench's folder.
     fn start(bench: &Bench, settings: &str, script: &str) -> Sshd {
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let account = Account {
