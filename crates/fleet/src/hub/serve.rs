@@ -307,17 +307,15 @@ impl Controller {
             while let Some(output) = house.hub.poll_output() {
                 match output {
                     // Who has to be kept out may have had either.
-                    Output::NewToken(owner) => {
-                        match claim.new_runs_token().and_then(|runs| Ok((claim.new_token()?, runs))) {
-                            Ok((token, runs)) => {
-                                let urls = join(&token);
-                                let texts = urls.iter().map(ToString::to_string).collect();
-                                house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
-                                news(News::Revoked(&urls, Token::known(&runs)));
-                            }
-                            Err(error) => house.hub.handle_no_token(owner, error.to_string()),
+                    Output::NewToken(owner) => match claim.new_tokens() {
+                        Ok((token, runs)) => {
+                            let urls = join(&token);
+                            let texts = urls.iter().map(ToString::to_string).collect();
+                            house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
+                            news(News::Revoked(&urls, Token::known(&runs)));
                         }
-                    }
+                        Err(error) => house.hub.handle_no_token(owner, error.to_string()),
+                    },
                     Output::Refused(who, denial) => {
                         tracing::info!(who, %denial, "refused");
                         if denial.is_for_people() {

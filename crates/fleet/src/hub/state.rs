@@ -142,15 +142,26 @@ impl State {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
-        let path = self.0.join(name);
-        let beside = self.0.join(format!("{name}.new"));
+        self.write_beside(name, bytes)?;
+        self.put_in_place(name)
+    }
+
+    fn write_beside(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
         let written = || {
-            let mut file = private().create(true).truncate(true).open(&beside)?;
+            let mut file = private().create(true).truncate(true).open(self.beside(name))?;
             file.write_all(bytes)?;
-            file.sync_all()?;
-            std::fs::rename(&beside, &path)
+            file.sync_all()
         };
         written().map_err(|source| self.fault(name, source))
+    }
+
+    fn put_in_place(&self, name: &str) -> Result<(), StateError> {
+        std::fs::rename(self.beside(name), self.0.join(name)).map_err(|source| self.fault(name, source))
+    }
+
+    /// Where a file is written before it takes the old one's place.
+    fn beside(&self, name: &str) -> PathBuf {
+        self.0.join(format!("{name}.new"))
     }
 }
 
@@ -171,20 +182,35 @@ impl Claim {
         self.kept("runs-token")
     }
 
-    /// A new token, kept in the place of the old one.
+    /// A new token, and something new that lets its user look at the runs, kept in the places of the old ones.
     ///
     /// # Errors
-    /// When it can't be made or kept.
-    pub fn new_token(&self) -> Result<String, StateError> {
-        self.renewed("token")
-    }
-
-    /// Something new that lets its user look at the runs, kept in the place of the old one.
-    ///
-    /// # Errors
-    /// When it can't be made or kept.
-    pub fn new_runs_token(&self) -> Result<String, StateError> {
-        self.renewed("runs-token")
+    /// When they can't be made or kept. The old ones are kept then, both of them.
+    pub fn new_tokens(&self) -> Result<(String, String), StateError> {
+        const NAMES: [&str; 2] = ["token", "runs-token"];
+        let state = &self.state;
+        let old = std::fs::read(state.0.join(NAMES[0]));
+        let renewed = || {
+            let mut tokens = [String::new(), String::new()];
+            for (name, token) in NAMES.iter().zip(&mut tokens) {
+                *token = new_token().map_err(|source| state.fault(name, source))?;
+                state.write_beside(name, format!("{token}\n").as_bytes())?;
+            }
+            state.put_in_place(NAMES[0])?;
+            if let Err(error) = state.put_in_place(NAMES[1]) {
+                if let Ok(Err(error)) = old.map(|old| state.write(NAMES[0], &old)) {
+                    tracing::error!(%error, "the fleet's token is a new one from the next start on");
+                }
+                return Err(error);
+            }
+            let [token, runs] = tokens;
+            Ok((token, runs))
+        };
+        renewed().inspect_err(|_| {
+            for name in NAMES {
+                let _ = std::fs::remove_file(state.beside(name));
+            }
+        })
     }
 
     fn kept(&self, name: &str) -> Result<String, StateError> {
@@ -285,11 +311,27 @@ mod tests {
         assert_eq!(claim.identity().unwrap().fingerprint(), fingerprint);
         let runs = claim.runs_token().unwrap();
         assert_ne!(runs, token);
-        assert_ne!(claim.new_token().unwrap(), token);
-        assert_ne!(claim.token().unwrap(), token);
-        assert_eq!(claim.runs_token().unwrap(), runs);
-        assert_ne!(claim.new_runs_token().unwrap(), runs);
-        assert_ne!(claim.runs_token().unwrap(), runs);
+        let new = claim.new_tokens().unwrap();
+        assert!(new.0 != token && new.1 != runs && new.0 != new.1);
+        assert_eq!((claim.token().unwrap(), claim.runs_token().unwrap()), new);
+    }
+
+    #[test]
+    fn of_two_tokens_both_are_renewed_or_neither() {
+        for (full, other) in [("token", "runs-token"), ("runs-token", "token")] {
+            let dir = tempfile::tempdir().unwrap();
+            let claim = State::at(dir.path()).claim().unwrap();
+            (claim.token().unwrap(), claim.runs_token().unwrap());
+            let kept = std::fs::read(dir.path().join(other)).unwrap();
+            // What nothing can be put in the place of, whoever tests.
+            std::fs::remove_file(dir.path().join(full)).unwrap();
+            std::fs::create_dir_all(dir.path().join(full).join("full")).unwrap();
+            let said = claim.new_tokens().unwrap_err().to_string();
+            assert!(said.contains(&dir.path().join(full).display().to_string()), "{said}");
+            assert_eq!(std::fs::read(dir.path().join(other)).unwrap(), kept, "{full}");
+            let new = |name: &str| claim.state().beside(name).exists();
+            assert!(!new(full) && !new(other), "secrets that nobody needs");
+        }
     }
 
     #[cfg(unix)]

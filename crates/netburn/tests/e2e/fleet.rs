@@ -294,8 +294,11 @@ fn revoking_in_vain_says_why_and_changes_nothing() {
     let path = fleet.bench.path("owner/fleet/token");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir_all(path.join("full")).unwrap();
+    let key = || std::fs::read(fleet.bench.path("owner/fleet/runs-token")).unwrap();
+    let before = key();
     let said = finish(fleet.command(&["fleet", "revoke"])).expect(3).stderr;
     assert!(said.contains("owner/fleet/token"), "{said}");
+    assert_eq!(key(), before, "the key to the runs");
     let list = finish(fleet.command(&["fleet", "list"])).expect(0).out();
     assert!(list.contains("alpha"), "{list}");
 }
