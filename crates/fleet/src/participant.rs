@@ -234,6 +234,8 @@ impl<D: Dial> Conversation<D> {
         let mut left = false;
         let mut over: Option<Instant> = None;
         self.running = true;
+        // What it slept before is in the comparison of the clocks.
+        self.slept = slept();
         loop {
             if self.flushed.elapsed() >= std(FLUSH) || over.is_some() {
                 self.flushed = Instant::now();
