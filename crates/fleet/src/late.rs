@@ -79,6 +79,8 @@ pub struct Desk {
     put_off: Vec<Job>,
     /// What there was no room for, by member and run.
     short: BTreeMap<(String, String), Short>,
+    /// What of that was tried again the last time anything was.
+    tried: BTreeSet<(String, String)>,
     /// How many times it is synced until that is tried again.
     until_tried: u32,
 }
@@ -118,6 +120,7 @@ impl Desk {
             working: false,
             put_off: Vec::new(),
             short: BTreeMap::new(),
+            tried: BTreeSet::new(),
             until_tried: 0,
         })
     }
@@ -200,25 +203,17 @@ impl Desk {
     pub fn late(&mut self, member: &str, late: Late) -> Option<ToMember> {
         let run = late.run.clone();
         let key = (member.to_owned(), run.clone());
-        let mut full = None;
         let taken = (|| {
             let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
-            let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run.clone()))?;
-            let Some(rows) = coming.intake.handle(late)? else {
-                return Ok(());
-            };
-            writer.rows(&rows).map_err(|error| {
-                full = is_full(&error).then(|| coming.waiting());
-                Refusal::NoRoom(run.clone(), error.to_string())
-            })
+            let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run))?;
+            let rows = coming.intake.handle(late)?;
+            Ok(rows.map_or(Ok(()), |rows| writer.rows(&rows)))
         })();
         match taken {
-            Ok(()) => None,
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(self.give_up(&key, &error)),
             Err(refusal) => {
                 self.coming.remove(&key);
-                if let Some(waiting) = full {
-                    self.fall_short(member, Short::Results(waiting));
-                }
                 Some(refused(&refusal))
             }
         }
@@ -233,12 +228,9 @@ impl Desk {
         };
         let mut writer = coming.writer.take()?;
         if let Err(error) = writer.end(&end) {
-            let waiting = coming.waiting();
-            self.coming.remove(&key);
-            if is_full(&error) {
-                self.fall_short(member, Short::Results(waiting));
-            }
-            return Some(refused(&Refusal::NoRoom(end.run, error.to_string())));
+            // It may have come so far and no farther: onto the disk.
+            coming.writer = Some(writer);
+            return Some(self.give_up_unsynced(&key, &error));
         }
         // The job opens it anew, and needs its lock.
         drop(writer);
@@ -267,17 +259,25 @@ impl Desk {
     pub fn sync(&mut self) -> Vec<(String, ToMember)> {
         self.jobs.extend(self.put_off.drain(..));
         let mut said = self.make_good();
-        for ((member, run), coming) in &mut self.coming {
+        let mut failed = Vec::new();
+        for (key, coming) in &mut self.coming {
             let Some(writer) = &mut coming.writer else { continue };
             let sequence = writer.messages();
             let synced = writer.unsynced().map_or(Ok(()), |file| file.sync_data());
             if let Err(error) = synced {
-                tracing::warn!(member, run, %error, "late results can't be synced");
+                failed.push((key.clone(), error));
             } else if sequence > coming.said {
                 coming.said = sequence;
-                let run = run.clone();
-                said.push((member.clone(), ToMember::Kept(Kept { run, sequence })));
+                self.tried.remove(key);
+                let (member, run) = key.clone();
+                said.push((member, ToMember::Kept(Kept { run, sequence })));
             }
+        }
+        // Another try would find nothing to sync: the system tells of it once.
+        for (key, error) in failed {
+            tracing::warn!(member = key.0, run = key.1, %error, "late results can't be synced");
+            let refused = self.give_up_unsynced(&key, &error);
+            said.push((key.0, refused));
         }
         said
     }

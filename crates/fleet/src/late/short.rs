@@ -1,6 +1,6 @@
 //! What there is no room for: tried again now and then, for a disk that is full is emptied one day.
 
-use super::{Desk, Job};
+use super::{Desk, Job, Refusal, refused};
 use crate::protocol::standing::{ToMember, Waiting};
 use std::io;
 
@@ -23,11 +23,36 @@ impl Desk {
             Short::Results(waiting) => &waiting.run,
             Short::Record(job) => &job.run,
         };
+        let key = (member.to_owned(), run.clone());
         if self.short.is_empty() {
-            tracing::info!(run, "the disk has no room for late results; it is looked at again");
             self.until_tried = TRY_AGAIN;
+            // Once is enough, however often it is tried.
+            if !self.tried.contains(&key) {
+                tracing::info!(run, "the disk has no room for late results; it is looked at again");
+            }
         }
-        self.short.insert((member.to_owned(), run.clone()), what);
+        self.short.insert(key, what);
+    }
+
+    /// What came of a part can't be kept, which is to be said to its member. Where that is for want of room, it is tried
+    /// again.
+    pub(super) fn give_up(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
+        let coming = self.coming.remove(key);
+        if let Some(coming) = coming.filter(|_| is_full(error)) {
+            self.fall_short(&key.0, Short::Results(coming.waiting()));
+        }
+        refused(&Refusal::NoRoom(key.1.clone(), error.to_string()))
+    }
+
+    /// The same where what was appended may not be on the disk: it isn't taken for kept when it is looked at again.
+    pub(super) fn give_up_unsynced(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
+        if let Some(coming) = self.coming.get_mut(key)
+            && let Some(mut writer) = coming.writer.take()
+            && let Err(error) = writer.cut(coming.said)
+        {
+            tracing::warn!(run = key.1, %error, "what isn't synced can't be cut off");
+        }
+        self.give_up(key, error)
     }
 
     /// Tries again what there was no room for.
@@ -37,16 +62,19 @@ impl Desk {
             return Vec::new();
         }
         let mut said = Vec::new();
-        for ((member, _), short) in std::mem::take(&mut self.short) {
+        let short = std::mem::take(&mut self.short);
+        self.tried = short.keys().cloned().collect();
+        for (key, short) in short {
             match short {
                 Short::Record(job) => self.jobs.push_back(*job),
                 Short::Results(waiting) => {
-                    let answers = self.offer(&member, &[waiting]);
-                    // That there is none still is no news.
+                    let answers = self.offer(&key.0, &[waiting]);
+                    // That there is none still is no news; that it can't be for another reason is.
+                    let again = self.short.contains_key(&key);
                     let news = answers
                         .into_iter()
-                        .filter(|answer| !matches!(answer, ToMember::Refused(_)));
-                    said.extend(news.map(|answer| (member.clone(), answer)));
+                        .filter(|answer| !(again && matches!(answer, ToMember::Refused(_))));
+                    said.extend(news.map(|answer| (key.0.clone(), answer)));
                 }
             }
         }

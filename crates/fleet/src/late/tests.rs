@@ -243,6 +243,69 @@ fn a_record_in_use_is_waited_for() {
     assert!(matches!(desk.done(job.carry_out()), Some((_, ToMember::Forget(_)))));
 }
 
+/// A desk that has asked for the kept results, and these.
+fn asked(dir: &Path) -> (Desk, SpoolFolder) {
+    let (folder, spooled) = (dir.join("run"), SpoolFolder::new(dir.join("agent")));
+    run(&folder);
+    kept(&spooled);
+    let waiting = spool::waiting(&spooled);
+    let mut desk = Desk::open(&dir.join("state")).unwrap();
+    desk.register(registration(&folder)).unwrap();
+    desk.release(RUN);
+    assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
+    (desk, spooled)
+}
+
+/// What is said when what there was no room for is tried again.
+fn tried_again(desk: &mut Desk) -> Vec<(String, ToMember)> {
+    let mut said = Vec::new();
+    while !desk.short.is_empty() && said.is_empty() {
+        said = desk.sync();
+    }
+    said
+}
+
+#[test]
+fn what_the_disk_has_no_room_to_sync_is_asked_for_again_from_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, spooled) = asked(dir.path());
+    deliver(&mut desk, &spooled, 1, 4);
+    let about = |message| ("kitchen".to_owned(), message);
+    let run = || RUN.to_owned();
+    let kept = |sequence| about(ToMember::Kept(Kept { run: run(), sequence }));
+    assert_eq!(desk.sync(), [kept(4)]);
+    deliver(&mut desk, &spooled, 5, 7);
+    let key = ("kitchen".to_owned(), run());
+    let full = io::Error::from(io::ErrorKind::StorageFull);
+    assert!(matches!(desk.give_up_unsynced(&key, &full), ToMember::Refused(_)));
+    assert_eq!(desk.sync(), [], "it waits a while, and nothing more is said to be kept");
+    let wanted = about(ToMember::Deliver(Deliver { run: run() }));
+    assert_eq!(tried_again(&mut desk), [kept(4), wanted]);
+    deliver(&mut desk, &spooled, 5, 10);
+    assert_eq!(desk.sync(), [kept(10)]);
+    // For anything else it isn't tried again.
+    let error = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+    assert!(matches!(desk.give_up_unsynced(&key, &error), ToMember::Refused(_)));
+    assert!(desk.short.is_empty() && desk.coming.is_empty());
+}
+
+#[test]
+fn what_stands_in_the_way_when_there_may_be_room_again_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, _) = asked(dir.path());
+    let key = ("kitchen".to_owned(), RUN.to_owned());
+    let full = io::Error::from(io::ErrorKind::StorageFull);
+    desk.give_up(&key, &full);
+    std::fs::remove_dir_all(dir.path().join("run")).unwrap();
+    let said = tried_again(&mut desk);
+    assert!(
+        matches!(&said[..], [(member, ToMember::Refused(refused))]
+            if member == "kitchen" && refused.reason.contains("folder is gone")),
+        "{said:?}"
+    );
+    assert!(desk.short.is_empty());
+}
+
 #[test]
 fn of_too_many_runs_the_oldest_is_forgotten() {
     let dir = tempfile::tempdir().unwrap();

@@ -105,10 +105,15 @@ impl Writer {
     /// Says how it ended.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// When it can't be written; then nothing of it is there.
     pub(crate) fn end(&mut self, end: &LateEnd) -> io::Result<()> {
+        let before = self.length;
         self.append(Kind::End, end)?;
-        self.file.sync_data()
+        let synced = self.file.sync_data();
+        if synced.is_err() {
+            self.shorten(before)?;
+        }
+        synced
     }
 
     /// How many messages of rows there are.
@@ -142,6 +147,23 @@ impl Writer {
             .flatten()
     }
 
+    /// Cuts off what follows the first `messages` of rows.
+    ///
+    /// # Errors
+    /// When that can't be written.
+    pub(crate) fn cut(&mut self, messages: u64) -> io::Result<()> {
+        let kept = usize::try_from(messages).unwrap_or(usize::MAX);
+        let at = self.places.get(kept).copied().unwrap_or(self.length);
+        self.places.truncate(kept);
+        self.shorten(at)
+    }
+
+    fn shorten(&mut self, length: u64) -> io::Result<()> {
+        self.length = length;
+        self.file.set_len(length)?;
+        self.file.seek(SeekFrom::Start(length)).map(drop)
+    }
+
     /// Deletes it: somebody else has all of it.
     pub(crate) fn forget(self) {
         // What stays is delivered once more, and deleted then.
@@ -172,10 +194,7 @@ impl Writer {
                 self.dirty = true;
             }
             // What fitted of it would be taken for a torn end, and hide what may yet be appended.
-            Err(_) => {
-                self.file.set_len(self.length)?;
-                self.file.seek(SeekFrom::Start(self.length))?;
-            }
+            Err(_) => self.shorten(self.length)?,
         }
         written
     }
