@@ -303,9 +303,7 @@ impl Round {
             }
         }
     }
-}
 
-impl Round {
     /// The stations that measure against the run's server, where not all do.
     fn served(&self) -> Option<Vec<u16>> {
         let agents = || self.roster.participants.iter().filter(|p| p.is_agent());
