@@ -321,7 +321,8 @@ mod tests {
         for (full, other) in [("token", "runs-token"), ("runs-token", "token")] {
             let dir = tempfile::tempdir().unwrap();
             let claim = State::at(dir.path()).claim().unwrap();
-            (claim.token().unwrap(), claim.runs_token().unwrap());
+            claim.token().unwrap();
+            claim.runs_token().unwrap();
             let kept = std::fs::read(dir.path().join(other)).unwrap();
             // What nothing can be put in the place of, whoever tests.
             std::fs::remove_file(dir.path().join(full)).unwrap();
