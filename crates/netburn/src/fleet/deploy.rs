@@ -159,7 +159,7 @@ fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
                 cat >\"$HOME/.config/netburn/join.env\"; set -a; . \"$HOME/.config/netburn/join.env\"; set +a; ";
     // One that was started before gives way, whoever starts the next.
     let instead = "state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
-                   if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\"; fi; ";
+                   if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\" 2>/dev/null || true; fi; ";
     let remote = match args.service {
         true => format!("{keep} {netburn} fleet join --install{options}; {instead} rm -f \"$state/deployed.pid\""),
         false => format!(
