@@ -268,20 +268,33 @@ printf '#!/bin/sh
 chmod 755 /mnt/bin/*
 "#;
 
-/// What runs as the plain user ends with the test, whatever becomes of it.
-struct Guests;
+/// What runs as the plain user of one other machine: it ends with the test, whatever becomes of it.
+struct Guests {
+    /// That machine: its mount namespace.
+    machine: PathBuf,
+}
 
 impl Guests {
+    fn of(sshd: &Sshd) -> Guests {
+        let machine = Guests::machine(sshd.child.id()).unwrap();
+        Guests { machine }
+    }
+
+    /// Which one a process is on.
+    fn machine(pid: u32) -> std::io::Result<PathBuf> {
+        std::fs::read_link(format!("/proc/{pid}/ns/mnt"))
+    }
+
     /// Their agents.
-    fn all() -> Vec<u32> {
+    fn all(&self) -> Vec<u32> {
         let is_agent = |pid: &u32| {
             let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             line.starts_with("/mnt/guest/.local/bin/netburn")
         };
-        Guests::processes().into_iter().filter(is_agent).collect()
+        self.processes().into_iter().filter(is_agent).collect()
     }
 
-    fn processes() -> Vec<u32> {
+    fn processes(&self) -> Vec<u32> {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         let guests = entries.filter_map(|entry| {
             let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
@@ -290,15 +303,16 @@ impl Guests {
                 .lines()
                 .any(|line| line.split_whitespace().take(2).eq(["Uid:", GUEST]));
             let ended = status.contains("State:\tZ");
-            (of_guest && !ended).then_some(pid)
+            let here = || Guests::machine(pid).is_ok_and(|machine| machine == self.machine);
+            (of_guest && !ended && here()).then_some(pid)
         });
         guests.collect()
     }
 
-    fn wait_for(count: usize) -> Vec<u32> {
+    fn wait_for(&self, count: usize) -> Vec<u32> {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
-            let all = Guests::all();
+            let all = self.all();
             if all.len() == count {
                 return all;
             }
@@ -311,7 +325,7 @@ impl Guests {
 impl Drop for Guests {
     fn drop(&mut self) {
         for _ in 0..100 {
-            let all = Guests::processes();
+            let all = self.processes();
             for pid in &all {
                 let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).status();
             }
@@ -337,8 +351,8 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         keys: "/mnt/id.pub".to_owned(),
         environment: "PATH=/mnt/bin:/usr/bin:/bin",
     };
-    let _guests = Guests;
     let sshd = Sshd::start_for(&bench, &account, "UsePAM no", MACHINE);
+    let guests = Guests::of(&sshd);
     let config = sshd.config.to_str().unwrap();
     let mut serve =
         crate::common::start(bench.with_state("desk", &["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
@@ -362,7 +376,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
             "{path}"
         );
     }
-    let plain = Guests::wait_for(1)[0];
+    let plain = guests.wait_for(1)[0];
     // Without anything that starts services, that is said.
     let service = [&there[..], &["--service"]].concat();
     let ended = finish(bench.with_state("desk", &service)).expect(3);
@@ -371,7 +385,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         "{}",
         ended.stderr
     );
-    assert_eq!(Guests::all(), [plain], "what runs goes on");
+    assert_eq!(guests.all(), [plain], "what runs goes on");
     // With a systemd of the user's own, which a login without PAM doesn't know the way to.
     let inside = |script: &str| {
         let mut command = Command::new("nsenter");
@@ -401,7 +415,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         ended.stderr
     );
     serve.wait_for("the service in its place", |_| {
-        let all = Guests::all();
+        let all = guests.all();
         all.len() == 1 && all != [plain]
     });
     serve.wait_for("the member again", |serve| {
@@ -418,8 +432,8 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         "{unit}"
     );
     assert!(!home.join("asked").exists(), "nobody is asked for a password");
-    signal(Guests::wait_for(1)[0], "TERM");
-    Guests::wait_for(0);
+    signal(guests.wait_for(1)[0], "TERM");
+    guests.wait_for(0);
     serve.signal("INT");
     serve.finish();
 }
