@@ -74,15 +74,22 @@ pub fn server_lost(member: Option<&str>, reason: &str) -> String {
 /// What no agent's sentence begins with.
 const SERVER: &str = "the server";
 
-/// Whether `text` says that the run's server was lost.
-pub(crate) fn is_server_lost(text: &str) -> bool {
-    text.starts_with(SERVER)
+/// Whether `text` says that the run's server was lost. Of a station, it says that this can't count on its figures, though it
+/// may go on: its agent is there.
+#[must_use]
+pub fn is_server_lost(text: &str) -> bool {
+    text.strip_prefix(SERVER).is_some_and(was_lost)
 }
 
 /// Whether `text` is the sentence of that name; the device may stand behind it in brackets.
 fn is_lost(text: &str, name: &str) -> bool {
     let rest = text.strip_prefix("agent ").and_then(|rest| rest.strip_prefix(name));
-    rest.is_some_and(|rest| rest.starts_with(" was lost: ") || rest.starts_with(" (") && rest.contains(") was lost: "))
+    rest.is_some_and(was_lost)
+}
+
+/// Whether this is what stands behind the name of who was lost.
+fn was_lost(rest: &str) -> bool {
+    rest.starts_with(" was lost: ") || rest.starts_with(" (") && rest.contains(") was lost: ")
 }
 
 /// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is

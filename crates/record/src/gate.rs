@@ -35,7 +35,8 @@ pub struct Evidence<'a> {
     pub ground: Ground,
     /// The stations of the plan, by name.
     pub stations: &'a [&'a str],
-    /// Those that measured against the run's server, where not all did: what is wrong with it concerns them alone.
+    /// Those that measured against the run's server, where it was lost and not all did, for it is known only then: what is
+    /// wrong with it concerns them alone, and nobody where they are none. `None`: all of them.
     pub served: Option<&'a [String]>,
     /// What the participants said.
     pub health: &'a [Health],
@@ -58,6 +59,9 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
     let served = evidence.served.unwrap_or(&all);
     let mut doubt = |stations: &[String], reason: String| {
+        if stations.is_empty() {
+            return;
+        }
         for station in stations {
             let reasons = checked.doubts.entry(station.clone()).or_default();
             if !reasons.contains(&reason) {
@@ -297,6 +301,20 @@ mod tests {
         });
         assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
         assert_eq!(checked.doubts.get("tv"), None);
+        let tv = Health {
+            stations: vec!["tv".into()],
+            ..agent()
+        };
+        let checked = gate(&Evidence {
+            served: Some(&[]),
+            doubts: &[],
+            ground: Ground::Fleet,
+            stations: &["laptop", "tv"],
+            health: &[agent(), tv],
+            clocks: &[],
+            complete: true,
+        });
+        assert!(checked.gate.ok && checked.doubts.is_empty(), "it served nobody");
     }
 
     /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.

@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{Clock, Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary};
+use netburn_record::{Clock, Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary, amend};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
@@ -329,6 +329,28 @@ fn doubts_make_a_verdict_inconclusive() {
         verdicts(&run(&busy, &Ending::Complete)),
         (Inconclusive, Inconclusive, Inconclusive)
     );
+
+    // Unless it is lost and served nobody: then it is in nobody's.
+    let told = |station: Option<u16>, kind: EventKind| {
+        let Row::Event(mut row) = event(station, None, 30_000, Duration::ZERO, kind) else {
+            unreachable!()
+        };
+        row.text = amend::server_lost(Some("cellar"), "it went to sleep");
+        Row::Event(row)
+    };
+    let (server, agents) = good.split_last().unwrap();
+    assert_eq!(*server, health("server", Role::Server, &[]));
+    let without = |event: Row| {
+        let rows: Vec<Row> = agents.iter().cloned().chain([event]).collect();
+        run(&rows, &Ending::Complete)
+    };
+    let summary = without(told(None, EventKind::Warning));
+    assert_eq!(verdicts(&summary), (Pass, Pass, Pass));
+    assert!(summary.gate.ok, "{:?}", summary.gate.reasons);
+    let summary = without(told(Some(1), EventKind::Lost));
+    assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
+    let summary = without(told(None, EventKind::Lost));
+    assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
 
     let summary = run(&good[..200], &Ending::Interrupted);
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));

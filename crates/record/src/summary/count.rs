@@ -3,6 +3,7 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
+use crate::amend::is_server_lost;
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
@@ -23,6 +24,7 @@ pub(crate) struct Counter {
     health: Vec<Health>,
     clocks: Vec<Clock>,
     doubts: Vec<String>,
+    nobody_served: bool,
     reached: Instant,
 }
 
@@ -61,6 +63,7 @@ impl Counter {
             health: Vec::new(),
             clocks: Vec::new(),
             doubts: Vec::new(),
+            nobody_served: false,
             reached: Instant::ZERO,
         }
     }
@@ -180,6 +183,8 @@ impl Counter {
                     station.evidence.wifi.event(row.kind, row.length);
                 }
             }
+            // Those whom it served would be told, each as lost.
+            EventKind::Warning if row.station.is_none() => self.nobody_served |= is_server_lost(&row.text),
             EventKind::Change | EventKind::Rate | EventKind::Warning => {}
         }
     }
@@ -207,6 +212,7 @@ impl Counter {
             health: self.health,
             clocks: self.clocks,
             doubts: self.doubts,
+            nobody_served: self.nobody_served,
             reached: reached.as_nanos(),
         }
     }

@@ -15,6 +15,8 @@ pub(crate) struct RunEvidence {
     pub(crate) clocks: Vec<Clock>,
     /// Why no figure can be believed.
     pub(crate) doubts: Vec<String>,
+    /// Whether the run's server was lost and no station measured against it.
+    pub(crate) nobody_served: bool,
     /// How far the rows reach, in nanoseconds since the run began.
     pub(crate) reached: i64,
 }
@@ -138,6 +140,7 @@ impl RunEvidence {
         self.health.extend(other.health);
         self.clocks.extend(other.clocks);
         self.doubts.extend(other.doubts);
+        self.nobody_served |= other.nobody_served;
         for (station, other) in self.stations.iter_mut().zip(other.stations) {
             station.add(other);
         }

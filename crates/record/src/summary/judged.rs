@@ -24,16 +24,16 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         .iter()
         .map(|station| station.name.as_str())
         .collect();
-    // Told of some stations alone: the others measured against servers of their own.
-    let unserved = |lost: &[String]| lost.iter().any(|text| is_server_lost(text));
+    // Told of some stations alone, or of none: the others measured against servers of their own.
+    let was_served = |lost: &[String]| lost.iter().any(|text| is_server_lost(text));
     let served: Vec<String> = stations
         .iter()
         .zip(&evidence.stations)
-        .filter(|(_, station)| unserved(&station.lost))
+        .filter(|(_, station)| was_served(&station.lost))
         .map(|(name, _)| (*name).to_owned())
         .collect();
     gate(&Evidence {
-        served: Some(&served[..]).filter(|served| !served.is_empty()),
+        served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
         ground: header.ground,
         stations: &stations,
         health: &evidence.health,
