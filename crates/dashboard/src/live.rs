@@ -4,6 +4,7 @@ mod picture;
 
 pub use picture::Picture;
 
+use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{AirRow, EventKind, EventRow, Header, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_units::{Duration, Instant};
@@ -234,7 +235,8 @@ impl Live {
             .and_then(|number| self.stations.get_mut(usize::from(number)));
         let mut whose = None;
         if let Some(station) = station {
-            station.lost |= row.kind == EventKind::Lost;
+            // A station whose server is lost is there itself.
+            station.lost |= row.kind == EventKind::Lost && !is_server_lost(&row.text);
             let one = row
                 .workload
                 .and_then(|number| station.uses.get_mut(usize::from(number)));

@@ -3,6 +3,7 @@
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate};
 use crate::table::{Cell, Column, left, render, right};
+use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
 use netburn_scenario::Plan;
@@ -127,7 +128,8 @@ impl Model {
         match row {
             Row::Operation(row) => self.operation(row),
             Row::Interval(row) => self.interval(row),
-            Row::Event(event) if event.kind == EventKind::Lost => {
+            // A station whose server is lost is there itself.
+            Row::Event(event) if event.kind == EventKind::Lost && !is_server_lost(&event.text) => {
                 for u in self.uses.iter_mut().filter(|u| Some(u.station) == event.station) {
                     u.lost = true;
                 }

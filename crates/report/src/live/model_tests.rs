@@ -117,16 +117,23 @@ fn idle_latency_shows_before_the_load() {
 #[test]
 fn a_lost_station_is_said_to_be() {
     let mut model = busy();
-    model.put(&Row::Event(EventRow {
-        station: Some(1),
-        workload: None,
-        at: Instant::ZERO,
-        length: 0,
-        kind: EventKind::Lost,
-        text: String::new(),
-    }));
+    let mut put = |text: String| {
+        model.put(&Row::Event(EventRow {
+            station: Some(1),
+            workload: None,
+            at: Instant::ZERO,
+            length: 0,
+            kind: EventKind::Lost,
+            text,
+        }));
+        model.plain(Instant::ZERO)[3].ends_with(", lost")
+    };
+    assert!(
+        !put(netburn_record::amend::server_lost(None, "gone")),
+        "it is there itself"
+    );
+    assert!(put(netburn_record::amend::lost("desktop", "gone")));
     assert!(model.table(Instant::ZERO, 80, 24, false)[4].contains("lost"));
-    assert!(model.plain(Instant::ZERO)[3].ends_with(", lost"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::buffer::Arrivals;
 use super::{LinkBin, MOST_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::Evidence;
 use counts::{AirCount, AirGathering, StationGathering};
+use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{
     AirRow, Clock, ConnectionRow, Ending, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run,
@@ -272,7 +273,8 @@ impl<'a> Gathering<'a> {
             (EventKind::Stall, Some((arrivals, _))) => arrivals.stalled(row.at.as_nanos(), row.length),
             _ => {}
         }
-        if let (EventKind::Lost, Some(place)) = (row.kind, place) {
+        // A station whose server is lost is there itself, and measures on.
+        if let (EventKind::Lost, Some(place)) = (row.kind, place.filter(|_| !is_server_lost(&row.text))) {
             let lost = &mut self.stations[place].lost;
             *lost = Some(lost.map_or(row.at.as_nanos(), |before| before.min(row.at.as_nanos())));
         }
