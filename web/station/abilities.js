@@ -15,7 +15,8 @@ export function notes(part, resolution) {
     "in the background a browser may hold back timers and requests; how long the page was there is in the events",
   ];
   for (const { name, workloads } of part.stations) {
-    for (const workload of workloads.filter(({ config }) => config.priority !== "best-effort")) {
+    const marked = workloads.filter(({ config }) => config.kind !== "probe" && config.priority !== "best-effort");
+    for (const workload of marked) {
       const answers = "the server's answers carry its priority, what the station sends doesn't";
       said.push(`a browser marks no packets: of ${workload.name} of ${name} ${answers}`);
     }

@@ -112,7 +112,8 @@ test("a plan keeps its order and its seed, whatever the names", () => {
     "station":{"tv":{"workload":["voip"],"start":"0 s"},"7":{"workload":["9","voip"],"start":"2 s","stop":"2 min"}},
     "workload":{"voip":{"kind":"calls","object_size":"16 KiB","every":"131.072 ms","jitter":"0 s","connections":"keep",
     "outstanding":8,"priority":"voice","goal":["150 ms"],"timeout":"30 s"},
-    "9":{"kind":"probe","object_size":"64 B","every":"50 ms","jitter":"0 s","outstanding":1000,"goal":[]}}}}`;
+    "9":{"kind":"probe","object_size":"64 B","every":"50 ms","jitter":"0 s","outstanding":1000,"priority":"voice",
+    "goal":[]}}}}`;
   const read = part(messages.read(text));
   assert.equal(read.seed, "18446744073709551615");
   const [station] = read.stations;
@@ -127,7 +128,8 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   const { config } = station.workloads[1];
   assert.deepEqual([config.every, config.outstanding, config.objectSize], [131072000, 8, 16384]);
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
-  assert.ok(notes(read, 1e5).some((note) => note === "9 of 7 is left out: a browser has no datagrams"));
+  const ofProbe = notes(read, 1e5).filter((note) => note.includes("9 of 7"));
+  assert.deepEqual(ofProbe, ["9 of 7 is left out: a browser has no datagrams"], "and nothing of its priority");
   assert.ok(notes(read, 1e5).some((note) => note.includes("steps by 100 µs")));
   assert.ok(notes(read, 1e5).some((note) => note.startsWith("a browser marks no packets: of voip of 7 ")));
   assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
