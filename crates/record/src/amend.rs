@@ -153,7 +153,8 @@ fn write(
     let mut known = Known::of(late.stations);
     let whole = late.error.is_none();
     // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
-    let mut alive: Option<Instant> = late.held;
+    // Nobody is told to end later than all is settled, whatever is said.
+    let mut alive = late.held.map(|held| held.min(Instant::ZERO + header.plan.settled()));
     let cut = *ending != Ending::Complete;
     let mut failed = None;
     let mut put = |row: &Row| {

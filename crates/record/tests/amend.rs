@@ -419,12 +419,17 @@ fn what_was_measured_until_a_run_told_its_agents_to_end_counts() {
     recorder.sync().unwrap();
     drop(recorder);
     let report = report();
-    let late = Late {
-        held: Some(ms(20_500)),
+    let held = |held| Late {
+        held: Some(held),
         ..whole(Some(&report))
     };
     // The last is due at 20.46 s.
-    assert_eq!(amended(&path, &late, (0..2000).map(call).collect()).unwrap(), 1024);
+    let calls = || (0..4000).map(call).collect();
+    assert_eq!(amended(&path, &held(ms(20_500)), calls()).unwrap(), 1024);
+    // Who says that it was told at the end of time was told at the end of the plan, after 60 s and 5 of drain: the last is due
+    // at 64.96 s.
+    let ever = held(Instant::from_nanos(i64::MAX));
+    assert_eq!(amended(&path, &ever, calls()).unwrap(), 3249 - 1024);
 }
 
 #[test]
