@@ -48,8 +48,10 @@ export function late(run, { sequence, batch }) {
   return { type: "late", run, sequence, batch };
 }
 
-export function lateEnd(run, error, health) {
-  return { type: "late-end", run, ...(error ? { error: cut(error) } : {}), ...(health ? { health } : {}) };
+/** `told` is when it was told to end, in the run's time, or `null`. */
+export function lateEnd(run, error, health, told) {
+  const end = { ...(error ? { error: cut(error) } : {}), ...(health ? { health } : {}) };
+  return { type: "late-end", run, ...end, ...(Number.isSafeInteger(told) ? { told } : {}) };
 }
 
 export function leave() {

@@ -44,6 +44,8 @@ export class Part {
     this.baseline = null;
     this.results = [];
     this.zero = null;
+    /** When it was told to end, in the run's time. */
+    this.told = null;
     this.batches = new Batches();
     this.messages = [];
     this.sequence = 0;
@@ -284,6 +286,7 @@ export class Part {
   stop(reason) {
     if (this.stage === "started") {
       this.reason = reason;
+      this.told ??= this.now();
       this.baseline?.stop();
       this.driver.stop();
     } else if (this.stage === "joining" || this.stage === "ready") {
@@ -357,17 +360,17 @@ export class Part {
 
   /** It as plain data, with what is in `rows.…` left out. */
   save() {
-    const { stage, plan, target, zero, began, sequence, report, outcome, reason } = this;
+    const { stage, plan, target, zero, began, told, sequence, report, outcome, reason } = this;
     const { run, name, token } = this.about;
     const at = this.clock.now();
     const driver = stage === "started" ? this.driver.save() : null;
-    return { run, name, token, stage, plan, target, zero, began, at, sequence, report, outcome, reason, driver };
+    return { run, name, token, stage, plan, target, zero, began, told, at, sequence, report, outcome, reason, driver };
   }
 
   /** Goes on where `saved` left off: `{state, messages, results}`. */
   restore({ state, messages, results }) {
-    const { stage, plan, target, zero, began, sequence, report, reason } = state;
-    Object.assign(this, { stage, plan, target, zero, began, sequence, report, reason, messages });
+    const { stage, plan, target, zero, began, told = null, sequence, report, reason } = state;
+    Object.assign(this, { stage, plan, target, zero, began, told, sequence, report, reason, messages });
     this.known = true;
     this.kept = sequence;
     this.flushes = 1;

@@ -145,7 +145,7 @@ class Station {
         this.standing.send(messages.late(run, { sequence, batch: rows.get(sequence) ?? {} }));
       }
       const error = late.state.report ? null : (late.state.reason ?? "its part was not done to the end");
-      this.standing.send(messages.lateEnd(run, error, late.state.report));
+      this.standing.send(messages.lateEnd(run, error, late.state.report, late.state.told));
     }
   }
 

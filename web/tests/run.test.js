@@ -170,6 +170,22 @@ test("results that nobody took wait until they are wanted", async () => {
   world.unload(first);
 });
 
+test("a page that is told to end by a run whose disk is full says when that was", async () => {
+  const world = new World();
+  const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
+  world.station();
+  await world.until(() => fleet.taken > 3, 20000);
+  fleet.deaf = true;
+  await world.pass(1500);
+  const told = fleet.pong.received + (world.time - fleet.pongAt()) * 1e6 - fleet.at;
+  world.tell("run", { type: "stop", reason: "the disk is full" });
+  await world.pass(1000);
+  world.noRun = true;
+  world.tell("run", { type: "bye", reason: "the disk is full" });
+  assert.ok(await world.until(() => Boolean(fleet.end), 60000));
+  assert.ok(Math.abs(fleet.end.told - told) <= 1e7, `${fleet.end.told} for ${told}`);
+});
+
 test("a run that nobody holds any more is over soon, though its time is not", async () => {
   const world = new World();
   const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
