@@ -33,8 +33,10 @@ impl Deliveries {
         }
     }
 
-    /// There is a new connection: what was on its way is sent again.
+    /// There is a new connection: what was on its way is sent again, and what is kept will be said anew. A controller that was ended
+    /// may have less than its predecessor said.
     pub(super) fn begin(&mut self) {
+        self.kept.clear();
         self.wanted.clear();
         self.under_way = None;
     }
@@ -108,5 +110,44 @@ impl Deliveries {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Batch, Rows, Start};
+    use crate::spool::{About, Writer};
+
+    fn sequence(message: Option<FromMember>) -> u64 {
+        match message {
+            Some(FromMember::Late(late)) => late.sequence,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn over_a_new_connection_only_what_is_said_kept_there_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = SpoolFolder::new(folder.path().join("spool"));
+        let about = About {
+            run: "r".to_owned(),
+            name: "tv".to_owned(),
+            stations: vec!["tv".to_owned()],
+        };
+        let mut writer = Writer::create(&folder, &about, Start { at: 0 }).unwrap();
+        for sequence in 1..=5 {
+            let batch = Batch::default();
+            writer.rows(&Rows { sequence, batch }).unwrap();
+        }
+        drop(writer);
+        let mut deliveries = Deliveries::new(folder);
+        deliveries.kept("r", 3);
+        deliveries.want("r");
+        assert_eq!(sequence(deliveries.next(None)), 4);
+        // The next controller has nothing, and says of nothing that it is kept.
+        deliveries.begin();
+        deliveries.want("r");
+        assert_eq!(sequence(deliveries.next(None)), 1);
     }
 }
