@@ -14,6 +14,7 @@ use netburn_units::{BitRate, ByteSize, Duration, Seed};
 use std::cell::Cell;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// More than this is asked about first.
 const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
@@ -84,7 +85,7 @@ impl On {
         let folder = std::path::absolute(folder).map_err(FleetError::Keep)?;
         let options = conduct::Options {
             state: self.state.clone(),
-            run: run_name(&folder, plan.seed),
+            run: run_name(&folder, plan.seed, SystemTime::now()),
             folder,
             cast,
             launcher,
@@ -96,8 +97,10 @@ impl On {
     }
 }
 
-/// What a run is called in the fleet: its folder's last two names, which tell it from others, as far as they are names.
-fn run_name(folder: &Path, seed: Seed) -> String {
+/// What a run is called in the fleet: its folder's last two names, as far as they are names, and when it began, in milliseconds of Unix
+/// time. A folder may be taken away and its name given again; members know a run that is over by what it was called.
+fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
+    let began = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
     let parts = folder
         .components()
         .rev()
@@ -126,8 +129,8 @@ fn run_name(folder: &Path, seed: Seed) -> String {
         .rev()
         .collect();
     match is_run(&tail) {
-        true => tail,
-        false => format!("run-{}", seed.0),
+        true => format!("{tail}-{began:x}"),
+        false => format!("run-{}-{began:x}", seed.0),
     }
 }
 
@@ -185,14 +188,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_called_as_its_folder() {
-        let name = |path: &str| run_name(Path::new(path), Seed(7));
+    fn a_run_is_called_as_its_folder_and_its_beginning() {
+        let began = UNIX_EPOCH + std::time::Duration::from_millis(0x1234);
+        let name = |path: &str| run_name(Path::new(path), Seed(7), began);
         assert_eq!(
             name("/ada/runs/2026-11-21T18-30-00Z-four-uses"),
-            "2026-11-21T18-30-00Z-four-uses"
+            "2026-11-21T18-30-00Z-four-uses-1234"
         );
-        assert_eq!(name("/ada/out/1"), "out_1");
-        assert_eq!(name("/ada/my run"), "ada_my-run");
+        assert_eq!(name("/ada/out/1"), "out_1-1234");
+        assert_eq!(name("/ada/my run"), "ada_my-run-1234");
         assert!(is_run(&name(&format!("/{}", "é".repeat(300)))));
     }
 

@@ -15,7 +15,8 @@ fn two_runs_do_not_have_the_same_members() {
     for text in [
         "alpha is in the run",
         "beta is in the run",
-        "_first, for some ",
+        "_first-",
+        ", for some ",
         " s more",
         "--wait",
     ] {
