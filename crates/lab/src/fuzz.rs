@@ -1,6 +1,7 @@
 //! What holds for any bytes: parsers end, nothing panics, and what is split and joined is the same stream.
 
 use crate::address;
+use crate::ahead::Pace;
 use crate::init::message::{Answer, Request};
 use crate::packet::header::{Gso, NEEDS_CHECKSUM};
 use crate::packet::ip::TCP;
@@ -9,7 +10,7 @@ use crate::switch::Switch;
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint;
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use std::sync::Arc;
 
 /// Frames as a station may send them: any bytes. What is carried is split and joined without harm.
@@ -96,6 +97,15 @@ pub fn check_switch(data: &[u8]) {
             0..=2 => now += Duration::from_micros(u64::from(much) * 20),
             3 => now = switch.poll_timeout().map_or(now, |at| at.max(now)),
             4 => switch.handle_nudge(end),
+            6 => {
+                switch.take_senders(0);
+                let pace = Pace {
+                    rate: BitRate::from_bps(u64::MAX >> (much & 63)),
+                    mss: u32::from(what >> 3) * 2_000 + 1,
+                    min_rtt: (much > 127).then_some(Duration::from_micros(u64::from(much))),
+                };
+                switch.follow(now, 0, &vec![pace; usize::from(what >> 6)]);
+            }
             5 => switch.handle_frame(now, end, &data[..usize::from(much).min(data.len())]),
             _ => {
                 let to = if end == Endpoint::Server {
