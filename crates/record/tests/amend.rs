@@ -367,17 +367,22 @@ proptest! {
     }
 }
 
-/// Killed after 20 s: nobody knows of a server after that, and what a laptop measured on is no verdict on the network.
-#[test]
-fn what_was_measured_after_the_run_was_killed_does_not_count() {
-    let dir = tempfile::tempdir().unwrap();
+/// A record whose writer was gone after 20 s.
+fn cut_after_20_s(dir: &tempfile::TempDir) -> PathBuf {
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
     for tenth in 0..=200 {
         recorder.put(&interval(1, 0, tenth * 100, 300_000)).unwrap();
     }
     recorder.sync().unwrap();
-    drop(recorder);
+    path
+}
+
+/// Killed after 20 s: nobody knows of a server after that, and what a laptop measured on is no verdict on the network.
+#[test]
+fn what_was_measured_after_the_run_was_killed_does_not_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
     assert!(!before.summary().gate.ok, "nobody said how well it measured");
     assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
@@ -411,13 +416,7 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
 #[test]
 fn what_was_measured_until_a_run_told_its_agents_to_end_counts() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("run");
-    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
-    for tenth in 0..=200 {
-        recorder.put(&interval(1, 0, tenth * 100, 300_000)).unwrap();
-    }
-    recorder.sync().unwrap();
-    drop(recorder);
+    let path = cut_after_20_s(&dir);
     let report = report();
     let held = |held| Late {
         held: Some(held),

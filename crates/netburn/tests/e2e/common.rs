@@ -1,5 +1,6 @@
 //! Runs the built command as people do: in a directory of its own, with a time limit, and leaving nothing behind.
 
+use netburn_record::{Row, Run};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -120,6 +121,19 @@ impl Bench {
         command.args(flags).args(["--", "sh", "-c", script, "sh"]);
         command.arg(env!("CARGO_BIN_EXE_netburn")).args(args);
         self.prepared(command)
+    }
+
+    /// What the events of a record say.
+    #[track_caller]
+    pub(crate) fn events(&self, record: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        let take = &mut |row| {
+            if let Row::Event(event) = row {
+                texts.push(event.text);
+            }
+        };
+        Run::open(&self.path(record)).unwrap().rows(take).unwrap();
+        texts
     }
 
     /// `netburn` with a state of its own, as on another device.

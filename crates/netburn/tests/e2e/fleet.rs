@@ -103,6 +103,11 @@ impl Fleet {
     }
 }
 
+/// What runs a scenario on a fleet and says its summary.
+pub(crate) fn on_fleet<'a>(scenario: &'a str, out: &'a str) -> [&'a str; 8] {
+    ["run", scenario, "--on", "fleet", "--format", "json", "--out", out]
+}
+
 /// The summary, whatever the machine was fit for.
 #[track_caller]
 pub(crate) fn summary(ended: &Ended) -> Value {
@@ -183,16 +188,7 @@ fn an_agent_keeps_what_takes_all_below_its_own_rate() {
          [station.alpha]\nworkload = [\"download\", \"upload\", \"voip\"]\n",
     );
     let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
-    let run = [
-        "run",
-        "greedy.toml",
-        "--on",
-        "fleet",
-        "--format",
-        "json",
-        "--out",
-        "kept",
-    ];
+    let run = on_fleet("greedy.toml", "kept");
     let found = summary(&finish(fleet.command(&run)));
     let rates: Vec<f64> = (0..3)
         .map(|place| {

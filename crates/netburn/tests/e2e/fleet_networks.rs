@@ -1,9 +1,8 @@
 //! A fleet on machines of its own: network namespaces that Ethernet pairs join, one for the desk and one for a laptop.
 
 use crate::common::{Bench, Running, finish, start, station};
-use crate::fleet::{end, operations, summary};
+use crate::fleet::{end, on_fleet, operations, summary};
 use crate::places::Place;
-use netburn_record::{Row, Run};
 use serde_json::Value;
 use std::process::Command;
 
@@ -51,16 +50,7 @@ impl Machines {
 
     fn run(&self, scenario: &str) -> Value {
         self.bench.write("house.toml", scenario);
-        let run = [
-            "run",
-            "house.toml",
-            "--on",
-            "fleet",
-            "--format",
-            "json",
-            "--out",
-            "kept",
-        ];
+        let run = on_fleet("house.toml", "kept");
         summary(&finish(self.at(&self.desk, "desk", &run)))
     }
 
@@ -191,14 +181,7 @@ fn what_is_measured_goes_by_one_interface_and_what_is_said_by_the_other() {
     assert!((5_000..500_000).contains(&said), "{said} B by the cable");
     end(agent);
     end(serve);
-    let mut texts = Vec::new();
-    let run = Run::open(&house.bench.path("kept")).unwrap();
-    run.rows(&mut |row| {
-        if let Row::Event(event) = row {
-            texts.push(event.text);
-        }
-    })
-    .unwrap();
+    let texts = house.bench.events("kept");
     assert!(
         texts.iter().any(|text| text == "measured through wifi0 alone"),
         "{texts:?}"

@@ -2,8 +2,7 @@
 //! what people read in their terminals.
 
 use crate::common::{LOOPBACK_UP, finish, start, station};
-use crate::fleet::{Fleet, operations, summary};
-use netburn_record::{Row, Run};
+use crate::fleet::{Fleet, on_fleet, operations, summary};
 use std::process::Command;
 
 /// A second address on loopback's interface, which is no loopback address (netdevice(7), SIOCSIFADDR).
@@ -135,28 +134,12 @@ fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
     command.env("NETBURN_STATE", fleet.bench.path("full"));
     let mut agent = start(command);
     agent.wait_for("the agent to join", |agent| agent.said().contains("is in the fleet"));
-    let run = [
-        "run",
-        "often.toml",
-        "--on",
-        "fleet",
-        "--format",
-        "json",
-        "--out",
-        "kept",
-    ];
+    let run = on_fleet("often.toml", "kept");
     let found = summary(&finish(fleet.command(&run)));
     // A thousand a second, less what a busy machine misses.
     assert!(operations(&found, "alpha") >= 6000, "{found:#}");
     assert_eq!(station(&found, "alpha")["workloads"][0]["unfinished"], 0, "{found:#}");
-    let mut said = Vec::new();
-    let run = Run::open(&fleet.bench.path("kept")).unwrap();
-    run.rows(&mut |row| {
-        if let Row::Event(event) = row {
-            said.push(event.text);
-        }
-    })
-    .unwrap();
+    let said = fleet.bench.events("kept");
     assert!(
         said.iter()
             .any(|text| text.contains("the agent's disk takes no more results")),

@@ -1,7 +1,7 @@
 //! A controller whose disk is full while results come home.
 
 use crate::common::{finish, start};
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, on_fleet};
 use crate::places::Place;
 use netburn_record::{Row, Run};
 use serde_json::Value;
@@ -40,16 +40,7 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
         command.env("NETBURN_STATE", fleet.bench.path("owner"));
         command
     };
-    let run = [
-        "run",
-        "often.toml",
-        "--on",
-        "fleet",
-        "--format",
-        "json",
-        "--out",
-        "full/kept",
-    ];
+    let run = on_fleet("often.toml", "full/kept");
     let mut run = start(at_the_desk(&run));
     run.wait_for_load();
     let ended = run.finish().expect(3);

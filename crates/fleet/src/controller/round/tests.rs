@@ -140,13 +140,18 @@ impl Rig {
     /// All have joined and been told when to start.
     fn started() -> Rig {
         let mut rig = Rig::new();
-        rig.join(SERVER, Role::Server, "server");
-        rig.join(LAPTOP, Role::Agent, "laptop");
-        rig.join(TV, Role::Agent, "tv");
-        rig.make_ready();
-        rig.pass(SECOND);
-        assert!(rig.round.start.is_some());
+        rig.start();
         rig
+    }
+
+    /// All join and are told when to start.
+    fn start(&mut self) {
+        self.join(SERVER, Role::Server, "server");
+        self.join(LAPTOP, Role::Agent, "laptop");
+        self.join(TV, Role::Agent, "tv");
+        self.make_ready();
+        self.pass(SECOND);
+        assert!(self.round.start.is_some());
     }
 
     fn make_ready(&mut self) {

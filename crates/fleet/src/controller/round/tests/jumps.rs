@@ -7,12 +7,7 @@ fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
     let mut rig = Rig::with(Patience::fleet(Duration::from_secs(30)));
     let begun = rig.now;
     rig.jumps = jumps.iter().map(|(at, id, by)| (begun.offset(*at), *id, *by)).collect();
-    rig.join(SERVER, Role::Server, "server");
-    rig.join(LAPTOP, Role::Agent, "laptop");
-    rig.join(TV, Role::Agent, "tv");
-    rig.make_ready();
-    rig.pass(SECOND);
-    assert!(rig.round.start.is_some());
+    rig.start();
     rig.say(LAPTOP, rows(1, 0));
     rig.pass(27 * SECOND);
     rig.report();
