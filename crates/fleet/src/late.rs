@@ -263,8 +263,7 @@ impl Desk {
         for (key, coming) in &mut self.coming {
             let Some(writer) = &mut coming.writer else { continue };
             let sequence = writer.messages();
-            let synced = writer.unsynced().map_or(Ok(()), |file| file.sync_data());
-            if let Err(error) = synced {
+            if let Err(error) = writer.sync() {
                 failed.push((key.clone(), error));
             } else if sequence > coming.said {
                 coming.said = sequence;

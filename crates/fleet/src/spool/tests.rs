@@ -74,12 +74,14 @@ fn what_is_written_is_read_whole_or_from_a_number_on() {
     );
     let (mut writer, spooled) = Writer::resume(&folder, "r").unwrap();
     assert_eq!((spooled.messages, spooled.end.is_some()), (20, true));
+    assert!(writer.unsynced().is_none(), "what is taken up is on the disk");
     assert_eq!(writer.message(3).unwrap(), Some(rows(3)));
     assert_eq!((writer.message(0).unwrap(), writer.message(21).unwrap()), (None, None));
     // While it is written nobody else has it.
     assert!(Late::open(&folder, "r", 1).is_err() && forget(&folder, "r").is_err());
     assert_eq!(waiting(&folder), []);
     writer.rows(&rows(21)).unwrap();
+    assert!(writer.unsynced().is_some() && writer.unsynced().is_none());
     drop(writer);
     assert_eq!(read(&folder, 21), [rows(21)]);
     forget(&folder, "r").unwrap();

@@ -54,10 +54,11 @@ impl Writer {
         begun
     }
 
-    /// Takes up the spool that an agent left which was killed, its torn end cut off.
+    /// Takes up the spool that an agent left which was killed, its torn end cut off. What is left is on the disk: whoever
+    /// left it may not have come to syncing it.
     ///
     /// # Errors
-    /// When there is none, it can't be read, or somebody else has it.
+    /// When there is none, it can't be read or synced, or somebody else has it.
     pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, Spooled)> {
         let path = folder.file(run)?;
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
@@ -79,12 +80,13 @@ impl Writer {
             end,
         };
         file.set_len(at)?;
+        file.sync_all()?;
         let mut writer = Writer {
             file,
             path,
             places,
             length: at,
-            dirty: true,
+            dirty: false,
         };
         writer.file.seek(SeekFrom::Start(at))?;
         Ok((writer, spooled))
@@ -142,9 +144,24 @@ impl Writer {
 
     /// What is to be synced, if anything is: a second handle on the file, for a thread that may wait.
     pub(crate) fn unsynced(&mut self) -> Option<File> {
-        std::mem::take(&mut self.dirty)
-            .then(|| self.file.try_clone().ok())
-            .flatten()
+        if !self.dirty {
+            return None;
+        }
+        // Without a handle to be had it stays to be synced.
+        let file = self.file.try_clone().ok()?;
+        self.dirty = false;
+        Some(file)
+    }
+
+    /// Makes all of it last. Blocks.
+    ///
+    /// # Errors
+    /// When the disk won't. The system says so once: another try would find nothing to do.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        match std::mem::take(&mut self.dirty) {
+            true => self.file.sync_data(),
+            false => Ok(()),
+        }
     }
 
     /// Cuts off what follows the first `messages` of rows.
