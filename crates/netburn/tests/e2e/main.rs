@@ -29,6 +29,7 @@ mod lab_bad_days;
 mod lab_users;
 mod lab_warnings;
 mod leaving;
+mod machine;
 mod marks;
 mod output;
 mod page;

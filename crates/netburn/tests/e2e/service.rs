@@ -1,6 +1,8 @@
-//! `fleet join --install`, below a root of the test's own: nothing of this machine is touched, nothing is started.
+//! `fleet join --install`: below a root of the test's own, where nothing of this machine is touched and nothing is started;
+//! and in a machine of the test's own, which starts with systemd and its services.
 
 use crate::common::{Bench, Ended, finish, is_root};
+use crate::machine;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -133,4 +135,87 @@ fn what_knows_neither_is_told_what_to_do() {
     assert!(ended.stderr.contains("neither systemd nor procd"), "{}", ended.stderr);
     let ended = join(&bench, &root, &["--install"]).expect(2);
     assert!(ended.stderr.contains("needs the address to join"), "{}", ended.stderr);
+}
+
+/// A controller, an agent of the whole machine's and one of a user's, each a service; the first agent is killed. The
+/// session in which the user installs it ends at once.
+const INSTALLED: &str = r#"
+. ./words
+cat > /etc/systemd/system/netburn-controller.service <<END
+[Service]
+Environment=HOME=$HOME XDG_STATE_HOME=$XDG_STATE_HOME
+ExecStart=$netburn fleet serve --listen 127.0.0.1:4484 --host 127.0.0.1
+StandardOutput=truncate:/opt/bench/address
+[Install]
+WantedBy=multi-user.target
+END
+systemctl enable --now netburn-controller
+until grep -q '#' address; do sleep 0.1; done
+url=$(head -1 address)
+$netburn fleet join "$url" --install --name machine
+useradd --create-home resident
+su - resident -c "$netburn fleet join '$url' --install --name resident" 2>&1 | tee resident
+! grep -q 'sudo loginctl' resident || loginctl enable-linger resident
+both
+main() { systemctl show --property MainPID --value netburn-agent; }
+killed=$(main)
+kill -KILL "$killed"
+until now=$(main); [ "$now" != "$killed" ] && [ "$now" != 0 ]; do sleep 0.1; done
+both
+echo restarted
+"#;
+
+/// The same machine, started again: nobody does anything but ask for a run; then both are taken away.
+const STARTED_AGAIN: &str = r#"
+. ./words
+both
+$netburn run two.toml --on fleet --yes --format json > run.json 2> run.err
+echo ran $?
+$netburn fleet join --uninstall
+su - resident -c "$netburn fleet join --uninstall"
+until list | grep -q nobody; do sleep 0.1; done
+find / -xdev \( -name 'netburn-agent*' -o -name join.env \) -printf 'stays: %p\n' 2>/dev/null
+echo gone
+"#;
+
+const WORDS: &str = r#"
+export NO_COLOR=1 HOME=/root XDG_STATE_HOME=/root/state
+netburn=/opt/bench/netburn
+ip link set lo up
+list() { $netburn fleet list; }
+both() { until list | grep -q '^machine ' && list | grep -q '^resident '; do sleep 0.2; done; echo both; }
+"#;
+
+#[test]
+fn agents_installed_for_the_machine_and_for_a_user_start_with_it() {
+    let bench = Bench::new();
+    std::fs::copy(env!("CARGO_BIN_EXE_netburn"), bench.path("netburn")).unwrap();
+    bench.write("words", WORDS);
+    let two = "duration = \"2 s\"\nbaseline = \"1 s\"\n[station.machine]\nworkload = \"voip\"\n\
+               [station.resident]\nworkload = \"voip\"\n";
+    bench.write("two.toml", two);
+    let Some(said) = machine::starts(&bench, &[INSTALLED, STARTED_AGAIN]) else {
+        return;
+    };
+    assert!(said[0].contains("systemctl --user status netburn-agent"), "{}", said[0]);
+    assert!(said[0].ends_with("both\nrestarted\n"), "{}", said[0]);
+    // 3: sound, but in doubt, as on any busy machine.
+    assert!(
+        said[1].contains("both\nran 0\n") || said[1].contains("both\nran 3\n"),
+        "{}",
+        said[1]
+    );
+    assert!(
+        said[1].ends_with("gone\n") && !said[1].contains("stays: "),
+        "{}",
+        said[1]
+    );
+    let run = std::fs::read_to_string(bench.path("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    for name in ["machine", "resident"] {
+        let station = crate::common::station(&run, name);
+        // A call every 131.072 ms of two seconds.
+        let operations = &station["workloads"][0]["operations"];
+        assert!((13..=16).contains(&operations.as_u64().unwrap()), "{station:#}");
+    }
 }
