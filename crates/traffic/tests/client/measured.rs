@@ -48,6 +48,8 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
     let config = Config {
         every: Some(Duration::from_millis(300)),
         jitter: Duration::ZERO,
+        // A page that takes long is not in the way of those after it.
+        outstanding: 10,
         ..Config::browsing()
     };
     let left = drive_one(&target, config, 1500, 3000);
@@ -106,11 +108,12 @@ fn chunked_and_close_delimited_content_is_counted() {
             }
             Ok(())
         });
-        let left = drive_one(&server.target(), calls(0x8005, 20), 200, 3000);
+        let left = drive_one(&server.target(), calls(0x8005, 50), 500, 3000);
         assert_eq!(left.finished(), 10, "{case}");
         assert_eq!(left.bytes(), 10 * 0x8005, "{case}");
         let accepted = server.accepted.load(Ordering::SeqCst);
-        assert_eq!(accepted > 5, case == "close", "{case}: {accepted} connections");
+        // Those under way at once need one each: of ten in half a second some come after another has ended.
+        assert_eq!(accepted == 10, case == "close", "{case}: {accepted} connections");
     }
 }
 
@@ -127,7 +130,7 @@ fn an_upload_is_counted_as_it_arrives() {
         object_size: ByteSize::from_mib(3),
         ..Config::upload()
     };
-    let left = drive_one(&server.target(), config, 400, 3000);
+    let left = drive_one(&server.target(), config, 1500, 3000);
     assert!(left.finished() >= 2);
     let finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
     assert!(finished.clone().all(|o| o.bytes == 3 << 20));
@@ -157,25 +160,27 @@ fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it()
     // The first request that meets the stall is the first one due in it: within a period of its beginning.
     let worst = left.operations.iter().filter_map(|o| o.latency()).max().unwrap();
     assert!(worst >= Duration::from_millis(2000 - 132), "{worst}");
-    // Eight may be outstanding; each counts from when it was due, to the stall's end at the earliest.
+    // Eight may be outstanding; each counts from when it was due, to the stall's end at the earliest. The server counts from
+    // somewhere between when the first was due and when its answer was there.
     let over = first + Duration::from_millis(3000);
-    let due_during = left.operations.iter().filter(|o| {
-        o.due > first + Duration::from_millis(1050)
-            && o.due + Duration::from_millis(1) < over
-            && o.outcome == Outcome::Finished
-    });
+    let answered = left.operations.iter().filter_map(|o| o.finished).min().unwrap();
+    let due_during = left
+        .operations
+        .iter()
+        .filter(|o| o.due > answered + Duration::from_millis(1000) && o.due < over && o.outcome == Outcome::Finished);
     let due_during: Vec<_> = due_during.collect();
-    assert!(due_during.len() >= 6, "{}", due_during.len());
+    // Up to three of the eight may have been due before the stall was sure to have begun.
+    assert!(due_during.len() >= 5, "{}", due_during.len());
     for operation in due_during {
         assert!(operation.finished.unwrap() >= over, "{operation:?}");
     }
     // 2 s hold 15 periods of 131 ms: those beyond the eight never began.
     let missed = left.count(|outcome| outcome == Outcome::Missed);
     assert!(missed >= 5, "{missed}");
-    assert_eq!(
-        left.report.missed_sends, 0,
-        "the driver was in time; the network was not"
-    );
+    // Where this machine let the driver be in time, none of them is its fault.
+    if left.report.lateness_us_max < 10_000.0 {
+        assert_eq!(left.report.missed_sends, 0, "the network was not in time");
+    }
 }
 
 #[test]
@@ -223,8 +228,15 @@ fn pulling_the_stop_settles_everything_at_once() {
         timeout: Duration::from_secs(300),
         ..new_calls(100, 10)
     };
+    let accepted = std::sync::Arc::clone(&server.accepted);
     let stopping = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        // Something is under way then. If nothing ever is, that shows below.
+        for _ in 0..10_000 {
+            if accepted.load(Ordering::SeqCst) > 0 {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
         stopper.stop();
     });
     let left = drive_until(&server.target(), config, 300_000, 300_000, stop);

@@ -137,7 +137,7 @@ fn every_way_of_speaking_takes_every_byte() {
             object_size: ByteSize::from_bytes(2_000_001),
             ..Config::upload()
         };
-        let left = drive_one(&server.target(http, tls), config, 300, 5000);
+        let left = drive_one(&server.target(http, tls), config, 1500, 5000);
         let case = format!("{http:?} {tls}");
         assert!(left.finished() > 1, "{case}");
         assert_eq!(left.finished(), left.operations.len(), "{case}");
@@ -155,6 +155,8 @@ fn many_streams_share_one_http_2_connection() {
         objects: 10,
         every: Some(Duration::from_millis(200)),
         jitter: Duration::ZERO,
+        // A page that takes long is not in the way of those after it.
+        outstanding: 10,
         connections: netburn_workload::Connections::Keep,
         ..Config::browsing()
     };
@@ -280,7 +282,8 @@ fn idle(target: Target, datagrams: bool) -> Left {
         datagrams,
     };
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
-    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_millis(1500));
+    // A second of it goes to waiting for datagrams where none come back.
+    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(3));
     let report = baseline(vec![idle], Instant::ZERO, Seed(1), clock, rows, Stop::never());
     let report = runtime().block_on(report).unwrap();
     let mut left = Left {

@@ -91,7 +91,7 @@ fn a_body_that_nobody_wants_ends_the_connection() {
 #[test]
 fn a_head_that_does_not_come_in_time() {
     let limits = Limits {
-        head_time: Duration::from_millis(60),
+        head_time: Duration::from_secs(1),
         ..Limits::default()
     };
     let served = serve(limited(limits));
@@ -108,7 +108,7 @@ fn a_head_that_does_not_come_in_time() {
 #[test]
 fn an_idle_connection_is_closed_without_a_word() {
     let limits = Limits {
-        idle_time: Duration::from_millis(60),
+        idle_time: Duration::from_secs(1),
         ..Limits::default()
     };
     let served = serve(limited(limits));
