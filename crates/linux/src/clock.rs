@@ -145,10 +145,15 @@ mod tests {
 
     #[test]
     fn a_moment_of_std_is_the_same_moment() {
-        let (before, moment, after) = (Monotonic::now(), std::time::Instant::now(), Monotonic::now());
-        let slack = std::time::Duration::from_millis(500);
-        let (past, future) = (Monotonic::from(moment - slack), Monotonic::from(moment + slack));
-        assert!(past < before && future > after);
+        let (before, moment) = (Monotonic::now(), std::time::Instant::now());
+        let apart = std::time::Duration::from_millis(500);
+        let (past, future) = (Monotonic::from(moment - apart), Monotonic::from(moment + apart));
+        // Each is wrong by what passes between the two clocks' readings, all of which are over by now.
+        let here = before..=Monotonic::now();
+        let apart = Duration::from_millis(500);
+        assert!(here.contains(&(past + apart)), "{past:?} {here:?}");
+        let ahead = *here.start() + apart..=*here.end() + apart;
+        assert!(ahead.contains(&future), "{future:?} {ahead:?}");
     }
 
     #[test]

@@ -230,7 +230,8 @@ mod tests {
         });
         let me = ThreadId::current();
         assert!(threads().unwrap().contains(&me));
-        let (before, process_before) = (me.time().unwrap(), process_time().unwrap());
+        // In this order, what the process is asked about contains what the thread is.
+        let (process_before, before) = (process_time().unwrap(), me.time().unwrap());
         let mut value = 1u64;
         while me.time().unwrap() < before + Duration::from_millis(5) {
             value = std::hint::black_box(value.wrapping_mul(3));

@@ -162,26 +162,29 @@ pub(crate) fn buckets(_: Isolation) {
     let Some((mut tun, mut route, index)) = device() else {
         return;
     };
-    route.add_bucket(index, 3_000).unwrap();
+    // The trickle takes two and a half seconds for one of these, where a step takes a millisecond.
+    let link = Link { mtu: Some(5_000), ..UP };
+    route.bring_up(index, &link).unwrap();
+    route.add_bucket(index, 15_000).unwrap();
     let socket = bound();
-    let packet = [7_u8; 972];
+    let packet = [7_u8; 4_972];
     for _ in 0..20 {
         socket.send_to(&packet, (THERE, 7)).unwrap();
     }
-    let mut frame = [0; 2000];
+    let mut frame = [0; 6000];
     let mut read = || std::iter::from_fn(|| tun.file.read(&mut frame).ok()).count();
-    // Three of 1000 bytes; the trickle makes none of the others due.
+    // Three of 5000 bytes; the trickle makes none of the others due.
     assert_eq!(read(), 3);
     // Seventeen wait, and count as the sender's.
-    assert!(socket::unsent(&socket).unwrap() >= 17_000);
+    assert!(socket::unsent(&socket).unwrap() >= 85_000);
     let sender = raw::sender(index).unwrap();
     let nudge = datagram(HERE, HERE, 9, b"");
-    route.grant(index, 5_100).unwrap();
+    route.grant(index, 25_500).unwrap();
     raw::send(&sender, index, 0x0800, &nudge).unwrap();
     assert_eq!(read(), 5);
     // A grant takes the place of the last one.
-    route.grant(index, 9_000).unwrap();
-    route.grant(index, 2_100).unwrap();
+    route.grant(index, 45_000).unwrap();
+    route.grant(index, 10_500).unwrap();
     raw::send(&sender, index, 0x0800, &nudge).unwrap();
     assert_eq!(read(), 2);
     route.grant(index, 60_000).unwrap();
