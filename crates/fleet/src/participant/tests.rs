@@ -17,7 +17,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 /// Two calls a station, 4 s long.
 fn plan(stations: &[&str]) -> Plan {
@@ -144,8 +144,8 @@ fn join(url: &str, role: Role, name: &str) -> Join {
 
 type Life = JoinHandle<Result<Ended, FleetError>>;
 
-/// An agent of a fleet in a thread; it dies without a word after `life`.
-fn agent(url: String, name: &'static str, folder: &SpoolFolder, life: Option<std::time::Duration>) -> Life {
+/// An agent of a fleet in a thread; it dies without a word when its `death` comes.
+fn agent(url: String, name: &'static str, folder: &SpoolFolder, death: Option<oneshot::Receiver<()>>) -> Life {
     let folder = folder.clone();
     std::thread::spawn(move || {
         let join = join(&url, Role::Agent, name);
@@ -158,14 +158,20 @@ fn agent(url: String, name: &'static str, folder: &SpoolFolder, life: Option<std
         };
         let living = agent::run(Named::new(&join), &join, manner);
         block_on(async {
-            match life {
-                None => living.await,
-                Some(life) => tokio::time::timeout(life, living)
-                    .await
-                    .unwrap_or_else(|_| Err(FleetError::Gone("dead".to_owned()))),
+            tokio::select! {
+                ended = living => ended,
+                () = come(death) => Err(FleetError::Gone("dead".to_owned())),
             }
         })
     })
+}
+
+/// Waits until `what` is sent; for ever without it.
+async fn come(what: Option<oneshot::Receiver<()>>) {
+    match what {
+        Some(what) => what.await.unwrap(),
+        None => std::future::pending().await,
+    }
 }
 
 /// Holds a round with a server, until it is over or `until` comes.
@@ -174,7 +180,7 @@ async fn hold(
     plan: &Plan,
     memory: &mut Memory,
     acts: &mut Acts,
-    until: Option<std::time::Duration>,
+    until: Option<oneshot::Receiver<()>>,
 ) -> Option<Result<Outcome, FleetError>> {
     let url = format!("ws://{}/", controller.address().unwrap());
     let serving = std::thread::spawn(move || {
@@ -214,10 +220,9 @@ async fn hold(
         stop,
         children: &mut [],
     };
-    let held = controller.run(setup, around);
-    let outcome = match until {
-        None => Some(held.await),
-        Some(until) => tokio::time::timeout(until, held).await.ok(),
+    let outcome = tokio::select! {
+        outcome = controller.run(setup, around) => Some(outcome),
+        () = come(until) => None,
     };
     // Without blocking: what the round dropped is closed by this thread.
     let served = tokio::task::spawn_blocking(move || serving.join().unwrap())
@@ -296,8 +301,11 @@ fn an_agent_whose_controller_is_gone_finishes_and_keeps_its_results() {
     let phone = block_on(async {
         let (controller, address) = listening().await;
         let phone = agent(format!("ws://{address}/"), "phone", &folder, None);
-        let until = Some(std::time::Duration::from_secs(3));
-        assert!(hold(controller, &plan, &mut memory, &mut acts, until).await.is_none());
+        let (end, until) = oneshot::channel();
+        acts.0
+            .push((Instant::from_millis(1500), Box::new(move || end.send(()).unwrap())));
+        let held = hold(controller, &plan, &mut memory, &mut acts, Some(until));
+        assert!(held.await.is_none());
         phone
     });
     assert_eq!(phone.join().unwrap().unwrap(), Ended::Kept);
@@ -327,7 +335,10 @@ fn an_agent_that_died_brings_home_what_it_had_when_it_is_started_again() {
     block_on(async {
         let (controller, address) = listening().await;
         let url = format!("ws://{address}/");
-        let phone = agent(url.clone(), "phone", &folder, Some(std::time::Duration::from_secs(3)));
+        let (die, death) = oneshot::channel();
+        let phone = agent(url.clone(), "phone", &folder, Some(death));
+        acts.0
+            .push((Instant::from_millis(2000), Box::new(move || die.send(()).unwrap())));
         let tv = agent(url.clone(), "tv", &SpoolFolder::new(dir.path().join("other")), None);
         let (folder, place) = (folder.clone(), Arc::clone(&again));
         let restart = move || *place.lock().unwrap() = Some(agent(url, "phone", &folder, None));
