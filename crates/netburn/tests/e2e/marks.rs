@@ -4,38 +4,49 @@ use crate::common::{Bench, LOOPBACK_UP, finish};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Captures the loopback device until it is told to end, then writes what each flow's packets carried: packets and
+/// Captures the loopback device until it is told to end and no more comes, then writes what each flow's packets carried: packets and
 /// bytes of payload for each value of the field of IPv4's TOS and IPv6's traffic class.
 const CAPTURE: &str = r#"
 import json, signal, socket, struct
 flows = {}
-class End(Exception): pass
-def end(*_): raise End
+ended = False
+def end(*_):
+    global ended
+    ended = True
 signal.signal(signal.SIGTERM, end)
 line = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
-line.bind(("lo", 3))
-open("up", "w").close()
 try:
-    while True:
+    line.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
+except OSError:
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+line.setsockopt(263, 23, 1)  # SOL_PACKET, PACKET_IGNORE_OUTGOING: each packet once
+line.bind(("lo", 3))
+line.settimeout(0.05)
+open("up", "w").close()
+while True:
+    try:
         packet, address = line.recvfrom(1 << 17)
-        if address[2] != 0:
-            continue
-        if packet[0] >> 4 == 4:
-            field, protocol, head, whole = packet[1], packet[9], (packet[0] & 15) * 4, struct.unpack("!H", packet[2:4])[0]
-        else:
-            field, protocol, head = (packet[0] & 15) << 4 | packet[1] >> 4, packet[6], 40
-            whole = 40 + struct.unpack("!H", packet[4:6])[0]
-        if protocol not in (6, 17):
-            continue
-        source, to = struct.unpack("!HH", packet[head:head + 4])
-        inner = (packet[head + 12] >> 4) * 4 if protocol == 6 else 8
-        asked = (protocol, to, source) in flows
-        flow = flows.setdefault((protocol, source, to), {"asks": not asked, "fields": {}})
-        count = flow["fields"].setdefault(field, [0, 0])
-        count[0] += 1
-        count[1] += whole - head - inner
-except End:
-    json.dump([{"protocol": p, "from": f, "to": t, **flow} for (p, f, t), flow in flows.items()], open("flows", "w"))
+    except socket.timeout:
+        if ended:
+            break
+        continue
+    if address[2] != 0:
+        continue
+    if packet[0] >> 4 == 4:
+        field, protocol, head, whole = packet[1], packet[9], (packet[0] & 15) * 4, struct.unpack("!H", packet[2:4])[0]
+    else:
+        field, protocol, head = (packet[0] & 15) << 4 | packet[1] >> 4, packet[6], 40
+        whole = 40 + struct.unpack("!H", packet[4:6])[0]
+    if protocol not in (6, 17):
+        continue
+    source, to = struct.unpack("!HH", packet[head:head + 4])
+    inner = (packet[head + 12] >> 4) * 4 if protocol == 6 else 8
+    asked = (protocol, to, source) in flows
+    flow = flows.setdefault((protocol, source, to), {"asks": not asked, "fields": {}})
+    count = flow["fields"].setdefault(field, [0, 0])
+    count[0] += 1
+    count[1] += whole - head - inner
+json.dump([{"protocol": p, "from": f, "to": t, **flow} for (p, f, t), flow in flows.items()], open("flows", "w"))
 "#;
 
 /// Packets and bytes of payload by the field's value.
