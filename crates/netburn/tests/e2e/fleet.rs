@@ -53,7 +53,8 @@ impl Fleet {
         command.env("NETBURN_STATE", self.bench.path("owner"));
         let mut serve = start(command);
         serve.wait_for("the address", |serve| {
-            serve.printed().contains('\n') && serve.said().contains("fleet join")
+            let said = serve.said();
+            serve.printed().ends_with('\n') && said.contains("runs, for you alone") && said.ends_with('\n')
         });
         self.urls = serve.printed().lines().map(str::to_owned).collect();
         self.serve = Some(serve);
@@ -220,9 +221,14 @@ fn who_is_missing_is_waited_for_and_then_inconclusive() {
     run.wait_for("the wait", |run| {
         run.said().contains(": reader waits for the agent beta")
     });
-    let _beta = fleet.agent("beta", &[]);
+    let beta = fleet.agent("beta", &[]);
     assert!(operations(&summary(&run.finish()), "reader") > 20);
-    drop(_beta);
+    drop(beta);
+    let begun = Instant::now();
+    while fleet.list().to_string().contains("\"beta\"") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "beta is still in the fleet");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let ended = finish(fleet.run(&["--wait", "100ms"])).expect(3);
     let found = ended.json();
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
@@ -329,7 +335,7 @@ fn revoking_renews_the_key_to_the_runs() {
         revoked.stderr
     );
     fleet.serve.as_mut().unwrap().wait_for("the new address", |serve| {
-        serve.said().matches("/runs/#key=").count() == 2
+        serve.said().matches("/runs/#key=").count() == 2 && serve.said().ends_with('\n')
     });
     let new = keys(&fleet).pop().unwrap();
     assert_eq!(ask("/runs/api/runs", &new).1, "200");
@@ -414,7 +420,8 @@ fn floods_gigabytes_and_patience_cost_the_controller_nothing() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
     let at = fleet.at();
-    // More than have a place, none of whom ever says a word.
+    // More than have a place, none of whom ever says a word. They are all files of this process.
+    let _ = netburn_linux::raise_open_files();
     let mut silent: Vec<TcpStream> = (0..1100).filter_map(|_| TcpStream::connect(at).ok()).collect();
     // Half a head, and no more.
     let mut slow = TcpStream::connect(at).unwrap();

@@ -33,7 +33,9 @@ impl Machines {
     /// A controller as it is where nobody says anything, and the addresses to join.
     fn serve(&self) -> (Running, Vec<String>) {
         let mut serve = start(self.at(&self.desk, "desk", &["fleet", "serve", "--name", "home"]));
-        serve.wait_for("the address", |serve| serve.said().contains("runs, for you alone"));
+        serve.wait_for("the address", |serve| {
+            serve.said().contains("runs, for you alone") && serve.printed().ends_with('\n')
+        });
         let urls = serve.printed().lines().map(str::to_owned).collect();
         (serve, urls)
     }
@@ -101,7 +103,8 @@ fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
         .command(&house.bench, "tshark", &[&listening[..], &fields].concat());
     tshark.env("TMPDIR", house.bench.path("."));
     let mut tshark = start(tshark);
-    tshark.wait_for("tshark", |tshark| tshark.said().contains("Capturing on"));
+    // "Capturing on" comes before the interface is open.
+    tshark.wait_for("tshark", |tshark| tshark.said().contains("Capture started"));
     let (serve, urls) = house.serve();
     let secrets = urls[0].split_once('#').unwrap().1;
     let agent = house.agent(&["--token", secrets]);

@@ -79,7 +79,7 @@ fn with_a_certificate_devices_come_over_tls_and_plain_http_is_sent_there() {
     drop((agent, serve));
     // A device elsewhere that asks for the page in the clear is sent to where it is safe.
     let script = format!(
-        "{LOOPBACK_UP} {FAR} {{ \"$@\" & serve=$!; for try in 1 2 3 4 5 6 7 8 9 10; do sleep 0.3; {ASK} && break; done; \
+        "{LOOPBACK_UP} {FAR} {{ \"$@\" & serve=$!; for try in $(seq 100); do sleep 0.3; {ASK} && break; done; \
          kill $serve; wait; }} 3>&1 >/dev/null"
     );
     let arguments = [

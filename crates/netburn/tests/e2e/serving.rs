@@ -6,7 +6,9 @@ use std::net::TcpStream;
 
 fn serving(bench: &Bench, args: &[&str]) -> (Running, Vec<String>) {
     let mut server = start(bench.netburn(["serve"].iter().chain(args)));
-    server.wait_for("its addresses", |s| s.said().contains("serving"));
+    server.wait_for("its addresses", |s| {
+        s.said().contains("serving") && s.printed().ends_with('\n')
+    });
     let urls = server.printed().lines().map(str::to_owned).collect();
     (server, urls)
 }
