@@ -85,9 +85,22 @@ impl Browser {
     pub(crate) fn click(&self, selector: &str) {
         // Pages that scroll smoothly may not be there yet when the click comes.
         let there = "scrollIntoView({ block: 'center', behavior: 'instant' })";
-        self.run(&format!("document.querySelector({selector:?})?.{there}"));
-        let element = self.element(selector);
-        self.ask("POST", &format!("/element/{element}/click"), &json!({}));
+        let mut tries = 0;
+        loop {
+            self.run(&format!("document.querySelector({selector:?})?.{there}"));
+            let element = self.element(selector);
+            let Err(error) = self.try_ask("POST", &format!("/element/{element}/click"), &json!({})) else {
+                return;
+            };
+            // What is drawn anew in between is another element, or is elsewhere: nothing was clicked.
+            tries += 1;
+            let moved = ["stale element reference", "element click intercepted"];
+            assert!(
+                tries < 5 && moved.iter().any(|moved| error["error"] == *moved),
+                "{selector}: {error}"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Types over what is in a field.
@@ -110,8 +123,13 @@ impl Browser {
 
     /// Waits until the page says so.
     pub(crate) fn wait_for(&self, what: &str) {
+        self.wait_until(what, |text| text.contains(what));
+    }
+
+    /// Waits until the page's text is so.
+    pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
         let begun = Instant::now();
-        while !self.text().contains(what) {
+        while !is_so(&self.text()) {
             assert!(begun.elapsed() < LIMIT, "`{what}` is not on the page:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -171,6 +189,12 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.try_ask(method, path, body);
+        answer.unwrap_or_else(|error| panic!("{method} {path}: {error}\n{}", self.driver.said()))
+    }
+
+    /// The value that the driver answers with, or the error.
+    fn try_ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
         let body = if body.is_null() {
             String::new()
         } else {
@@ -203,14 +227,12 @@ impl Browser {
         }
         let mut body = vec![0; length];
         stream.read_exact(&mut body).unwrap();
-        let value: Value = serde_json::from_slice(&body).unwrap();
-        assert!(
-            status.contains(" 200 "),
-            "{method} {path}: {}\n{}",
-            value["value"],
-            self.driver.said()
-        );
-        value["value"].clone()
+        let mut answer: Value = serde_json::from_slice(&body).unwrap();
+        let value = answer["value"].take();
+        match status.contains(" 200 ") {
+            true => Ok(value),
+            false => Err(value),
+        }
     }
 }
 

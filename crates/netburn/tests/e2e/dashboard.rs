@@ -151,7 +151,7 @@ fn a_run_under_way_is_followed_to_its_report() {
     let title = format!("title = {HOSTILE:?}\n");
     house.bench.write(
         "call.toml",
-        one_station("voip", 20, 12).replace("title = \"One station\"\n", &title),
+        one_station("voip", 20, 30).replace("title = \"One station\"\n", &title),
     );
     let mut run = start(
         house
@@ -161,7 +161,7 @@ fn a_run_under_way_is_followed_to_its_report() {
     run.wait_for_load();
     browser.wait_for("is running");
     browser.click("#now a");
-    browser.wait_for("of 12 s");
+    browser.wait_for("of 30 s");
     assert_eq!(browser.text_of("#live h1"), HOSTILE);
     assert_eq!(texts(&browser, "#live .stations h2"), ["one"]);
     let done = |browser: &Browser| -> u64 {
@@ -233,7 +233,10 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
         "--quiet",
     ];
     let mut fleet = start(bench.with_state("state", &serve));
-    fleet.wait_for("the runs' address", |run| run.said().contains("#key="));
+    fleet.wait_for("both addresses", |run| {
+        let said = run.said();
+        said.contains("#key=") && said.ends_with('\n') && run.printed().contains('#') && run.printed().ends_with('\n')
+    });
     let said = fleet.said();
     let url = said
         .split_whitespace()
@@ -344,7 +347,7 @@ fn the_page_as_it_looks_at_a_desk() {
     browser.open(&house.url());
     house.bench.write(
         "home.toml",
-        "title = \"Everybody at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"16s\"\nbaseline = \"500ms\"\n\
+        "title = \"Everybody at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"30s\"\nbaseline = \"500ms\"\n\
          [server]\nlink = { rate = \"60 Mbit/s\" }\n[station.phone]\nworkload = \"voip\"\n[station.laptop]\nworkload = \"browsing\"\n\
          [station.desktop]\nworkload = \"upload\"\n",
     );
@@ -363,7 +366,15 @@ fn the_page_as_it_looks_at_a_desk() {
     assert_eq!(browser.run(wide), true);
     browser.prefer("dark");
     browser.click("#now a");
-    browser.wait_for("9 s of 16 s");
+    // From the ninth second on there is something to see.
+    browser.wait_until("the ninth second of 30", |text| {
+        let before = text
+            .split(" s of 30 s")
+            .next()
+            .filter(|before| before.len() < text.len());
+        let second = before.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
+        second.is_some_and(|second| second >= 9)
+    });
     browser.picture(&house.bench.picture("run-live.png"));
     assert_eq!(browser.run(wide), true);
     drop(run);
