@@ -80,7 +80,7 @@ fn an_agent_that_is_killed_makes_its_station_inconclusive_and_keeps_its_rows() {
     assert_eq!(gone["verdict"], "inconclusive", "{summary:#}");
     assert!(!gone["reasons"].as_array().unwrap().is_empty(), "{summary:#}");
     // What it did in the two seconds is there, and the other one went on to the end: 5 s / 131 ms are 38 calls.
-    assert!((5..25).contains(&finished(&rows, lost)), "{}", finished(&rows, lost));
+    assert!((5..36).contains(&finished(&rows, lost)), "{}", finished(&rows, lost));
     assert!(
         left["workloads"][0]["operations"].as_u64().unwrap() >= 37,
         "{summary:#}"
@@ -206,7 +206,7 @@ fn a_disk_that_is_full_from_the_start() {
 #[test]
 fn strangers_on_the_control_port_change_nothing() {
     let bench = Bench::new();
-    bench.write("calls.toml", two_calls(4));
+    bench.write("calls.toml", two_calls(15));
     let mut run = start(bench.netburn(["run", "calls.toml", "--format", "json", "-v"]));
     run.wait_for_load();
     let control = listening(run.id());
@@ -215,8 +215,8 @@ fn strangers_on_the_control_port_change_nothing() {
     };
     let dial = || {
         let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-        stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
         stream
     };
     let silent = dial();
@@ -252,7 +252,8 @@ fn strangers_on_the_control_port_change_nothing() {
     assert_eq!(summary["stations"].as_array().unwrap().len(), 2);
     for name in ["one", "two"] {
         let calls = &station(&summary, name)["workloads"][0];
-        assert!(calls["operations"].as_u64().unwrap() >= 29, "{summary:#}");
+        // 15 s / 131 ms are 114 calls.
+        assert!(calls["operations"].as_u64().unwrap() >= 113, "{summary:#}");
         assert_eq!(calls["failures"], Value::from(0), "{summary:#}");
     }
 }

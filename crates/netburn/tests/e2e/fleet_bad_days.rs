@@ -76,7 +76,7 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     // Three seconds at least; and nothing of the time in which there was no server.
     assert!(operations(&found, "caller") >= 15, "{found:#}");
     assert_eq!(
-        (&calls["failures"], &calls["misses"]),
+        (&calls["failures"], &calls["unfinished"]),
         (&0.into(), &0.into()),
         "{found:#}"
     );

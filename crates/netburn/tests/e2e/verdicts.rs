@@ -31,10 +31,13 @@ fn a_4k_stream_fails_on_a_line_of_15_mbit() {
     assert_eq!(stream["goals"][0]["verdict"], "fail", "{summary:#}");
     assert!(stream["goals"][0]["met"].as_f64().unwrap() < 0.5, "{summary:#}");
     let rate = stream["throughput_mbps"].as_f64().unwrap();
-    assert!((12.0..15.8).contains(&rate), "{rate} Mbit/s through a line of 15");
+    assert!(rate < 15.8, "{rate} Mbit/s through a line of 15");
     // A machine too busy to tell makes it inconclusive, and says why.
     match summary["verdict"].as_str().unwrap() {
-        "fail" => assert_eq!(code, 1),
+        "fail" => {
+            assert_eq!(code, 1);
+            assert!(rate > 12.0, "{rate} Mbit/s through a line of 15");
+        }
         _ => assert_inconclusive(code, &summary),
     }
 }
@@ -73,17 +76,25 @@ fn a_stall_of_the_server_is_in_the_tail_at_its_full_length() {
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
     let server = run.participants("serve")[0];
+    let stopping = Instant::now();
     signal(server, "STOP");
     let stopped = Instant::now();
     std::thread::sleep(Duration::from_secs(2));
+    let resuming = Instant::now();
     signal(server, "CONT");
-    let stall = stopped.elapsed();
+    // It stood still for the one at the least and for the other at the most. The first call that it hit was due at most 131 ms
+    // after it stopped; after it went on, they need a moment.
+    let least = (resuming - stopped).as_secs_f64() * 1e3 - 132.0;
+    let most = stopping.elapsed().as_secs_f64() * 1e3 + 1000.0;
     run.finish();
 
     let calls = operations(&bench);
-    // One call every 131 ms: in 2 s 15 or 16 fall due. Up to 8 are under way at once, those beyond are missed.
+    let first = calls.iter().max_by_key(|o| o.latency()).unwrap();
+    // One call every 131 ms: in 2 s 15 or 16 fall due. Up to 8 are under way at once, those beyond are missed. The machine may
+    // be slow at other times, too.
     let slow: Vec<&Operation> = calls
         .iter()
+        .filter(|o| o.due >= first.due && o.due.since(first.due).as_millis_f64() < least)
         .filter(|o| o.latency().is_some_and(|l| l.as_millis() > 300))
         .collect();
     let missed = calls.iter().filter(|o| o.outcome == Outcome::Missed).count();
@@ -92,21 +103,19 @@ fn a_stall_of_the_server_is_in_the_tail_at_its_full_length() {
         "{} slow, {missed} missed: {calls:?}",
         slow.len()
     );
-    let longest = slow.iter().filter_map(|o| o.latency()).max().unwrap().as_millis_f64();
-    let (least, most) = (stall.as_secs_f64() * 1e3 - 140.0, stall.as_secs_f64() * 1e3 + 1000.0);
-    assert!(
-        (least..most).contains(&longest),
-        "{longest} ms for a stall of {stall:?}: {}",
-        shown(&calls)
-    );
     // Each counts from when it was due: the later it was due, the less it waited, and all ended when the server went on.
+    for call in &slow {
+        let (later, waited) = (call.due.since(first.due), call.latency().unwrap());
+        let ended = later.as_millis_f64() + waited.as_millis_f64();
+        assert!(
+            (least..most).contains(&ended),
+            "due {later} after the first and waited {waited}, for a stall of {least} to {most} ms: {}",
+            shown(&calls)
+        );
+    }
     for pair in slow.windows(2) {
         let gap = pair[1].due.since(pair[0].due).as_millis_f64();
-        let less = pair[0].latency().unwrap().as_millis_f64() - pair[1].latency().unwrap().as_millis_f64();
-        assert!(
-            gap < 140.0 && (less - gap).abs() < 250.0,
-            "due {gap} ms later, waited {less} ms less"
-        );
+        assert!(gap < 140.0, "due {gap} ms later: {}", shown(&calls));
     }
 }
 
