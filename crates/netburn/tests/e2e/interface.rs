@@ -134,7 +134,7 @@ fn inside() {
     vanishing(&runtime, "10.9.9.9:8080".parse().unwrap());
 }
 
-/// Idle probes for half a second: how many came back.
+/// Idle probes for a second and a half: how many came back.
 async fn probe(target: Target) -> u64 {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let (_stopper, stop) = Stopper::new();
@@ -144,7 +144,7 @@ async fn probe(target: Target) -> u64 {
         target: Arc::new(target),
         datagrams: true,
     };
-    let until = clock.now() + Duration::from_millis(500);
+    let until = clock.now() + Duration::from_millis(1500);
     baseline(vec![idle], until, netburn_units::Seed(1), clock, tell, stop)
         .await
         .unwrap();
@@ -167,7 +167,7 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
             .unwrap()
             .success()
     );
-    std::thread::sleep(std::time::Duration::from_millis(1300));
+    std::thread::sleep(std::time::Duration::from_secs(3));
     watching.end();
     let rows = told.try_recv().expect("it is told");
     let Some(Row::Event(event)) = rows.first() else {

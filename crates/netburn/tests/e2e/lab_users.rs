@@ -78,10 +78,11 @@ fn reachable(bench: &Bench) -> PathBuf {
     program
 }
 
-/// What runs at a station. The browser keeps to a folder of its own; as root it wants to be told that it may have no sandbox.
+/// What runs at a station. A single echo is waited for for seconds, the last of several isn't (ping(8)). The browser keeps to a folder of its own; as root it wants to be told that it may have no sandbox.
 const USES: &str = r#"
 echo "user $(id -u)"
-ping -4 -q -c 2 -i 0.2 server | grep received
+ping -4 -q -c 1 server | grep received
+ping -4 -q -c 1 server | grep received
 ping -6 -q -c 1 server | grep received
 echo "curl $(curl -sS -o /dev/null -w '%{http_code}' http://server/)"
 home=$(mktemp -d)
@@ -103,9 +104,10 @@ fn used(bench: &Bench, ended: &crate::common::Ended, user: u32) {
         "{}",
         ended.stderr
     );
-    assert!(lines[1].starts_with("2 packets transmitted, 2 received"), "{text}");
-    assert!(lines[2].starts_with("1 packets transmitted, 1 received"), "{text}");
-    assert_eq!(lines[3..], ["curl 200", "page loaded"], "{text}{}", ended.stderr);
+    for ping in &lines[1..4] {
+        assert!(ping.starts_with("1 packets transmitted, 1 received"), "{text}");
+    }
+    assert_eq!(lines[4..], ["curl 200", "page loaded"], "{text}{}", ended.stderr);
     assert!(!bench.path("profile").exists());
 }
 
