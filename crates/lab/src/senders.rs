@@ -10,9 +10,6 @@ pub type Ends = (SocketAddr, SocketAddr);
 /// More aren't asked about: what so many may hold together is near the most that is ever ahead.
 const MOST: usize = 16;
 
-/// An IP packet of TCP without content is no longer than this behind its IP header: 60 bytes of TCP's own.
-const HEADER: usize = 60;
-
 /// The connections that have sent content since they were last asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Senders {
@@ -23,8 +20,7 @@ pub(crate) struct Senders {
 impl Senders {
     /// The station sends a packet of so many bytes.
     pub(crate) fn saw(&mut self, flow: u32, facts: &Facts, length: usize) {
-        let content = Facts::is_of_tcp(flow) && !facts.fragment && length > facts.transport + HEADER;
-        if !content || self.last == Some(flow) {
+        if !facts.has_content(length) || self.last == Some(flow) {
             return;
         }
         self.last = Some(flow);

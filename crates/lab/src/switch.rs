@@ -187,6 +187,10 @@ impl Switch {
             }
         };
         let (flow, tid, ecn) = (burst.facts.flow(), burst.facts.tid(), burst.facts.ecn);
+        if from == Endpoint::Server && burst.facts.has_content(burst.length()) {
+            // Its kernel is held back by nothing: its device takes all at once.
+            self.network.expect_burst(flow, burst.length() as u64);
+        }
         for segment in Arc::new(burst).segments() {
             self.counted.packets += 1;
             let length = segment.length();

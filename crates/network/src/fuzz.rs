@@ -84,7 +84,7 @@ struct World {
 
 impl World {
     fn operate(&mut self, bytes: &mut Bytes) {
-        match bytes.below(8) {
+        match bytes.below(9) {
             0..=3 => {
                 let (from, to) = (end(bytes), end(bytes));
                 if from == to {
@@ -102,6 +102,11 @@ impl World {
                 for _ in 0..bytes.below(64) {
                     self.step();
                 }
+            }
+            7 => {
+                let flow = flow(Endpoint::Server) * 6 + flow(end(bytes));
+                self.network
+                    .expect_burst(flow, bytes.one_of(&[1, 1_500, 3_000, 60_000]));
             }
             _ => {
                 let setting = self.setting(bytes);

@@ -31,6 +31,7 @@ mod machine;
 mod observe;
 mod output;
 pub mod queue;
+mod sockets;
 mod wired;
 mod wires;
 

@@ -6,8 +6,9 @@ use crate::change::Changes;
 use crate::error::NetworkError;
 use crate::layout::{Layout, Place, PlacedRadio, Seat};
 use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
-use crate::output::{Dropper, Endpoint, Output, Parcel, wrap};
+use crate::output::{Endpoint, Output, Parcel, wrap};
 use crate::queue::QueueConfig;
+use crate::sockets::Sockets;
 use crate::wired::Wired;
 use crate::wires::{Wire, Wires};
 use netburn_medium::air::{Air, Transmission, Wake as AirWake};
@@ -37,6 +38,7 @@ pub struct Network<P> {
     pub(crate) changes: Changes,
     /// Flow and bytes of what the server has handed to its hop and that hasn't been sent.
     at_server: VecDeque<(u32, u32)>,
+    sockets: Sockets<P>,
     down: Vec<Traffic>,
     up: Vec<Traffic>,
     outputs: VecDeque<Output<P>>,
@@ -88,6 +90,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             queues: layout.queues,
             changes,
             at_server: VecDeque::new(),
+            sockets: Sockets::new(),
             down: vec![Traffic::default(); layout.seats.len()],
             up: vec![Traffic::default(); layout.seats.len()],
             wired: Wired::new(plan)?,
@@ -110,13 +113,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.down[usize::from(station)].offered += 1;
         }
         match from {
-            Endpoint::Server => {
-                let (flow, length) = (packet.flow, packet.length);
-                match self.wires.handle_packet(now, Wire::LinkDown, packet) {
-                    Ok(()) => self.at_server.push_back((flow, length)),
-                    Err(packet) => self.drop_packet(now, Dropper::Host, packet),
-                }
-            }
+            Endpoint::Server if self.sockets.holds(&packet) => self.hold(now, packet),
+            Endpoint::Server => self.link(now, packet),
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
                 match self.seats[usize::from(station)] {
@@ -131,6 +129,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.drain_air();
         self.drain_wires(now);
         self.due = None;
+    }
+
+    /// The server's kernel hands over next what its TCP sent as one burst of a flow, so many bytes, and would hand over more at once
+    /// than a card would take: of this flow no more than three bursts wait for the link, and the rest where it is in nobody's way, as
+    /// TCP Small Queues have it. Flows that this isn't said of aren't held back.
+    pub fn expect_burst(&mut self, flow: u32, bytes: u64) {
+        self.sockets.expect(flow, bytes);
     }
 
     /// Time has come to `now`: everything that happens until then happens, in its order.

@@ -95,6 +95,12 @@ impl Burst {
         })
     }
 
+    /// Bytes of all its packets, headers included.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.bytes.len() + (usize::from(self.count) - 1) * self.headers
+    }
+
     /// Its packets, in order.
     pub fn segments(self: Arc<Self>) -> impl Iterator<Item = Segment> {
         (0..self.count).map(move |index| Segment {

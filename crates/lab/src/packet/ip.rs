@@ -86,6 +86,12 @@ impl Facts {
         }
     }
 
+    /// Whether a packet of TCP that is so long has content: without, it is no longer than TCP's own 60 bytes behind its IP header.
+    #[must_use]
+    pub const fn has_content(&self, length: usize) -> bool {
+        self.protocol == TCP && !self.fragment && length > self.transport + 60
+    }
+
     /// Whether a [flow](Self::flow) is one of TCP.
     #[must_use]
     pub const fn is_of_tcp(flow: u32) -> bool {

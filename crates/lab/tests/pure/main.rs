@@ -3,3 +3,4 @@
 mod corpus;
 mod frames;
 mod pace;
+mod sockets;

@@ -71,11 +71,38 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
+    /// Puts a packet of the server's on its link.
+    pub(super) fn link(&mut self, now: Instant, packet: Moving<P>) {
+        let (flow, length) = (packet.flow, packet.length);
+        match self.wires.handle_packet(now, Wire::LinkDown, packet) {
+            Ok(()) => {
+                self.at_server.push_back((flow, length));
+                self.sockets.went(flow, length);
+            }
+            Err(packet) => self.drop_packet(now, Dropper::Host, packet),
+        }
+    }
+
+    /// Has a packet of the server's wait for the link, in the same room as what waits on its queue.
+    pub(super) fn hold(&mut self, now: Instant, packet: Moving<P>) {
+        let link = self.wires.hop(Wire::LinkDown);
+        let taken = link.backlog() + self.sockets.waiting() + u64::from(packet.length);
+        if taken > link.config().queue.as_bytes() {
+            self.drop_packet(now, Dropper::Host, packet);
+        } else {
+            self.sockets.hold(packet);
+        }
+    }
+
     fn left_wire(&mut self, wire: Wire, at: Instant, left: Left<Moving<P>>) {
         match left {
             Left::Sent => {
                 if let Some((flow, bytes)) = self.at_server.pop_front() {
                     self.sent(at, Endpoint::Server, flow, bytes);
+                    self.sockets.left(flow, bytes);
+                    while let Some(packet) = self.sockets.next(flow) {
+                        self.link(at, packet);
+                    }
                 }
             }
             Left::Lost(packet) => self.drop_packet(at, Dropper::Lost, packet),

@@ -1,0 +1,110 @@
+//! The server's link where small queues are kept for its kernel.
+
+use netburn_medium::packet::{Ecn, Packet};
+use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_scenario::Document;
+use netburn_units::Instant;
+
+/// A packet of 1500 bytes on the link, at 100 Mbit/s with 38 bytes of framing, in ns.
+const EACH: i64 = 123_040;
+
+const CONNECTION: u32 = 1;
+const PROBE: u32 = 2;
+
+fn network(queue: &str) -> Network<u32> {
+    let text = format!(
+        "[server]\nlink = {{ rate = \"100 Mbit/s\", queue = \"{queue}\" }}\n[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\n\
+         signal = \"-50 dBm\"\n"
+    );
+    Network::new(&Document::from_toml("house.toml", &text).unwrap().resolve().unwrap()).unwrap()
+}
+
+fn send(network: &mut Network<u32>, at: Instant, flow: u32) {
+    let packet = Packet {
+        length: 1_500,
+        flow,
+        tid: 0,
+        ecn: Ecn::NotEct,
+        payload: 0,
+    };
+    network.handle_packet(at, Endpoint::Server, Endpoint::Station(0), packet);
+}
+
+/// When which flow's packets left the server, and how many it dropped.
+fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
+    let (mut sent, mut dropped) = (Vec::new(), 0);
+    loop {
+        while let Some(output) = network.poll_output() {
+            match output {
+                Output::Sent {
+                    at,
+                    from: Endpoint::Server,
+                    flow,
+                    ..
+                } => sent.push((at.as_nanos(), flow)),
+                Output::Dropped { by: Dropper::Host, .. } => dropped += 1,
+                _ => {}
+            }
+        }
+        match network.poll_timeout() {
+            Some((at, _)) if at < Instant::from_secs(1) => network.handle_timeout(at),
+            _ => return (sent, dropped),
+        }
+    }
+}
+
+/// A connection hands over ten bursts of two packets at once; then a probe comes. Three bursts are ahead of it, six packets, and
+/// not all twenty; the link is never idle.
+#[test]
+fn what_others_send_passes_all_but_three_bursts_of_a_connection() {
+    let mut network = network("1 MB");
+    for _ in 0..10 {
+        network.expect_burst(CONNECTION, 3_000);
+        send(&mut network, Instant::ZERO, CONNECTION);
+        send(&mut network, Instant::ZERO, CONNECTION);
+    }
+    send(&mut network, Instant::ZERO, PROBE);
+    let (sent, dropped) = left(&mut network);
+    let expected: Vec<_> = (1..=21)
+        .map(|number| (number * EACH, if number == 7 { PROBE } else { CONNECTION }))
+        .collect();
+    assert_eq!((sent, dropped), (expected, 0));
+}
+
+/// Two connections share the link, burst by burst, whichever came first.
+#[test]
+fn connections_take_turns() {
+    let mut network = network("1 MB");
+    for flow in [1, 2] {
+        for _ in 0..12 {
+            network.expect_burst(flow, 1_500);
+            send(&mut network, Instant::ZERO, flow);
+        }
+    }
+    let flows: Vec<u32> = left(&mut network).0.into_iter().map(|(_, flow)| flow).collect();
+    let begin = [1, 1, 1, 2, 2, 2];
+    assert_eq!(flows, begin.repeat(4));
+}
+
+/// Nobody said anything of bursts: first come, first served.
+#[test]
+fn what_was_not_announced_is_not_held() {
+    let mut network = network("1 MB");
+    for _ in 0..20 {
+        send(&mut network, Instant::ZERO, CONNECTION);
+    }
+    send(&mut network, Instant::ZERO, PROBE);
+    assert_eq!(left(&mut network).0.last(), Some(&(21 * EACH, PROBE)));
+}
+
+/// What waits takes the room of the link's queue, 15 kB: ten packets, and the one that is being sent.
+#[test]
+fn there_is_no_more_room_than_the_link_has() {
+    let mut network = network("15 kB");
+    for _ in 0..40 {
+        network.expect_burst(CONNECTION, 1_500);
+        send(&mut network, Instant::ZERO, CONNECTION);
+    }
+    let (sent, dropped) = left(&mut network);
+    assert_eq!((sent.len(), dropped), (11, 29));
+}
