@@ -62,6 +62,15 @@ pub fn set_receive_room(socket: impl AsFd, bytes: usize) -> io::Result<()> {
     SockRef::from(&socket).set_recv_buffer_size(bytes)
 }
 
+/// Asks for so much room for what was sent and hasn't left the host (SO_SNDBUF). The kernel gives less where its `net.core.wmem_max` is
+/// less.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_send_room(socket: impl AsFd, bytes: usize) -> io::Result<()> {
+    SockRef::from(&socket).set_send_buffer_size(bytes)
+}
+
 /// When the datagram that was read last had arrived at this host, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)). The first
 /// call has the kernel note it from shortly after on; until then it is when the datagram was read.
 ///

@@ -113,8 +113,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.down[usize::from(station)].offered += 1;
         }
         match from {
-            Endpoint::Server if self.sockets.holds(&packet) => self.hold(now, packet),
-            Endpoint::Server => self.link(now, packet),
+            Endpoint::Server => self.send(now, packet),
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
                 match self.seats[usize::from(station)] {

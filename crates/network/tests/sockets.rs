@@ -108,3 +108,20 @@ fn there_is_no_more_room_than_the_link_has() {
     let (sent, dropped) = left(&mut network);
     assert_eq!((sent.len(), dropped), (11, 29));
 }
+
+/// Others' packets find no more room for it, and take none of what waits.
+#[test]
+fn what_waits_keeps_its_place() {
+    let mut network = network("15 kB");
+    for _ in 0..9 {
+        network.expect_burst(CONNECTION, 1_500);
+        send(&mut network, Instant::ZERO, CONNECTION);
+    }
+    // One is being sent, two are on the link's queue, six wait in their socket: there is room for two.
+    for _ in 0..20 {
+        send(&mut network, Instant::ZERO, PROBE);
+    }
+    let (sent, dropped) = left(&mut network);
+    let of = |flow| sent.iter().filter(|(_, of)| *of == flow).count();
+    assert_eq!((of(CONNECTION), of(PROBE), dropped), (9, 2, 18));
+}

@@ -2,7 +2,7 @@
 
 use crate::args::FlowEnd;
 use crate::exit::{Ended, Stop};
-use netburn_linux::socket::{arrived, set_receive_room};
+use netburn_linux::socket::{arrived, set_receive_room, set_send_room};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub(super) const CONTENT: u64 = 1_472;
 /// The share of its datagrams that a sender may leave out: a fifth of what two grounds may differ by.
 const LEFT_OUT: f64 = 0.002;
-/// Room for what arrives while a receiver waits for a processor; kernels give less where less is usual.
+/// Room for what arrives while a receiver waits for a processor, and for what a sender that was held up catches up with; kernels
+/// give less where less is usual.
 const ROOM: usize = 64 << 20;
 
 /// One end of a flow.
@@ -34,6 +35,19 @@ pub(super) fn left_out(skipped: u64, due: u64) -> Option<String> {
     (share > LEFT_OUT).then(|| {
         format!(
             "a sender was held up and left out {:.2} % of its datagrams; the limit is {:.1} %",
+            share * 100.0,
+            LEFT_OUT * 100.0
+        )
+    })
+}
+
+/// Why what a sender did is in doubt, where it is: its kernel, which has nowhere to keep them but for a moment, took so many of
+/// so many not.
+pub(super) fn refused(refused: u64, due: u64) -> Option<String> {
+    let share = refused as f64 / due.max(1) as f64;
+    (share > LEFT_OUT).then(|| {
+        format!(
+            "a server's kernel refused {:.2} % of what it was to send; the limit is {:.1} %",
             share * 100.0,
             LEFT_OUT * 100.0
         )
@@ -68,12 +82,13 @@ impl Pace {
     }
 }
 
-/// Sends, and then prints how many datagrams were left out, and how many there should have been.
+/// Sends, and then prints how many datagrams were left out, how many the kernel refused, and how many there should have been.
 fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.connect(to)?;
     // Waiting for room in a full queue would look like being held up.
     socket.set_nonblocking(true)?;
+    set_send_room(&socket, ROOM)?;
     let content = [0_u8; CONTENT as usize];
     let mut pace = Pace {
         rate,
@@ -81,6 +96,7 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
         skipped: 0,
     };
     let began = Instant::now();
+    let mut refused = 0;
     loop {
         let elapsed = began.elapsed();
         if elapsed >= span {
@@ -88,11 +104,11 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
         }
         for _ in 0..pace.due(elapsed) {
             // What a full queue refuses is lost, as on any host.
-            let _ = socket.send(&content);
+            refused += u64::from(socket.send(&content).is_err());
         }
         std::thread::sleep(Duration::from_micros(200));
     }
-    println!("{} {}", pace.skipped, pace.sent + pace.skipped);
+    println!("{} {refused} {}", pace.skipped, pace.sent + pace.skipped);
     Ok(())
 }
 
@@ -163,6 +179,8 @@ mod tests {
         assert_eq!(left_out(20, 10_000), None);
         let doubt = left_out(21, 10_000).unwrap();
         assert!(doubt.contains("0.21 % of its datagrams"), "{doubt}");
+        assert_eq!(refused(20, 10_000), None);
+        assert!(refused(21, 10_000).unwrap().contains("refused 0.21 %"));
         assert_eq!(unread(0), None);
         assert!(unread(3).unwrap().contains("dropped 3 datagrams"));
     }

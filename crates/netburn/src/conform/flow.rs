@@ -1,6 +1,6 @@
 //! Flows of datagrams that ask for more than there is: over the bare network in virtual time, and between sockets in the lab.
 
-use super::ends::{CONTENT, left_out, unread};
+use super::ends::{CONTENT, left_out, refused, unread};
 use crate::exit::Stop;
 use crate::lab;
 use netburn_lab::{Guest, Program, address};
@@ -135,8 +135,10 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         doubts.extend(unread(dropped));
     }
     for (_, said) in &mut senders {
-        let [skipped, due] = numbers(said)?;
+        let [skipped, not_taken, due] = numbers(said)?;
         doubts.extend(left_out(skipped, due));
+        // What a station has ahead of the air is bounded, and all that it can't have there is refused.
+        doubts.extend(refused(not_taken, due).filter(|_| !flows.up));
     }
     doubts.extend(lab.health().reasons());
     doubts.dedup();
@@ -144,7 +146,7 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
 }
 
 /// What an end says when it is done.
-fn numbers(said: &mut impl BufRead) -> Result<[u64; 2], Stop> {
+fn numbers<const N: usize>(said: &mut impl BufRead) -> Result<[u64; N], Stop> {
     let line = line(said)?;
     let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
     numbers

@@ -71,8 +71,23 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
+    /// The server sends a packet. What waits in its sockets takes the room of what waits for its link.
+    pub(super) fn send(&mut self, now: Instant, packet: Moving<P>) {
+        let link = self.wires.hop(Wire::LinkDown);
+        let taken = link.backlog() + self.sockets.waiting() + u64::from(packet.length);
+        let full = taken > link.config().queue.as_bytes();
+        let holds = self.sockets.holds(&packet);
+        if full && (holds || self.sockets.waiting() > 0) {
+            self.drop_packet(now, Dropper::Host, packet);
+        } else if holds {
+            self.sockets.hold(packet);
+        } else {
+            self.link(now, packet);
+        }
+    }
+
     /// Puts a packet of the server's on its link.
-    pub(super) fn link(&mut self, now: Instant, packet: Moving<P>) {
+    fn link(&mut self, now: Instant, packet: Moving<P>) {
         let (flow, length) = (packet.flow, packet.length);
         match self.wires.handle_packet(now, Wire::LinkDown, packet) {
             Ok(()) => {
@@ -80,17 +95,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 self.sockets.went(flow, length);
             }
             Err(packet) => self.drop_packet(now, Dropper::Host, packet),
-        }
-    }
-
-    /// Has a packet of the server's wait for the link, in the same room as what waits on its queue.
-    pub(super) fn hold(&mut self, now: Instant, packet: Moving<P>) {
-        let link = self.wires.hop(Wire::LinkDown);
-        let taken = link.backlog() + self.sockets.waiting() + u64::from(packet.length);
-        if taken > link.config().queue.as_bytes() {
-            self.drop_packet(now, Dropper::Host, packet);
-        } else {
-            self.sockets.hold(packet);
         }
     }
 
