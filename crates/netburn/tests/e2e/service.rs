@@ -179,7 +179,7 @@ echo gone
 "#;
 
 const WORDS: &str = r#"
-export NO_COLOR=1 HOME=/root XDG_STATE_HOME=/root/state
+export NO_COLOR=1 HOME=/srv XDG_STATE_HOME=/srv/state
 netburn=/opt/bench/netburn
 ip link set lo up
 list() { $netburn fleet list; }
