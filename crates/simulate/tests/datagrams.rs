@@ -173,10 +173,12 @@ fn nothing_is_measured_before_begin() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every datagram due is arrived, dropped or under way, and what arrives is the lesser of offer and capacity.
+    /// Every datagram due is arrived, dropped or under way, and what arrives is the lesser of offer and capacity. Of datagrams at random
+    /// instants of their periods, in any time, at most two fewer come than periods fit into it; so a link that they overload is never idle
+    /// for want of them, once it has room for four.
     #[test]
     fn delivered_is_the_lesser_of_offered_and_rate(
-        offered in 1_u64..50, rate in 1_u64..50, room in 2_usize..100, jitter: bool, seed: u64,
+        offered in 1_u64..50, rate in 1_u64..50, room in 4_usize..100, jitter: bool, seed: u64,
     ) {
         let mut wire = Wire::new(rate, Duration::from_millis(3), room);
         let flow = Flow { load: Load::Constant { rate: BitRate::from_mbps(offered), jitter }, ..constant(1) };
@@ -188,7 +190,7 @@ proptest! {
         prop_assert_eq!(report.due, report.arrived + report.dropped + under_way);
         // Within 4 s of packets of 12 kbit: a few of them, the queue's filling, and the delay.
         let packets = (offered.min(rate) * 4_000 / 12) as f64;
-        let slack = 3.0 + room as f64 + packets * 0.003 + packets.sqrt() * f64::from(u8::from(jitter));
+        let slack = 5.0 + room as f64 + packets * 0.003;
         prop_assert!((report.arrived as f64 - packets).abs() <= slack, "{} of {packets}", report.arrived);
     }
 
