@@ -100,3 +100,23 @@ impl<P> Socket<P> {
         self.ahead == 0 || self.ahead + u64::from(length) <= self.most
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_that_has_nothing_here_is_forgotten() {
+        let mut sockets = Sockets::<()>::new();
+        sockets.expect(7, 1_500);
+        sockets.went(7, 1_500);
+        sockets.left(7, 0);
+        assert_eq!(sockets.flows.len(), 1, "its packet is still to be sent");
+        sockets.left(7, 1_500);
+        assert!(sockets.flows.is_empty());
+        // Its only packet found no room.
+        sockets.expect(7, 1_500);
+        sockets.left(7, 0);
+        assert!(sockets.flows.is_empty());
+    }
+}

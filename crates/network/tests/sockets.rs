@@ -19,7 +19,7 @@ fn network(queue: &str) -> Network<u32> {
     Network::new(&Document::from_toml("house.toml", &text).unwrap().resolve().unwrap()).unwrap()
 }
 
-fn send(network: &mut Network<u32>, at: Instant, flow: u32) {
+fn send(network: &mut Network<u32>, flow: u32) {
     let packet = Packet {
         length: 1_500,
         flow,
@@ -27,7 +27,15 @@ fn send(network: &mut Network<u32>, at: Instant, flow: u32) {
         ecn: Ecn::NotEct,
         payload: 0,
     };
-    network.handle_packet(at, Endpoint::Server, Endpoint::Station(0), packet);
+    network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet);
+}
+
+/// The server's kernel hands over a burst of so many packets, and says so.
+fn burst(network: &mut Network<u32>, flow: u32, packets: u64) {
+    network.expect_burst(flow, packets * 1_500);
+    for _ in 0..packets {
+        send(network, flow);
+    }
 }
 
 /// When which flow's packets left the server, and how many it dropped.
@@ -59,11 +67,9 @@ fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
 fn what_others_send_passes_all_but_three_bursts_of_a_connection() {
     let mut network = network("1 MB");
     for _ in 0..10 {
-        network.expect_burst(CONNECTION, 3_000);
-        send(&mut network, Instant::ZERO, CONNECTION);
-        send(&mut network, Instant::ZERO, CONNECTION);
+        burst(&mut network, CONNECTION, 2);
     }
-    send(&mut network, Instant::ZERO, PROBE);
+    send(&mut network, PROBE);
     let (sent, dropped) = left(&mut network);
     let expected: Vec<_> = (1..=21)
         .map(|number| (number * EACH, if number == 7 { PROBE } else { CONNECTION }))
@@ -77,8 +83,7 @@ fn connections_take_turns() {
     let mut network = network("1 MB");
     for flow in [1, 2] {
         for _ in 0..12 {
-            network.expect_burst(flow, 1_500);
-            send(&mut network, Instant::ZERO, flow);
+            burst(&mut network, flow, 1);
         }
     }
     let flows: Vec<u32> = left(&mut network).0.into_iter().map(|(_, flow)| flow).collect();
@@ -91,9 +96,9 @@ fn connections_take_turns() {
 fn what_was_not_announced_is_not_held() {
     let mut network = network("1 MB");
     for _ in 0..20 {
-        send(&mut network, Instant::ZERO, CONNECTION);
+        send(&mut network, CONNECTION);
     }
-    send(&mut network, Instant::ZERO, PROBE);
+    send(&mut network, PROBE);
     assert_eq!(left(&mut network).0.last(), Some(&(21 * EACH, PROBE)));
 }
 
@@ -102,8 +107,7 @@ fn what_was_not_announced_is_not_held() {
 fn there_is_no_more_room_than_the_link_has() {
     let mut network = network("15 kB");
     for _ in 0..40 {
-        network.expect_burst(CONNECTION, 1_500);
-        send(&mut network, Instant::ZERO, CONNECTION);
+        burst(&mut network, CONNECTION, 1);
     }
     let (sent, dropped) = left(&mut network);
     assert_eq!((sent.len(), dropped), (11, 29));
@@ -114,12 +118,11 @@ fn there_is_no_more_room_than_the_link_has() {
 fn what_waits_keeps_its_place() {
     let mut network = network("15 kB");
     for _ in 0..9 {
-        network.expect_burst(CONNECTION, 1_500);
-        send(&mut network, Instant::ZERO, CONNECTION);
+        burst(&mut network, CONNECTION, 1);
     }
     // One is being sent, two are on the link's queue, six wait in their socket: there is room for two.
     for _ in 0..20 {
-        send(&mut network, Instant::ZERO, PROBE);
+        send(&mut network, PROBE);
     }
     let (sent, dropped) = left(&mut network);
     let of = |flow| sent.iter().filter(|(_, of)| *of == flow).count();

@@ -78,7 +78,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let full = taken > link.config().queue.as_bytes();
         let holds = self.sockets.holds(&packet);
         if full && (holds || self.sockets.waiting() > 0) {
-            self.drop_packet(now, Dropper::Host, packet);
+            self.refuse(now, packet);
         } else if holds {
             self.sockets.hold(packet);
         } else {
@@ -94,8 +94,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 self.at_server.push_back((flow, length));
                 self.sockets.went(flow, length);
             }
-            Err(packet) => self.drop_packet(now, Dropper::Host, packet),
+            Err(packet) => self.refuse(now, packet),
         }
+    }
+
+    /// The server's host has no room for a packet.
+    fn refuse(&mut self, now: Instant, packet: Moving<P>) {
+        // Perhaps nothing of its flow will leave.
+        self.sockets.left(packet.flow, 0);
+        self.drop_packet(now, Dropper::Host, packet);
     }
 
     fn left_wire(&mut self, wire: Wire, at: Instant, left: Left<Moving<P>>) {
