@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What of a packet of 1500 bytes is content (UDP over IPv4).
 pub(super) const CONTENT: u64 = 1_472;
-/// The share of its datagrams that a sender may leave out: a fifth of what two grounds may differ by.
+/// The share of its datagrams that a sender may fail to send: a fifth of what two grounds may differ by.
 const LEFT_OUT: f64 = 0.002;
 /// Room for what arrives while a receiver waits for a processor, and for what a sender that was held up catches up with; kernels
 /// give less where less is usual.
@@ -31,27 +31,19 @@ pub(crate) fn flow(end: &FlowEnd) -> Result<Ended, Stop> {
 
 /// Why what a sender did is in doubt, where it is: it was held up, and left out so many of so many.
 pub(super) fn left_out(skipped: u64, due: u64) -> Option<String> {
-    let share = skipped as f64 / due.max(1) as f64;
-    (share > LEFT_OUT).then(|| {
-        format!(
-            "a sender was held up and left out {:.2} % of its datagrams; the limit is {:.1} %",
-            share * 100.0,
-            LEFT_OUT * 100.0
-        )
-    })
+    unsent("a sender was held up and left out", skipped, due)
 }
 
 /// Why what a sender did is in doubt, where it is: its kernel, which has nowhere to keep them but for a moment, took so many of
 /// so many not.
 pub(super) fn refused(refused: u64, due: u64) -> Option<String> {
-    let share = refused as f64 / due.max(1) as f64;
-    (share > LEFT_OUT).then(|| {
-        format!(
-            "a server's kernel refused {:.2} % of what it was to send; the limit is {:.1} %",
-            share * 100.0,
-            LEFT_OUT * 100.0
-        )
-    })
+    unsent("a server's kernel refused", refused, due)
+}
+
+fn unsent(what: &str, unsent: u64, due: u64) -> Option<String> {
+    let share = unsent as f64 / due.max(1) as f64;
+    let (percent, limit) = (share * 100.0, LEFT_OUT * 100.0);
+    (share > LEFT_OUT).then(|| format!("{what} {percent:.2} % of its datagrams; the limit is {limit:.1} %"))
 }
 
 /// Why what a receiver counted is in doubt, where it is: its kernel dropped so many that it hadn't read.

@@ -21,17 +21,8 @@ impl Rig {
     /// All have joined and been told when to start.
     fn patient_and_started() -> Rig {
         let mut rig = Rig::patient();
-        rig.all_join();
+        rig.start();
         rig
-    }
-
-    fn all_join(&mut self) {
-        self.join(SERVER, Role::Server, "server");
-        self.join(LAPTOP, Role::Agent, "laptop");
-        self.join(TV, Role::Agent, "tv");
-        self.make_ready();
-        self.pass(SECOND);
-        assert!(self.round.start.is_some());
     }
 
     /// A participant comes back over another connection; its clock is its own still.
