@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_medium::aggregation::Framing;
+use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
 use netburn_medium::config::{Guard, HardwareQueue, Limit};
 use netburn_medium::edca::EdcaParameters;
@@ -102,39 +102,44 @@ fn an_adapter_that_is_full_drops() {
     assert!((330..=380).contains(&delivered), "{delivered}");
 }
 
-/// Alone, others take their share. A station that always sends gets no more than they leave, or a fifth where they leave less; up to a share of a
-/// half at least nine tenths of what they leave, and never less than a tenth of the air.
+/// Others take their share of the time, whoever else sends: alone, beside one saturated station and beside four, with lone MPDUs and with
+/// aggregates. What is left is what the stations had without others, in proportion, less what collisions with others cost.
 #[test]
 fn others_take_their_share() {
-    for busy in [0.1, 0.3, 0.5, 0.8] {
-        let channel = ChannelConfig {
-            busy,
-            ..ChannelConfig::ofdm()
-        };
-        let mut air = Uplink {
-            channel: channel.clone(),
-            ..Uplink::default()
-        }
-        .open();
-        let end = Instant::from_secs(20);
-        air.handle_timeout(end);
-        let share = air.channel_account(0).busy.as_secs_f64() / end.as_secs_f64();
-        assert!((share / busy - 1.0).abs() < 0.03, "{share} of {busy}");
-        let left = goodput(
-            &mut Uplink {
-                channel,
+    let end = Instant::from_secs(40);
+    for (stations, limits) in [
+        (0, Limits::NONE),
+        (1, Limits::NONE),
+        (1, ampdu(Duration::from_millis(4))),
+        (4, Limits::NONE),
+    ] {
+        let run = |busy| {
+            let mut air = Uplink {
+                stations,
+                limits,
+                channel: ChannelConfig {
+                    busy,
+                    ..ChannelConfig::ofdm()
+                },
                 ..Uplink::default()
             }
-            .open(),
-            &[0],
-            20,
-        )[0] / 30.79;
-        assert!(
-            left <= 1.02 * (1.0 - busy).max(0.2) && left > 0.1,
-            "{left} beside {busy}"
-        );
-        if busy <= 0.5 {
-            assert!(left > (1.0 - busy) * 0.9, "{left} beside {busy}");
+            .open();
+            let bytes: u64 = saturate(&mut air, stations, Instant::ZERO, end).iter().sum();
+            air.handle_timeout(end);
+            (air.channel_account(0), bytes as f64)
+        };
+        let (_, alone) = run(0.0);
+        for busy in [0.1, 0.25, 0.5, 0.75, 0.9, 0.95] {
+            let (account, bytes) = run(busy);
+            let share = (account.others + account.overlapped).as_secs_f64() / end.as_secs_f64();
+            // Collisions among four stations overlap as well.
+            if stations < 2 {
+                assert!((share / busy - 1.0).abs() < 0.03, "{stations}: {share} of {busy}");
+            }
+            if stations > 0 {
+                let left = bytes / alone;
+                assert!((left - (1.0 - busy)).abs() < 0.025, "{stations}: {left} beside {busy}");
+            }
         }
     }
 }

@@ -7,9 +7,12 @@ use super::config::OTHERS_FRAME;
 use crate::edca::Contender;
 use netburn_units::{Duration, Instant, Stream};
 
-/// Transmissions of networks that the scenario doesn't know. Their frames come at random (Poisson) at a rate that makes up their share of
-/// the time, whoever else is there; they contend like best effort with its smallest window, and those that have had to wait go out together, as aggregates
-/// do: so they get their share as long as contention leaves it to one sender.
+/// Transmissions of networks that the scenario doesn't know. Their frames come at random (Poisson), at a rate that makes up their share of
+/// the time whatever the scenario's own stations send.
+///
+/// Each frame that waits stands for a station of its own, which contends like best effort with the smallest window: of n draws the lowest
+/// counts. So the further they fall behind, the more often they win, until they have their share; that is what
+/// a crowd does. Frames that had to wait go out together, as aggregates do.
 #[derive(Debug)]
 pub(super) struct Others {
     contender: Contender,
@@ -29,6 +32,8 @@ pub(super) struct Others {
 pub(super) const OTHERS_AIFSN: u32 = 3;
 /// The most frames of others that wait: on a channel that leaves them no more they give up.
 const OTHERS_WAITING: u32 = 64;
+/// The others' contention window: CWmin of OFDM PHYs.
+const OTHERS_WINDOW: u32 = 15;
 /// The most that go out together.
 const OTHERS_TOGETHER: u32 = 3;
 
@@ -72,8 +77,16 @@ impl Others {
         Some(Duration::from_nanos((-libm::log(uniform) * self.gap) as u64) * self.clock)
     }
 
-    fn window(&mut self, window: u32) -> u32 {
-        self.chance.below(u64::from(window) + 1) as u32
+    /// The backoff in slots: the lowest of those that the waiting frames' stations draw.
+    fn backoff(&mut self) -> u32 {
+        let mut lowest = OTHERS_WINDOW;
+        for _ in 0..self.waiting.max(1) {
+            lowest = lowest.min(self.chance.below(u64::from(OTHERS_WINDOW) + 1) as u32);
+            if lowest == 0 {
+                break;
+            }
+        }
+        lowest
     }
 
     /// One more frame. Whether it is to begin to contend.
@@ -97,9 +110,6 @@ impl Others {
     }
 }
 
-/// The others' contention window: CWmin of OFDM PHYs.
-const OTHERS_WINDOW: u32 = 15;
-
 impl<P: std::fmt::Debug + Send> Air<P> {
     /// Schedules the others' next frame.
     pub(super) fn others_next(&mut self, now: Instant, channel: usize) {
@@ -115,7 +125,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         if others.arrive() {
             let contender = others.contender;
             if channel.contention.must_draw(now, contender) {
-                let slots = others.window(OTHERS_WINDOW);
+                let slots = others.backoff();
                 channel.contention.back_off(now, contender, slots, false);
             }
             channel.contention.wait(contender);
@@ -131,7 +141,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     pub(super) fn others_end(&mut self, now: Instant, channel: usize) {
         let channel = &mut self.channels[channel];
         let others = &mut channel.others;
-        let (contender, more, slots) = (others.contender, others.end(), others.window(OTHERS_WINDOW));
+        let (contender, more, slots) = (others.contender, others.end(), others.backoff());
         channel.contention.back_off(now, contender, slots, false);
         if more {
             channel.contention.wait(contender);
