@@ -58,6 +58,8 @@ pub struct Queued<P> {
     pub to: NodeId,
     /// When it entered the queue.
     pub since: Instant,
+    /// Its position in the order of arrival at this queue's node; 0 where only one queue orders its packets.
+    pub arrival: u64,
     /// The packet.
     pub packet: Packet<P>,
 }

@@ -29,6 +29,7 @@ fn aggregate(bytes: u64, amsdu: u32) -> Limits {
     Limits {
         ampdu: bytes > 0,
         frames: 64,
+        window: 64,
         time: Limits::PPDU,
         bytes,
         amsdu,

@@ -37,6 +37,7 @@ fn limits(standard: Standard) -> Limits {
     Limits {
         ampdu: true,
         frames: u32::from(standard.block_ack_window()),
+        window: u32::from(standard.block_ack_window()),
         time: Duration::from_millis(4),
         bytes: if standard == Standard::N { 65_535 } else { 1_048_575 },
         amsdu: 0,

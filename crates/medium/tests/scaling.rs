@@ -65,6 +65,7 @@ impl Case {
         let limits = Limits {
             ampdu: true,
             frames: 16,
+            window: 16,
             time: Duration::from_millis(3) * k,
             bytes: 65_535,
             amsdu: 3_839,

@@ -67,9 +67,9 @@ impl QueueConfig {
     #[must_use]
     pub fn build_over<P: std::fmt::Debug + Send + 'static>(&self, depth: usize) -> Box<dyn TransmitQueue<P>> {
         match self.kind {
-            // The device is one queue: what came first is served first, whoever it is for.
+            // The device keeps the order of arrival, whichever station a packet is for.
             QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), depth, Order::Arrival)),
-            QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), depth, Order::RoundRobin)),
+            QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), depth, Order::Arrival)),
             QueueKind::FqCodel => Box::new(Device::new(self.fq_codel(), depth, Order::RoundRobin)),
             QueueKind::StationRr => Box::new(StationRr::new(self.limit)),
             QueueKind::FqMac => {

@@ -106,6 +106,7 @@ impl<P: std::fmt::Debug + Send + 'static> Wired<P> {
         let packet = Queued {
             to: NodeId(0),
             since: now,
+            arrival: 0,
             packet,
         };
         let mut drops = Vec::new();

@@ -109,8 +109,11 @@ impl<P> Mpdu<P> {
 pub struct Limits {
     /// Whether frames are aggregated at all.
     pub ampdu: bool,
-    /// The most MPDUs: the BlockAck window or less.
+    /// The most MPDUs in one aggregate; at most the window.
     pub frames: u32,
+    /// The BlockAck window: MPDUs from the first that is not acknowledged on that may be under way (802.11-2020 clause
+    /// 10.25.6.7). 64 (HT, VHT), 256 (HE), 1024 (EHT).
+    pub window: u32,
     /// The longest PPDU: the driver's cap, at most 5.484 ms (L-SIG, 802.11-2020 clause 9.4.2.55.6).
     pub time: Duration,
     /// The longest A-MPDU in bytes: 65 535 (HT), 1 048 575 (VHT), 6 500 631 (HE), 15 523 200 (EHT).
@@ -129,6 +132,7 @@ impl Limits {
     pub const NONE: Limits = Limits {
         ampdu: false,
         frames: 1,
+        window: 1,
         time: Limits::PPDU,
         bytes: 0,
         amsdu: 0,

@@ -2,7 +2,7 @@
 
 use super::{Aggregate, Framing, Limits, Mpdu, Sending, mpdu};
 use crate::packet::Queued;
-use crate::queue::Tin;
+use crate::queue::{Readiness, Tin, Unsent};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -42,17 +42,35 @@ impl<P> Sender<P> {
         !self.waiting.is_empty() || self.held.is_some()
     }
 
-    /// Whether an aggregate may be put together now. While another is under way, only if the window has room for half of what it holds:
-    /// one that the window cuts short would take a turn on the air that a full one, a moment later, makes better use of. Behind one that
-    /// tries a rate out, none: if it is lost, the window would stay where it is.
+    /// What waits here, above the queue.
     #[must_use]
-    pub fn may_send(&self, limits: &Limits) -> bool {
+    pub fn unsent(&self) -> Unsent {
+        // Retransmissions have lower sequence numbers than what has never been sent, so they are in front.
+        let first = match self.waiting.front() {
+            Some(mpdu) if mpdu.tries > 0 => return Unsent::Retransmission,
+            Some(mpdu) => mpdu.packet.as_ref(),
+            None => self.held.as_ref(),
+        };
+        first.map_or(Unsent::Nothing, |packet| Unsent::LeftOver {
+            arrival: packet.arrival,
+        })
+    }
+
+    /// Whether an aggregate may be put together now. While another is under way, only if the window has room for half of what an
+    /// aggregate holds: one that the window cuts short would take a turn on the air that a full one, a moment later, makes better
+    /// use of. Behind a probe of the rate control, none: if the probe is lost, the window stays where it is.
+    #[must_use]
+    pub fn readiness(&self, limits: &Limits) -> Readiness {
         if !limits.ampdu {
-            return true;
+            return Readiness::Now;
         }
         let under_way = self.open - self.waiting.len();
-        let room = (self.window_start() + u64::from(limits.frames)).saturating_sub(self.next);
-        under_way == 0 || !self.probing && room > 0 && room * 2 >= u64::from(limits.frames)
+        let room = (self.window_start() + u64::from(limits.window)).saturating_sub(self.next);
+        if under_way == 0 || !self.probing && room > 0 && room * 2 >= u64::from(limits.frames) {
+            Readiness::Now
+        } else {
+            Readiness::Soon
+        }
     }
 
     /// Packets that wait here.
@@ -98,7 +116,7 @@ impl<P> Sender<P> {
         let mut length = 0;
         // Without BlockAck there is no window.
         let window = if limits.ampdu {
-            u64::from(limits.frames)
+            u64::from(limits.window)
         } else {
             u64::MAX
         };

@@ -17,17 +17,17 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// By `vector`, with BlockAcks of a window of `frames` MPDUs, on a PHY that is clocked `clock` times slower than usual.
+    /// By `vector`, with BlockAcks of a window of `window` MPDUs, on a PHY that is clocked `clock` times slower than usual.
     ///
     /// # Errors
     /// When the standard has no such vector.
-    pub fn new(vector: &TxVector, frames: u32, clock: u64) -> Result<Self, PhyError> {
+    pub fn new(vector: &TxVector, window: u32, clock: u64) -> Result<Self, PhyError> {
         let answer = response::to(vector);
         Ok(Sending {
             vector: *vector,
             format: vector.format()?.slower(clock),
             ack: response::duration(&answer, response::ACK) * clock,
-            block_ack: response::duration(&answer, response::block_ack(frames)) * clock,
+            block_ack: response::duration(&answer, response::block_ack(window)) * clock,
         })
     }
 

@@ -53,7 +53,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let (at, now) = (&mut nodes[node.index()], *now);
         at.queue.clear(&mut at.drops);
         at.queue = queue;
-        at.tell_of_resends(now);
+        at.restore_unsent(now);
         self.report_drops(now, node);
         self.fill_all(now, node, None);
     }

@@ -4,6 +4,7 @@ use super::config::LinkConfig;
 use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
 use crate::packet::{NodeId, Packet};
 use crate::phy::{PhyError, TxVector};
+use crate::queue::Readiness;
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
 use netburn_units::{Duration, Instant, Stream};
 
@@ -44,7 +45,7 @@ pub(super) struct Received<P> {
 
 impl<P> Link<P> {
     pub(super) fn new(config: &LinkConfig, access: Duration, clock: u64, chance: Stream) -> Result<Self, PhyError> {
-        let sending = Sending::new(&config.vector, config.limits.frames, clock)?;
+        let sending = Sending::new(&config.vector, config.limits.window, clock)?;
         let set = RateSet::clocked(&config.vector, &config.limits, access, clock);
         Ok(Link {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
@@ -65,14 +66,14 @@ impl<P> Link<P> {
 
     /// It always sends this way from now on.
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.frames, self.clock)?;
+        self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.rate = Box::new(Fixed(vector));
         Ok(())
     }
 
     /// How it chooses its rate from now on, up to `vector`.
     pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
-        self.sending = Sending::new(&vector, self.limits.frames, self.clock)?;
+        self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.reference = vector;
         let set = RateSet::clocked(&vector, &self.limits, self.access, self.clock);
         self.rate = rate.start(set, self.snr_db, self.chance.clone());
@@ -92,7 +93,7 @@ impl<P> Link<P> {
         let choice = self.rate.choose(now, failures);
         if choice.vector != self.sending.vector
             // A vector that there isn't would be a fault of the algorithm: it goes on as before.
-            && let Ok(sending) = Sending::new(&choice.vector, self.limits.frames, self.clock)
+            && let Ok(sending) = Sending::new(&choice.vector, self.limits.window, self.clock)
         {
             self.sending = sending;
         }
@@ -155,7 +156,7 @@ impl<P> Link<P> {
     }
 
     /// Whether an aggregate of this TID may be put together.
-    pub(super) fn may_send(&self, tid: u8) -> bool {
-        self.senders[usize::from(tid)].may_send(&self.limits)
+    pub(super) fn readiness(&self, tid: u8) -> Readiness {
+        self.senders[usize::from(tid)].readiness(&self.limits)
     }
 }

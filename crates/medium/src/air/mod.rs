@@ -158,7 +158,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let now = self.now;
         let node = &mut self.nodes[from.index()];
         let category = crate::edca::AccessCategory::of_tid(packet.tid).index();
-        let queued = Queued { to, since: now, packet };
+        node.arrivals += 1;
+        let queued = Queued {
+            to,
+            since: now,
+            arrival: node.arrivals,
+            packet,
+        };
         if node.link(to).is_none() {
             node.drops.push((queued, DropReason::NoLink));
         } else {

@@ -10,7 +10,7 @@ use crate::config::Limit;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{NodeId, Queued};
 use crate::phy::{Modulation, PhyError};
-use crate::queue::{Drops, Tin, TransmitQueue};
+use crate::queue::{Drops, Readiness, Tin, TransmitQueue};
 use netburn_units::{BitRate, Duration, Instant, Stream};
 
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Node<P> {
     pub(super) rts_threshold: Option<u64>,
     pub(super) rts_rate: Modulation,
     pub(super) account: Account,
+    /// Packets that entered its queue.
+    pub(super) arrivals: u64,
     pub(super) backoff: Stream,
     pub(super) drops: Drops<P>,
     pub(super) down: Option<Down<P>>,
@@ -129,6 +131,7 @@ impl<P> Node<P> {
             rts_threshold: config.rts_threshold,
             rts_rate: config.rts_rate,
             account: Account::default(),
+            arrivals: 0,
             backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
             down: config.limit.down.map(Down::new),
@@ -162,9 +165,17 @@ impl<P> Node<P> {
             let (links, link_to) = (&self.links, &self.link_to);
             let takes_packets = self.categories[category].hardware.takes_packets();
             let mut may = |tin: Tin| {
-                let link = link_to[tin.to.index()].map(|place| &links[usize::from(place)]);
-                // Hardware that takes packets keeps them until the window has room; what is to be sent again waits for it here.
-                link.is_some_and(|link| takes_packets && !link.is_waiting(tin.tid) || link.may_send(tin.tid))
+                let Some(place) = link_to[tin.to.index()] else {
+                    return Readiness::Later;
+                };
+                let link = &links[usize::from(place)];
+                match link.readiness(tin.tid) {
+                    // Hardware that takes packets keeps them until the window has room; retransmissions wait for it here.
+                    _ if takes_packets && !link.is_waiting(tin.tid) => Readiness::Now,
+                    // Such hardware must not run empty meanwhile.
+                    Readiness::Soon if takes_packets => Readiness::Later,
+                    readiness => readiness,
+                }
             };
             let Some(tin) = self.queue.next(now, name, &mut may) else {
                 break;
@@ -215,11 +226,12 @@ impl<P> Node<P> {
         }
     }
 
-    /// Tells a queue that has just come what the air itself keeps to be sent again.
-    pub(super) fn tell_of_resends(&mut self, now: Instant) {
+    /// Tells a queue that replaced another what the air itself holds above it.
+    pub(super) fn restore_unsent(&mut self, now: Instant) {
         for link in &self.links {
             for tid in (0..8).filter(|tid| link.is_waiting(*tid)) {
-                self.queue.resend(now, Tin { to: link.to, tid }, true);
+                let unsent = link.senders[usize::from(tid)].unsent();
+                self.queue.set_unsent(now, Tin { to: link.to, tid }, unsent);
             }
         }
     }
@@ -316,7 +328,7 @@ impl<P> Node<P> {
                 false => queue.dequeue(now, tin, drops),
             },
         );
-        queue.resend(now, tin, sender.is_waiting());
+        queue.set_unsent(now, tin, sender.unsent());
         match &mut aggregate {
             Some(aggregate) if held => aggregate.handed = handed,
             Some(aggregate) => {

@@ -91,7 +91,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         } else if acknowledged || given_up || aggregate.probe {
             sender.send_again(kept.drain(..));
             node.queue.finished(tin, handed);
-            node.queue.resend(now, tin, true);
+            node.queue.set_unsent(now, tin, sender.unsent());
             node.recycle(aggregate.mpdus);
         } else {
             // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now. (What
@@ -105,7 +105,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 if !rest.is_empty() {
                     let sender = &mut link.senders[usize::from(tin.tid)];
                     sender.send_again(rest.into_iter());
-                    node.queue.resend(now, tin, true);
+                    node.queue.set_unsent(now, tin, sender.unsent());
                 }
             }
             slot.hardware.push_again(aggregate);

@@ -16,7 +16,7 @@ use crate::queue::fq_codel::FqCodel;
 use crate::queue::fq_mac::FqMac;
 use crate::queue::pfifo_fast::PfifoFast;
 use crate::queue::station_rr::StationRr;
-use crate::queue::{Drops, Tin, TransmitQueue};
+use crate::queue::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use std::collections::BTreeMap;
@@ -300,7 +300,8 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
 fn link(to: usize, bytes: &mut Bytes) -> LinkConfig {
     let limits = Limits {
         ampdu: true,
-        frames: bytes.one_of(&[64, 64, 2, 256]),
+        frames: bytes.one_of(&[64, 64, 2, 64]),
+        window: 64,
         time: Duration::from_micros(bytes.one_of(&[4_000, 5_484, 1_000])),
         bytes: 65_535,
         amsdu: bytes.one_of(&[0, 0, 3_839, 7_935]),
@@ -404,7 +405,7 @@ impl TransmitQueue<u32> for Limited {
     fn enqueue(&mut self, now: Instant, packet: Queued<u32>, drops: &mut Drops<u32>) {
         self.0.enqueue(now, packet, drops);
     }
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         self.0.next(now, category, may)
     }
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<u32>) -> Option<Queued<u32>> {
@@ -413,8 +414,8 @@ impl TransmitQueue<u32> for Limited {
     fn clear(&mut self, drops: &mut Drops<u32>) {
         self.0.clear(drops);
     }
-    fn resend(&mut self, now: Instant, tin: Tin, pending: bool) {
-        self.0.resend(now, tin, pending);
+    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
+        self.0.set_unsent(now, tin, unsent);
     }
     fn handed(&mut self, tin: Tin, airtime: Duration) {
         let aql = Aql::default();

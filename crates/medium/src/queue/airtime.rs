@@ -4,7 +4,7 @@
 use super::codel::CodelParameters;
 use super::fq::FqParameters;
 use super::fq_mac::FqMac;
-use super::{Drops, Tin, TransmitQueue};
+use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::config::Aql;
 use crate::edca::AccessCategory;
 use crate::packet::{NodeId, Queued};
@@ -78,7 +78,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.turns[tin.category().index()].join_first(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         let mut passed_over = 0;
         loop {
             let tin = self.queue.turns[category.index()].first()?;
@@ -87,7 +87,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
                 continue;
             }
             let weight = self.weight(tin.to);
-            let allowed = self.below_limit(tin) && may(tin);
+            let readiness = match self.below_limit(tin) {
+                true => may(tin),
+                false => Readiness::Later,
+            };
             // What the hardware holds for it will be charged once it is sent (Linux since 2022).
             let pending = self.pending(tin.to, category).0.as_nanos() as i64;
             let deficit = self.deficits.entry((tin.to, category)).or_insert(weight);
@@ -95,11 +98,20 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
             if spent {
                 *deficit += weight;
             }
-            if allowed && !spent {
-                return Some(tin);
+            if !spent {
+                match readiness {
+                    Readiness::Now => return Some(tin),
+                    // Another station in its place would have more than its weight's share of the air.
+                    Readiness::Soon => return None,
+                    Readiness::Later => {}
+                }
             }
-            // Once round without anyone who may be served, whatever their deficits: no one is.
-            passed_over = if allowed { 0 } else { passed_over + 1 };
+            // After one round without a station that may be served, whatever its deficit, there is none.
+            passed_over = if readiness == Readiness::Later {
+                passed_over + 1
+            } else {
+                0
+            };
             let turns = &mut self.queue.turns[category.index()];
             turns.pass();
             if passed_over >= turns.len() {
@@ -124,9 +136,9 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         self.queue.clear(drops);
     }
 
-    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
-        *self.queue.resend.entry(tin, || false) = pending;
-        if pending {
+    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+        *self.queue.unsent.entry(tin, || false) = unsent.is_some();
+        if unsent.is_some() {
             self.queue.turns[tin.category().index()].join_first(tin);
         }
     }

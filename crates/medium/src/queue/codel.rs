@@ -180,6 +180,7 @@ mod tests {
         Queued {
             to: NodeId(0),
             since,
+            arrival: 0,
             packet: Packet {
                 length: 1_500,
                 flow: 0,

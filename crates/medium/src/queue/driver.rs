@@ -3,7 +3,7 @@
 
 use super::tins::Tins;
 use super::turns::Turns;
-use super::{Drops, Tin, TransmitQueue};
+use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
@@ -43,7 +43,6 @@ pub struct Device<P, D> {
     discipline: D,
     depth: usize,
     order: Order,
-    arrivals: u64,
     held: usize,
     held_bytes: u64,
     lists: Tins<List<P>>,
@@ -53,8 +52,8 @@ pub struct Device<P, D> {
 
 #[derive(Debug)]
 struct List<P> {
-    packets: VecDeque<(u64, Queued<P>)>,
-    resend: bool,
+    packets: VecDeque<Queued<P>>,
+    unsent: Unsent,
 }
 
 impl<P, D: Discipline<P>> Device<P, D> {
@@ -64,7 +63,6 @@ impl<P, D: Discipline<P>> Device<P, D> {
             discipline,
             depth: depth.max(1),
             order,
-            arrivals: 0,
             held: 0,
             held_bytes: 0,
             lists: Tins::default(),
@@ -84,8 +82,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
             self.held += 1;
             self.held_bytes += u64::from(packet.packet.length);
             let list = self.lists.entry(tin, List::new);
-            self.arrivals += 1;
-            list.packets.push_back((self.arrivals, packet));
+            list.packets.push_back(packet);
             self.turns[tin.category().index()].join_last(tin);
         }
     }
@@ -95,7 +92,17 @@ impl<P> List<P> {
     fn new() -> Self {
         List {
             packets: VecDeque::new(),
-            resend: false,
+            unsent: Unsent::Nothing,
+        }
+    }
+
+    /// The place in the order of arrival of what goes next; `None` while there is nothing to send.
+    fn arrival(&self) -> Option<u64> {
+        match self.unsent {
+            Unsent::Nothing => self.packets.front().map(|packet| packet.arrival),
+            Unsent::LeftOver { arrival } => Some(arrival),
+            // It came before everything that waits.
+            Unsent::Retransmission => Some(0),
         }
     }
 }
@@ -106,37 +113,34 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         self.refill(now, drops);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         let turns = &mut self.turns[category.index()];
-        let mut earliest: Option<(u64, Tin)> = None;
+        let mut earliest: Option<(u64, Tin, Readiness)> = None;
         for _ in 0..turns.len() {
             let tin = turns.first()?;
-            let list = self.lists.get(tin)?;
-            if list.packets.is_empty() && !list.resend {
+            let Some(arrival) = self.lists.get(tin)?.arrival() else {
                 turns.leave();
                 continue;
-            }
-            turns.pass();
-            if !may(tin) {
-                continue;
-            }
-            // What is sent again came before all that waits.
-            let arrival = match list.packets.front() {
-                Some((arrival, _)) if !list.resend => *arrival,
-                _ => 0,
             };
-            if self.order == Order::RoundRobin {
-                return Some(tin);
-            }
-            if earliest.is_none_or(|(first, _)| arrival < first) {
-                earliest = Some((arrival, tin));
+            turns.pass();
+            let readiness = may(tin);
+            match self.order {
+                Order::RoundRobin if readiness == Readiness::Now => return Some(tin),
+                Order::Arrival
+                    if readiness != Readiness::Later && earliest.is_none_or(|(first, ..)| arrival < first) =>
+                {
+                    earliest = Some((arrival, tin, readiness));
+                }
+                Order::RoundRobin | Order::Arrival => {}
             }
         }
-        earliest.map(|(_, tin)| tin)
+        // Later arrivals wait for an earlier one that will be ready soon.
+        let (_, tin, readiness) = earliest?;
+        (readiness == Readiness::Now).then_some(tin)
     }
 
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
-        let (_, packet) = self.lists.get_mut(tin)?.packets.pop_front()?;
+        let packet = self.lists.get_mut(tin)?.packets.pop_front()?;
         self.held -= 1;
         self.held_bytes -= u64::from(packet.packet.length);
         self.refill(now, drops);
@@ -145,15 +149,14 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
 
     fn clear(&mut self, drops: &mut Drops<P>) {
         let held = self.lists.in_order().flat_map(|list| list.packets.drain(..));
-        drops.extend(held.map(|(_, packet)| (packet, DropReason::QueueReplaced)));
+        drops.extend(held.map(|packet| (packet, DropReason::QueueReplaced)));
         (self.held, self.held_bytes) = (0, 0);
         self.discipline.clear(drops);
     }
 
-    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
-        let list = self.lists.entry(tin, List::new);
-        list.resend = pending;
-        if pending {
+    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+        self.lists.entry(tin, List::new).unsent = unsent;
+        if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }

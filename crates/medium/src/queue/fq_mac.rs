@@ -4,7 +4,7 @@ use super::codel::CodelParameters;
 use super::fq::{Fq, FqParameters};
 use super::tins::Tins;
 use super::turns::Turns;
-use super::{Drops, Tin, TransmitQueue};
+use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
 use netburn_units::{Duration, Instant};
@@ -15,8 +15,8 @@ pub struct FqMac<P> {
     pub(super) fq: Fq<P>,
     pub(super) codel: CodelParameters,
     pub(super) turns: [Turns; 4],
-    /// Of each tin: whether it has something to send again.
-    pub(super) resend: Tins<bool>,
+    /// Of each tin: whether the air holds packets for it above the queue.
+    pub(super) unsent: Tins<bool>,
 }
 
 impl<P> FqMac<P> {
@@ -27,7 +27,7 @@ impl<P> FqMac<P> {
             fq: Fq::new(parameters),
             codel,
             turns: Default::default(),
-            resend: Tins::default(),
+            unsent: Tins::default(),
         }
     }
 
@@ -38,7 +38,7 @@ impl<P> FqMac<P> {
     }
 
     pub(super) fn has_backlog(&self, tin: Tin) -> bool {
-        self.fq.tin_packets(tin) > 0 || self.resend.get(tin) == Some(&true)
+        self.fq.tin_packets(tin) > 0 || self.unsent.get(tin) == Some(&true)
     }
 
     pub(super) fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) -> Tin {
@@ -57,7 +57,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.turns[tin.category().index()].join_last(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         for _ in 0..self.turns[category.index()].len() {
             let tin = self.turns[category.index()].first()?;
             let backlog = self.has_backlog(tin);
@@ -67,7 +67,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
                 continue;
             }
             turns.pass();
-            if may(tin) {
+            if may(tin) == Readiness::Now {
                 return Some(tin);
             }
         }
@@ -86,9 +86,9 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         self.fq.clear(drops);
     }
 
-    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
-        *self.resend.entry(tin, || false) = pending;
-        if pending {
+    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+        *self.unsent.entry(tin, || false) = unsent.is_some();
+        if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }

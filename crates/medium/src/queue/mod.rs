@@ -38,6 +38,40 @@ impl Tin {
     }
 }
 
+/// Whether an aggregate for a tin can be put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// Now.
+    Now,
+    /// Only a short one: a full one when an aggregate of the same tin, which the hardware holds, has ended. Leaving the
+    /// hardware's place empty until then costs no time on the air.
+    Soon,
+    /// Not now.
+    Later,
+}
+
+/// What the air holds for a tin above the queue: taken from it, and not on its way yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsent {
+    /// Nothing.
+    Nothing,
+    /// Packets that did not fit into the last aggregate. They keep their place in the order of arrival.
+    LeftOver {
+        /// [`Queued::arrival`] of the first of them.
+        arrival: u64,
+    },
+    /// MPDUs that failed and are due for retransmission. They go before every new packet.
+    Retransmission,
+}
+
+impl Unsent {
+    /// Whether there is anything.
+    #[must_use]
+    pub const fn is_some(self) -> bool {
+        !matches!(self, Unsent::Nothing)
+    }
+}
+
 /// What a queue threw away, for the air to report.
 pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
 
@@ -49,14 +83,15 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// Takes a packet. What is dropped for it, itself or another, goes to `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
 
-    /// The tin that the next aggregate of this category is for, among those that `may` be served.
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin>;
+    /// The tin that the next aggregate of this category is for, among those that `may` be served. `None` when there is none, and
+    /// when the place is for one that will be ready soon.
+    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin>;
 
     /// The next packet for `tin`. CoDel's drops go to `drops`, its marks into the packet.
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>>;
 
-    /// Whether `tin` has something to send again, which the air itself keeps: it counts as backlog.
-    fn resend(&mut self, now: Instant, tin: Tin, pending: bool);
+    /// What the air itself holds for `tin` from now on. It counts as backlog.
+    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent);
 
     /// An aggregate that will take `airtime` went to the hardware.
     fn handed(&mut self, tin: Tin, airtime: Duration) {

@@ -2,7 +2,7 @@
 
 use super::tins::Tins;
 use super::turns::Turns;
-use super::{Drops, Tin, TransmitQueue};
+use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
@@ -23,7 +23,8 @@ pub struct StationRr<P> {
 struct State<P> {
     packets: VecDeque<Queued<P>>,
     bytes: u64,
-    resend: bool,
+    /// Whether the air holds packets for it above the queue.
+    unsent: bool,
 }
 
 impl<P> StationRr<P> {
@@ -43,7 +44,7 @@ impl<P> StationRr<P> {
         self.tins.entry(tin, || State {
             packets: VecDeque::new(),
             bytes: 0,
-            resend: false,
+            unsent: false,
         })
     }
 }
@@ -72,17 +73,17 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         self.turns[tin.category().index()].join_last(tin);
     }
 
-    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, _now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         let turns = &mut self.turns[category.index()];
         for _ in 0..turns.len() {
             let tin = turns.first()?;
             let state = self.tins.get(tin)?;
-            if state.packets.is_empty() && !state.resend {
+            if state.packets.is_empty() && !state.unsent {
                 turns.leave();
                 continue;
             }
             turns.pass();
-            if may(tin) {
+            if may(tin) == Readiness::Now {
                 return Some(tin);
             }
         }
@@ -105,9 +106,9 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         (self.packets, self.bytes) = (0, 0);
     }
 
-    fn resend(&mut self, _now: Instant, tin: Tin, pending: bool) {
-        self.state(tin).resend = pending;
-        if pending {
+    fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
+        self.state(tin).unsent = unsent.is_some();
+        if unsent.is_some() {
             self.turns[tin.category().index()].join_last(tin);
         }
     }

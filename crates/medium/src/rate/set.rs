@@ -97,7 +97,7 @@ impl Entry {
         let (frames, answer) = if limits.ampdu {
             let most = room.min(limits.bytes) / mpdu::in_aggregate(REFERENCE_MPDU);
             let frames = most.clamp(1, u64::from(limits.frames.max(1))) as u32;
-            (frames, response::block_ack(limits.frames))
+            (frames, response::block_ack(limits.window))
         } else {
             (1, response::ACK)
         };
@@ -188,6 +188,7 @@ mod tests {
         Limits {
             ampdu: true,
             frames: 64,
+            window: 64,
             time,
             bytes: 65_535,
             amsdu: 0,

@@ -80,6 +80,7 @@ fn goodput(vector: &TxVector, radio: &RatedRadio) -> f64 {
     let limits = Limits {
         ampdu: true,
         frames: u32::from(radio.standard.block_ack_window()),
+        window: u32::from(radio.standard.block_ack_window()),
         time: Aggregation::default().time,
         bytes: match radio.standard {
             Standard::Ac => 1_048_575,

@@ -34,6 +34,7 @@ pub fn ampdu(time: Duration) -> Limits {
     Limits {
         ampdu: true,
         frames: 64,
+        window: 64,
         time,
         bytes: 65_535,
         amsdu: 0,

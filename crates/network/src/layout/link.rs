@@ -243,6 +243,7 @@ fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
     Limits {
         ampdu: frames > 1,
         frames: u32::from(frames),
+        window: u32::from(window),
         time: radio.aggregation.time.min(Limits::PPDU),
         bytes,
         amsdu: amsdu.min(longest) as u32,

@@ -40,6 +40,7 @@ impl Source<()> for Waiting {
         self.0.pop_front().map(|since| Queued {
             to: NodeId(0),
             since,
+            arrival: 0,
             packet: Packet {
                 length: LENGTH,
                 flow: 0,

@@ -202,6 +202,8 @@ fn limits(fields: &Fields, group: &Group) -> Limits {
     Limits {
         ampdu: aggregation.ampdu.is_some(),
         frames: aggregation.frames,
+        // The least window that a station may offer for 64 MPDUs; HE and EHT cases give more.
+        window: aggregation.frames.max(64),
         time: aggregation.time.unwrap_or(Limits::PPDU).min(Limits::PPDU),
         bytes: aggregation.ampdu.unwrap_or(0),
         amsdu: aggregation.amsdu,

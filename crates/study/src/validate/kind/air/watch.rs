@@ -3,7 +3,7 @@
 use netburn_medium::config::Aql;
 use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{NodeId, Queued};
-use netburn_medium::queue::{Drops, Tin, TransmitQueue};
+use netburn_medium::queue::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +52,7 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.enqueue(now, packet, drops);
     }
 
-    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> bool) -> Option<Tin> {
+    fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin> {
         self.queue.next(now, category, may)
     }
 
@@ -64,8 +64,8 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.clear(drops);
     }
 
-    fn resend(&mut self, now: Instant, tin: Tin, pending: bool) {
-        self.queue.resend(now, tin, pending);
+    fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
+        self.queue.set_unsent(now, tin, unsent);
     }
 
     fn handed(&mut self, tin: Tin, airtime: Duration) {
