@@ -3,11 +3,11 @@
 mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
-use netburn_medium::air::Air;
+use netburn_medium::air::{Air, ChannelConfig};
 use netburn_medium::config::{Guard, Standard, Width};
-use netburn_medium::edca::EdcaParameters;
+use netburn_medium::edca::{EdcaParameters, Timing};
 use netburn_medium::packet::NodeId;
-use netburn_medium::phy::{Modulation, TxVector, ofdm};
+use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{Duration, Instant};
 use util::{Uplink, saturate};
@@ -15,9 +15,11 @@ use util::{Uplink, saturate};
 /// The fastest of a standard that two streams have: HT 40 MHz, VHT 80, HE 80.
 fn fastest(standard: Standard) -> TxVector {
     let (modulation, width, guard) = match standard {
+        Standard::B => (Modulation::Dsss(dsss::Rate::M11), Width::Mhz20, Guard::Ns800),
         Standard::A => (Modulation::Ofdm(ofdm::Rate::M54), Width::Mhz20, Guard::Ns800),
         Standard::N => (Modulation::Ht { mcs: 7 }, Width::Mhz40, Guard::Ns400),
         Standard::Ac => (Modulation::Vht { mcs: 9 }, Width::Mhz80, Guard::Ns400),
+        Standard::Be => (Modulation::Eht { mcs: 13 }, Width::Mhz160, Guard::Ns800),
         _ => (Modulation::He { mcs: 11 }, Width::Mhz80, Guard::Ns800),
     };
     TxVector {
@@ -31,7 +33,7 @@ fn fastest(standard: Standard) -> TxVector {
 }
 
 fn limits(standard: Standard) -> Limits {
-    if standard == Standard::A {
+    if matches!(standard, Standard::A | Standard::B) {
         return Limits::NONE;
     }
     Limits {
@@ -60,6 +62,14 @@ fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed
         rate,
         snr_db: Some(snr_db),
         seed,
+        channel: ChannelConfig {
+            timing: if standard == Standard::B {
+                Timing::DSSS
+            } else {
+                Timing::OFDM
+            },
+            ..ChannelConfig::ofdm()
+        },
         edca: EdcaParameters::default_set(15),
         framing: Framing::CCMP,
         ..Uplink::default()
@@ -70,16 +80,17 @@ fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed
 /// Goodput in Mbit/s of all stations together in 5 s, once they know their links: they begin with the slowest rate, all at once, and in a
 /// crowd each has few turns to find out.
 fn steady(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
+    steady_for(5, standard, stations, snr_db, rate, seed)
+}
+
+/// The same in so many seconds.
+fn steady_for(seconds: i64, standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
     let mut air = open(standard, stations, snr_db, rate, seed);
     let known = 1 + stations as i64;
-    saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(known));
-    let bytes = saturate(
-        &mut air,
-        stations,
-        Instant::from_secs(known),
-        Instant::from_secs(known + 5),
-    );
-    bytes.iter().sum::<u64>() as f64 * 8.0 / 5.0 / 1e6
+    let (begin, end) = (Instant::from_secs(known), Instant::from_secs(known + seconds));
+    saturate(&mut air, stations, Instant::ZERO, begin);
+    let bytes = saturate(&mut air, stations, begin, end);
+    bytes.iter().sum::<u64>() as f64 * 8.0 / seconds as f64 / 1e6
 }
 
 const AGGREGATING: &[Standard] = &[Standard::N, Standard::Ac, Standard::Ax];
@@ -166,4 +177,48 @@ fn adapts_within_a_second_under_contention() {
         }
     }
     assert_eq!(short, 0, "below 90 %");
+}
+
+/// The goodput of a lone station at every half decibel from the first at which the slowest rate works to where the fastest does: it never
+/// falls by more than 5 % as the signal gets stronger, whether the best rate is known or found by trying, and trying costs at most 10 %.
+fn stronger_is_not_slower(standard: Standard, seconds: i64, half_decibels: std::ops::RangeInclusive<i32>) {
+    let (mut best, mut best_ideal): (f64, f64) = (0.0, 0.0);
+    let mut faults = Vec::new();
+    for half_db in half_decibels {
+        let snr_db = f64::from(half_db) / 2.0;
+        let ideal = steady_for(seconds, standard, 1, snr_db, RateChoice::Ideal, 1);
+        let got = steady_for(seconds, standard, 1, snr_db, RateChoice::Minstrel(MINSTREL), 1);
+        println!("{} {snr_db} dB: {got:.2} of {ideal:.2} Mbit/s", standard.name());
+        if got < 0.95 * best || ideal < 0.95 * best_ideal || got < 0.9 * ideal {
+            faults.push((snr_db, got, ideal));
+        }
+        (best, best_ideal) = (best.max(got), best_ideal.max(ideal));
+    }
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn stronger_is_not_slower_without_aggregation() {
+    stronger_is_not_slower(Standard::A, 5, 6..=60);
+    stronger_is_not_slower(Standard::B, 5, -6..=30);
+}
+
+#[test]
+fn stronger_is_not_slower_with_ht() {
+    stronger_is_not_slower(Standard::N, 2, 0..=80);
+}
+
+#[test]
+fn stronger_is_not_slower_with_vht() {
+    stronger_is_not_slower(Standard::Ac, 2, 0..=90);
+}
+
+#[test]
+fn stronger_is_not_slower_with_he() {
+    stronger_is_not_slower(Standard::Ax, 2, 0..=96);
+}
+
+#[test]
+fn stronger_is_not_slower_with_eht() {
+    stronger_is_not_slower(Standard::Be, 2, 0..=104);
 }

@@ -15,6 +15,7 @@ const REFERENCE_PAYLOAD: u32 = 1_500;
 pub struct RateSet {
     entries: Vec<Entry>,
     fastest: TxVector,
+    tries: u32,
 }
 
 /// One rate, and what it costs.
@@ -26,6 +27,8 @@ pub struct Entry {
     pub rate: BitRate,
     /// MPDUs of the reference length that a full aggregate holds.
     pub frames: u32,
+    /// The BlockAck window; `None` without aggregation.
+    window: Option<u32>,
     format: Format,
     /// All of an exchange but its data PPDU.
     overhead: Duration,
@@ -51,6 +54,7 @@ impl RateSet {
         RateSet {
             entries,
             fastest: *fastest,
+            tries: limits.tries,
         }
     }
 
@@ -64,6 +68,18 @@ impl RateSet {
     #[must_use]
     pub const fn fastest(&self) -> TxVector {
         self.fastest
+    }
+
+    /// Whether MPDUs are aggregated.
+    #[must_use]
+    pub fn aggregates(&self) -> bool {
+        self.entries.iter().any(|entry| entry.window.is_some())
+    }
+
+    /// How often an MPDU is sent before it is dropped.
+    #[must_use]
+    pub const fn tries(&self) -> u32 {
+        self.tries
     }
 
     /// The entry with the best expected goodput when the signal is `snr_db` over noise for the fastest vector; without a signal,
@@ -105,16 +121,25 @@ impl Entry {
             vector,
             rate: format.rate,
             frames,
+            window: limits.ampdu.then_some(limits.window),
             format,
             overhead: access + response::duration(&response::to(&vector), answer) * clock,
         })
     }
 
-    /// The expected goodput in bit/s of aggregates that are filled to `fullness` (0 to 1) of which each MPDU arrives with the chance
-    /// `success`, by a sender alone on the air.
+    /// MPDUs that the aggregates of a saturated sender hold on average, where each MPDU arrives with the chance `success`.
+    #[must_use]
+    pub fn expected_frames(&self, success: f64) -> f64 {
+        let most = f64::from(self.frames);
+        self.window
+            .map_or(1.0, |window| most.min(per_round(f64::from(window), success)))
+    }
+
+    /// The expected goodput in bit/s of aggregates of which each MPDU arrives with the chance `success`, by a sender alone on the
+    /// air that fills aggregates to the share `fullness` (0 to 1) of what a saturated one does.
     #[must_use]
     pub fn goodput(&self, fullness: f64, success: f64) -> f64 {
-        let frames = ((f64::from(self.frames) * fullness) as u64).max(1);
+        let frames = ((self.expected_frames(success) * fullness) as u64).max(1);
         let length = match frames {
             1 => u64::from(REFERENCE_MPDU),
             _ => frames * mpdu::in_aggregate(REFERENCE_MPDU),
@@ -123,6 +148,29 @@ impl Entry {
         let bits = (frames * u64::from(REFERENCE_PAYLOAD) * 8) as f64;
         success * bits / time.as_secs_f64()
     }
+}
+
+/// MPDUs that a window of `window` lets a saturated sender send in each aggregate, where each arrives with the chance `success`.
+///
+/// The window begins at the first MPDU that is not acknowledged, so a loss keeps new ones out. In a steady state `new` MPDUs enter with
+/// each aggregate. Of these, `new` · (1 − success)ʲ still wait for an acknowledgement after j aggregates, and the whole group has one
+/// after Σ 1 − exp(−`new` · (1 − success)ʲ) aggregates on average. The window holds as many groups as that.
+fn per_round(window: f64, success: f64) -> f64 {
+    let loss = 1.0 - success;
+    if loss <= 0.0 || success <= 0.0 {
+        return window;
+    }
+    let mut new = window * success;
+    // The sum grows with the logarithm of `new`, so this converges: each step at least halves the error.
+    for _ in 0..5 {
+        let (mut rounds, mut left) = (1.0, new * loss);
+        while left > 0.01 && rounds < window {
+            rounds += 1.0 - libm::exp(-left);
+            left *= loss;
+        }
+        new = (window / rounds).min(window * success);
+    }
+    new / success
 }
 
 /// How many decibels more of signal over noise per stream `vector` has than `reference` where the transmitted power is the same: noise
@@ -227,7 +275,8 @@ mod tests {
         assert_eq!(entry.frames, 28);
         let expected = 28.0 * 12_000.0 / 5_574e-6;
         assert!((entry.goodput(1.0, 1.0) / expected - 1.0).abs() < 1e-9);
-        assert!((entry.goodput(1.0, 0.5) / expected - 0.5).abs() < 1e-9);
+        // 28 are below what a window of 64 lets through.
+        assert!((entry.goodput(1.0, 0.9) / expected - 0.9).abs() < 1e-9);
     }
 
     /// Half the width or half the streams: 3 dB.
@@ -241,6 +290,30 @@ mod tests {
         assert_eq!(gain_db(&ht40(), &ht40()), 0.0);
         assert!((gain_db(&ht40(), &narrow) - 3.01).abs() < 0.01);
         assert!((gain_db(&ht40(), &single) - 6.02).abs() < 0.01);
+    }
+
+    /// The mean number of MPDUs in an aggregate, by a simulation of the window alone (20,000 aggregates, independent losses).
+    #[test]
+    fn losses_keep_the_window_from_moving() {
+        for (window, success, simulated) in [
+            (64.0, 0.5, 22.0),
+            (64.0, 0.7, 25.9),
+            (64.0, 0.9, 34.2),
+            (64.0, 0.97, 42.9),
+            (64.0, 0.99, 51.5),
+            (64.0, 0.999, 62.1),
+            (256.0, 0.5, 68.6),
+            (256.0, 0.9, 110.1),
+            (256.0, 0.99, 163.6),
+            (256.0, 0.999, 229.4),
+        ] {
+            let expected = per_round(window, success);
+            assert!(
+                (expected / simulated - 1.0).abs() < 0.18,
+                "{success} of {window}: {expected}"
+            );
+        }
+        assert_eq!(per_round(64.0, 1.0), 64.0);
     }
 
     #[test]

@@ -10,6 +10,8 @@
 //! share that is lost even at the rate that loses least is the air's, and only what a rate loses beyond it counts against that
 //! rate. Partial loss always counts: some of the aggregate was understood, so nothing else was on the air. And a rate that worked and loses
 //! one aggregate after the other is given up as soon as collisions at the usual share don't explain it any more, without waiting for averages.
+//! Without aggregation every loss is a whole one and nothing tells them apart, so each counts, as in Linux: collisions then lower
+//! every rate's share alike and leave their order.
 
 mod probe;
 mod statistics;
@@ -55,7 +57,7 @@ pub struct Minstrel {
     common: CommonLoss,
     picked: Picked,
     probes: Probes,
-    /// How full aggregates are, 0 to 1.
+    /// How full aggregates are, as a share of what a saturated sender's are, 0 to 1.
     fullness: f64,
     next_update: Option<Instant>,
 }
@@ -157,10 +159,13 @@ impl RateAlgorithm for Minstrel {
                 };
             }
         }
-        let doubts = match failures {
-            0 => 0,
-            _ => failures / self.common.doubtful(),
+        // The last try is left to the slowest rate: else a link that only that rate reaches is never found.
+        let most = (self.set.tries().saturating_sub(1) / 3).max(1);
+        let each = match self.set.aggregates() {
+            true => self.common.doubtful().min(most),
+            false => most,
         };
+        let doubts = failures / each;
         let at = match doubts {
             0 => self.picked.first,
             1 => self.picked.second,
@@ -185,7 +190,9 @@ impl RateAlgorithm for Minstrel {
         if self.statistics[at].success().is_some_and(|success| success > 0.5) {
             self.common.count(report);
         }
-        if self.statistics[at].count(report, &self.common) {
+        if !self.set.aggregates() {
+            self.statistics[at].count_lone(report);
+        } else if self.statistics[at].count(report, &self.common) {
             // What needs more signal of the same width and number of streams is dead as well.
             for faster in self.probes.faster_of_its_kind(at) {
                 self.statistics[*faster].bury();
@@ -194,17 +201,24 @@ impl RateAlgorithm for Minstrel {
             self.pick();
         }
         if at == self.picked.first && report.arrived > 0 {
-            let full = f64::from(report.attempted) / f64::from(self.set.entries()[at].frames);
+            let success = self.statistics[at].success().unwrap_or(1.0);
+            let full = f64::from(report.attempted) / self.set.entries()[at].expected_frames(success);
             self.fullness += (full.min(1.0) - self.fullness) / 16.0;
         }
         if report.attempted <= self.parameters.probe_frames && at != self.picked.first {
+            let lone = report.attempted == 1;
             if at > self.picked.first && 4 * report.arrived >= 3 * report.attempted {
                 // It need not wait for the end of the interval.
                 self.statistics[at].average(&self.common, self.parameters.weight);
                 self.pick();
-                self.probes.went_well(at, self.picked.first != at);
+                // A lone MPDU that arrives by luck is no reason to probe more often.
+                if !lone || self.goodput(at) > 0.9 * self.goodput(self.picked.first) {
+                    self.probes.went_well(at, self.picked.first != at);
+                } else {
+                    self.probes.went_badly(true);
+                }
             } else {
-                self.probes.went_badly(report.arrived > 0);
+                self.probes.went_badly(lone || report.arrived > 0);
             }
         }
         self.update_when_due(now);

@@ -83,10 +83,10 @@ impl Probes {
         (self.gap, self.stride) = (self.gap.min(4), 1);
     }
 
-    /// A probe didn't go well: `answered`: not because of a collision.
-    pub(super) fn went_badly(&mut self, answered: bool) {
-        self.gap = (self.gap + if answered { self.gap.div_ceil(2) } else { 1 }).min(*GAPS.end());
-        if answered {
+    /// A probe failed. `own`: the losses are the rate's own, rather than those of a collision.
+    pub(super) fn went_badly(&mut self, own: bool) {
+        self.gap = (self.gap + if own { self.gap.div_ceil(2) } else { 1 }).min(*GAPS.end());
+        if own {
             self.stride = 1;
         } else {
             self.stride = (self.stride / 2).max(1);
@@ -114,11 +114,13 @@ impl Probes {
             return None;
         }
         (self.since, self.next) = (0, Some(now + interval));
-        // What is in use loses some: is the next slower one better?
-        let lossy = statistics[first].success().is_some_and(|success| success < 0.9);
+        // What is in use loses some: is the next slower one better? It would have to be if it lost nothing.
+        let success = statistics[first].success().unwrap_or(1.0);
+        let goodput = |at: usize, success| set.entries()[at].goodput(1.0, success);
         if let Some(below) = self.slower_of_its_kind(first)
-            && lossy
+            && success < 0.9
             && statistics[below].weight() < 1.0
+            && goodput(below, 1.0) > goodput(first, success)
         {
             return Some(below);
         }

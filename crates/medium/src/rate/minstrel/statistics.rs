@@ -88,6 +88,12 @@ impl Statistics {
         self.weight
     }
 
+    /// Takes a report of a sender that does not aggregate.
+    pub(super) fn count_lone(&mut self, report: &Report) {
+        self.tried += report.attempted;
+        self.arrived += report.arrived;
+    }
+
     /// Takes a report. Whether it gives the rate up for dead.
     pub(super) fn count(&mut self, report: &Report, common: &CommonLoss) -> bool {
         if report.arrived > 0 || report.reserved {
