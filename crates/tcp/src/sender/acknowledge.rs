@@ -10,6 +10,8 @@ use netburn_units::{Duration, Instant};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct News {
     pub(crate) prior_una: u64,
+    /// The highest offset that was selectively acknowledged before it (`prior_fack`).
+    prior_highest: u64,
     /// The timestamp it answers.
     pub(crate) echo: i64,
     pub(crate) ece: bool,
@@ -28,8 +30,9 @@ pub(crate) struct News {
     /// When what it acknowledges was sent, first and last.
     acked: Option<(Instant, Instant)>,
     sacked_times: Option<(Instant, Instant)>,
-    /// The lowest offset that was sent once and delivered now.
-    lowest_original: Option<u64>,
+    /// The lowest offset that was sent once and delivered now, although a higher one had been delivered before: the network
+    /// reordered them.
+    reordered: Option<u64>,
     fully_acked: u32,
     maybe_delayed: bool,
 }
@@ -38,6 +41,13 @@ impl News {
     /// `FLAG_NOT_DUP` and its like: whether it repeats the last one.
     pub(crate) fn is_duplicate_ack(&self) -> bool {
         !(self.advanced || self.sacked || self.duplicate || self.window_moved || self.carries_data)
+    }
+
+    /// What begins at `start` was sent once and is delivered.
+    fn note_original(&mut self, start: u64) {
+        if start < self.prior_highest {
+            self.reordered = Some(self.reordered.map_or(start, |low| low.min(start)));
+        }
     }
 }
 
@@ -54,6 +64,7 @@ impl Sender {
         let had_packets = !self.board.is_empty();
         let mut news = News {
             prior_una: self.una,
+            prior_highest: self.board.highest_sacked(self.una),
             echo: segment.echo,
             ece: self.ecn && segment.flags.contains(Flags::ECE),
             carries_data: segment.is_data(),
@@ -70,6 +81,10 @@ impl Sender {
         if news.advanced {
             self.time_outs = 0;
             self.take_cumulative(now, ack, &mut news);
+        }
+        if let Some(lowest) = news.reordered {
+            let highest = self.board.highest_sacked(self.una);
+            self.rack.on_reordering(highest.saturating_sub(lowest), self.mss);
         }
         if !had_packets {
             if news.duplicate {
@@ -160,7 +175,6 @@ impl Sender {
             let segments = u32::try_from(block.length().div_ceil(u64::from(self.mss))).unwrap_or(u32::MAX);
             self.recovery.on_duplicate(segments, block.end);
         }
-        let highest = self.board.highest_sacked(self.una);
         let min_rtt = self.rtt.min();
         let (high, next) = (self.recovery.high, self.next);
         let Self { board, rate, rack, .. } = self;
@@ -169,9 +183,7 @@ impl Sender {
             rate.on_delivered(record.segments, &record.snapshot);
             news.sacked = true;
             if !record.marks.has(Marks::EVER_RETRANSMITTED) {
-                if record.start < highest {
-                    news.lowest_original = Some(news.lowest_original.map_or(record.start, |low| low.min(record.start)));
-                }
+                news.note_original(record.start);
                 news.original_delivered |= record.end <= high;
                 let at = record.snapshot.sent_at;
                 news.sacked_times = Some(news.sacked_times.map_or((at, at), |(first, _)| (first, at)));
@@ -216,7 +228,6 @@ impl Sender {
 
     /// `tcp_clean_rtx_queue`.
     fn take_cumulative(&mut self, now: Instant, ack: u64, news: &mut News) {
-        let highest = self.board.highest_sacked(self.una);
         let min_rtt = self.rtt.min();
         let high = self.recovery.high;
         let Self { board, rate, rack, .. } = self;
@@ -232,15 +243,10 @@ impl Sender {
             } else if !sacked {
                 let at = record.snapshot.sent_at;
                 news.acked = Some(news.acked.map_or((at, at), |(first, _)| (first, at)));
-                news.lowest_original = Some(news.lowest_original.map_or(record.start, |low| low.min(record.start)));
+                news.note_original(record.start);
                 news.original_delivered |= record.end <= high;
             }
         });
-        if let Some(lowest) = news.lowest_original
-            && lowest < highest
-        {
-            rack.on_reordering(highest - lowest, self.mss);
-        }
         self.una = ack;
     }
 
