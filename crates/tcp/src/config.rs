@@ -225,8 +225,9 @@ pub struct EndpointConfig {
     pub slow_start_after_idle: bool,
     /// The send buffer: grows with the congestion window (`tcp_wmem`). Default: 16 KiB to 4 MiB.
     pub send_buffer: Buffer,
-    /// The receive buffer: grows with what the application reads in a round trip (`tcp_rmem`). Half of it is window
-    /// (`tcp_adv_win_scale` 1); less than four segments count as four. Default: 128 KiB to 6 MiB.
+    /// The receive buffer: grows with what the application reads in a round trip and with what waits beyond a gap
+    /// (`tcp_rmem`). Half of it is window (`TCP_DEFAULT_SCALING_RATIO`); less than four segments count as four. Default: 128 KiB to
+    /// 32 MiB, as since Linux 6.16.
     pub receive_buffer: Buffer,
     /// Where BBR's gain cycle begins. Default: 0.
     pub random: u64,
@@ -277,7 +278,7 @@ impl Default for EndpointConfig {
             },
             receive_buffer: Buffer {
                 initial: ByteSize::from_kib(128),
-                max: ByteSize::from_mib(6),
+                max: ByteSize::from_mib(32),
             },
             random: 0,
             ack_aggregation: true,

@@ -116,14 +116,17 @@ impl Receiver {
                     self.acks.acknowledge_now();
                 }
             }
-            Arrival::Ahead => self.acks.on_gap(now, self.reassembly.next(), srtt),
+            Arrival::Ahead => {
+                self.acks.on_gap(now, self.reassembly.next(), srtt);
+                self.window.on_out_of_order(segment, self.reassembly.span());
+            }
             Arrival::Duplicate => self.acks.on_duplicate(),
         }
         let next = self.reassembly.next();
         let advanced = next > before;
         if advanced {
-            self.window
-                .on_delivered(now, next, segment, self.recent_round_trip(now, segment));
+            let (span, round_trip) = (self.reassembly.span(), self.recent_round_trip(now, segment));
+            self.window.on_delivered(now, next, segment, span, round_trip);
         }
         let fin_at = self.fin;
         let finished = fin_at.is_some_and(|fin| next > fin && before <= fin);

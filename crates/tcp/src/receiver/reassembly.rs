@@ -38,6 +38,11 @@ impl Reassembly {
         self.held
     }
 
+    /// Bytes from the gap's start to the end of the last range beyond; 0 without a gap.
+    pub(super) fn span(&self) -> u64 {
+        self.ahead.last().map_or(0, |range| range.end - self.next)
+    }
+
     pub(super) fn has_blocks(&self) -> bool {
         self.duplicate.is_some() || !self.recent.is_empty()
     }

@@ -101,8 +101,22 @@ impl ReceiveWindow {
         self.offered
     }
 
-    /// Content came and was read: everything up to `next`.
-    pub(super) fn on_delivered(&mut self, now: Instant, next: u64, segment: &Segment, round_trip: Option<Duration>) {
+    /// Content came beyond a gap; `span` bytes lie from the gap's start to the end of the last range. What is held takes room, so the
+    /// buffer grows by it: else a gap that takes long to repair would stall the sender (`tcp_data_queue_ofo`, Linux 6.16).
+    pub(super) fn on_out_of_order(&mut self, segment: &Segment, span: u64) {
+        self.grow(segment);
+        self.provide(2 * self.space + span);
+    }
+
+    /// Content came and was read: everything up to `next`. `span`: as in [`on_out_of_order`](Self::on_out_of_order), 0 without a gap.
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Instant,
+        next: u64,
+        segment: &Segment,
+        span: u64,
+        round_trip: Option<Duration>,
+    ) {
         if let Some(sample) = round_trip {
             let sample = sample.as_nanos();
             self.round_trip = match self.round_trip {
@@ -115,7 +129,7 @@ impl ReceiveWindow {
         if self.round_trip == 0 || elapsed < self.round_trip {
             return;
         }
-        self.adjust(next);
+        self.adjust(next, span);
         self.measured_from = next;
         self.measured_since = now;
     }
@@ -129,18 +143,23 @@ impl ReceiveWindow {
         }
     }
 
-    /// A round trip is over: the buffer holds twice what was read in it, and more if that grew (`tcp_rcv_space_adjust`).
-    fn adjust(&mut self, next: u64) {
+    /// A round trip is over: the buffer holds twice what was read in it, and more if that grew (`tcp_rcv_space_adjust`,
+    /// `tcp_rcvbuf_grow`).
+    fn adjust(&mut self, next: u64, span: u64) {
         let copied = next - self.measured_from;
         if copied <= self.space {
             return;
         }
-        let mut window = 2 * copied + 16 * self.mss;
+        let window = 2 * copied;
         let growth = u128::from(window) * u128::from(copied - self.space) / u128::from(self.space);
-        window = window.saturating_add(u64::try_from(growth).unwrap_or(u64::MAX).saturating_mul(2));
-        let wanted = window.saturating_mul(2).min(self.max);
-        self.buffer = self.buffer.max(wanted);
+        let growth = u64::try_from(growth).unwrap_or(u64::MAX).saturating_mul(2);
         self.space = copied;
+        self.provide(window.saturating_add(growth).saturating_add(span));
+    }
+
+    /// Makes the buffer large enough for a window of so many bytes, as far as it may grow.
+    fn provide(&mut self, window: u64) {
+        self.buffer = self.buffer.max(window.saturating_mul(2).min(self.max));
     }
 }
 
@@ -162,7 +181,7 @@ mod tests {
     fn window() -> ReceiveWindow {
         let buffer = Buffer {
             initial: ByteSize::from_kib(128),
-            max: ByteSize::from_mib(6),
+            max: ByteSize::from_mib(32),
         };
         let mut window = ReceiveWindow::new(&buffer, 1_448);
         assert_eq!(window.first(), 65_160);
@@ -179,22 +198,25 @@ mod tests {
 
     #[test]
     fn doubles_with_what_is_read_in_a_round_trip() {
-        assert_eq!(scale(6 << 20), 7);
+        assert_eq!((scale(6 << 20), scale(32 << 20)), (7, 10));
         let mut window = window();
         let rtt = Some(Duration::from_millis(10));
-        // Ten segments were expected and 28960 bytes come in the first round trip: 2 × 28960 + 16 × 1448 = 81088, which
-        // grows by twice 81088 × (28960 − 14480) ÷ 14480; the buffer is twice the window.
-        window.on_delivered(Instant::from_millis(10), 28_960, &segment(1_448), rtt);
-        assert_eq!(window.buffer(), 2 * 3 * 81_088);
+        // Ten segments were expected and 28960 bytes come in the first round trip: 2 × 28960 = 57920, which grows by twice
+        // 57920 × (28960 − 14480) ÷ 14480; the buffer is twice the window.
+        window.on_delivered(Instant::from_millis(10), 28_960, &segment(1_448), 0, rtt);
+        assert_eq!(window.buffer(), 2 * 3 * 57_920);
         // No more in the next one: nothing changes.
-        window.on_delivered(Instant::from_millis(20), 57_920, &segment(1_448), rtt);
-        assert_eq!(window.buffer(), 2 * 3 * 81_088);
+        window.on_delivered(Instant::from_millis(20), 57_920, &segment(1_448), 0, rtt);
+        assert_eq!(window.buffer(), 2 * 3 * 57_920);
+        // A gap of 200 kB beyond needs room for itself.
+        window.on_out_of_order(&segment(1_448), 200_000);
+        assert_eq!(window.buffer(), 2 * (2 * 28_960 + 200_000));
         let mut next = 57_920;
         for round in 3..20 {
-            next += 100_000 << round.min(8);
-            window.on_delivered(Instant::from_millis(10 * round), next, &segment(1_448), rtt);
+            next += 100_000 << round.min(10);
+            window.on_delivered(Instant::from_millis(10 * round), next, &segment(1_448), 0, rtt);
         }
-        assert_eq!(window.buffer(), 6 << 20);
+        assert_eq!(window.buffer(), 32 << 20);
     }
 
     #[test]
@@ -203,6 +225,7 @@ mod tests {
         assert_eq!(window.select(0, 0), 65_536);
         // 40000 bytes beyond a gap leave less, but what was told stands.
         assert_eq!(window.select(40_000, 0), 65_536);
+        // 65536 − 40000 = 25536, in units of 1024.
         assert_eq!(window.select(40_000, 60_000), 25_600);
     }
 }
