@@ -44,7 +44,7 @@ fn deliveries(mut air: Air<u64>, arrivals: &[(u64, u16, u32)]) -> Vec<Vec<u64>> 
     };
     let mut now = Instant::ZERO;
     for (number, (gap, station, length)) in (1..).zip(arrivals) {
-        now = now + Duration::from_micros(*gap);
+        now += Duration::from_micros(*gap);
         while let Some((at, _)) = air.poll_timeout().filter(|(at, _)| *at < now) {
             air.handle_timeout(at);
             collect(&mut air);
@@ -145,7 +145,7 @@ fn sparse_beside(slow: TxVector, queue: Queue) -> (Duration, usize, f64) {
             backlogs.push(air.backlog(NodeId(0)));
             air.handle_packet(due, NodeId(0), NodeId(1), packet(200, 1, sent.len() as u64));
             sent.push(due);
-            next = next + Duration::from_millis(300);
+            next += Duration::from_millis(300);
         } else {
             air.handle_timeout(due);
         }
