@@ -104,13 +104,11 @@ impl Sender {
             }
             State::Loss => {
                 self.process_loss(now, news);
-                if self.recovery.state != State::Loss {
-                    self.identify_losses(now, news);
+                let repeated = self.identify_losses(now, news);
+                // The reduction was undone, or retransmissions are lost as well.
+                if self.recovery.state == State::Open || repeated {
+                    self.recover_or_open(now, news);
                 }
-                if self.recovery.state != State::Open {
-                    return;
-                }
-                self.recover_or_open(now, news);
             }
             state => {
                 if state <= State::Disorder {
@@ -317,11 +315,11 @@ impl Sender {
         }
     }
 
-    /// `tcp_identify_packet_loss`.
-    fn identify_losses(&mut self, now: Instant, news: &mut News) {
-        let times = self.times();
+    /// `tcp_identify_packet_loss`. Whether a retransmission is lost (`FLAG_LOST_RETRANS`).
+    fn identify_losses(&mut self, now: Instant, news: &mut News) -> bool {
+        let (times, retransmitted) = (self.times(), self.board.retrans_out);
         let Some(verdict) = self.rack.detect_if_advanced(now, &mut self.board, &times) else {
-            return;
+            return false;
         };
         news.lost += verdict.lost;
         if let Some(again) = verdict.again {
@@ -329,5 +327,6 @@ impl Sender {
             self.set_timer(now + wait, SenderTimer::Reordering);
             news.timer_set = true;
         }
+        self.board.retrans_out < retransmitted
     }
 }
