@@ -116,8 +116,8 @@ impl Receiver {
                     self.acks.acknowledge_now();
                 }
             }
-            Arrival::Ahead => {
-                self.acks.on_gap(now, self.reassembly.next(), srtt);
+            Arrival::Ahead { fresh } => {
+                self.acks.on_gap(now, self.reassembly.next(), srtt, fresh);
                 self.window.on_out_of_order(segment, self.reassembly.span());
             }
             Arrival::Duplicate => self.acks.on_duplicate(),

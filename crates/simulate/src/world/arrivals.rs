@@ -56,10 +56,10 @@ impl World {
                     || self.connections[slot]
                         .as_ref()
                         .is_none_or(|of| self.joins[usize::from(of.station)]);
+                let next = Joined::new(whose, &segment.segment);
                 let joined = self.joined.as_mut().filter(|_| joins);
-                if !joined.is_some_and(|joined| joined.takes(whose, &segment.segment)) {
-                    let next = Joined::new(whose, &segment.segment);
-                    self.pass_on();
+                if !joined.is_some_and(|joined| joined.takes(whose, &next.segment)) {
+                    self.end_joining();
                     self.joined = Some(next);
                 }
             }
@@ -80,14 +80,29 @@ impl World {
         }
     }
 
-    /// Gives what was joined to its endpoint.
+    /// What was joined is complete.
+    fn end_joining(&mut self) {
+        self.received.extend(self.joined.take());
+    }
+
+    /// Gives their endpoints what hosts have received. Each segment is answered before the next one is looked at, as in the kernel's
+    /// receive path: else one acknowledgement would do for all that came at once, and ranges that it has no room for would be lost.
     fn pass_on(&mut self) {
-        if let Some(joined) = self.joined.take()
-            && let Some(connection) = &mut self.connections[joined.slot]
-        {
+        self.end_joining();
+        if std::mem::replace(&mut self.passing_on, true) {
+            return;
+        }
+        while let Some(segment) = self.received.pop_front() {
+            self.handle_segment(&segment);
+        }
+        self.passing_on = false;
+    }
+
+    fn handle_segment(&mut self, joined: &Joined) {
+        if let Some(connection) = &mut self.connections[joined.slot] {
             let endpoint = &mut connection.host(joined.to).endpoint;
             endpoint.handle_segment(self.now, &joined.segment, joined.marked);
-            self.unrest(joined.slot, joined.to);
+            self.serve(joined.slot, joined.to);
         }
     }
 

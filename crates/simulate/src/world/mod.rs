@@ -33,6 +33,7 @@ use netburn_tcp::EndpointConfig;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Deadlines;
 use observe::Observer;
+use std::collections::VecDeque;
 use users::User;
 
 /// How often what can be seen from outside is looked at: the length of an interval.
@@ -56,6 +57,9 @@ pub(crate) struct World {
     restless: Vec<(usize, End)>,
     is_restless: Vec<[bool; 2]>,
     joined: Option<Joined>,
+    /// What hosts have received, and whether it is being passed on.
+    received: VecDeque<Joined>,
+    passing_on: bool,
     /// By station: whether its host joins what comes at once.
     joins: Vec<bool>,
     completions: Completions,
@@ -107,6 +111,8 @@ impl World {
             restless: Vec::new(),
             is_restless: Vec::new(),
             joined: None,
+            received: VecDeque::new(),
+            passing_on: false,
             joins: plan.stations.iter().map(|station| station.gro).collect(),
             completions: Completions::new(plan),
             gathering,

@@ -96,14 +96,15 @@ impl Acks {
         self.last_data = Some(now);
     }
 
-    /// Content came beyond a gap (`__tcp_ack_snd_check`). `next`: where the gap begins.
-    pub(super) fn on_gap(&mut self, now: Instant, next: u64, srtt: Option<Duration>) {
+    /// Content came beyond a gap (`__tcp_ack_snd_check`). `next`: where the gap begins. `fresh`: in a range that pushes others out of the
+    /// next acknowledgement, so one that is held back goes now (`tcp_sack_compress_send_ack`).
+    pub(super) fn on_gap(&mut self, now: Instant, next: u64, srtt: Option<Duration>, fresh: bool) {
         if self.eager_at != next {
             self.eager_at = next;
             self.eager = 0;
             self.compressed = 0;
         }
-        if self.eager < EAGER || self.compressed >= MAX_COMPRESSED {
+        if self.eager < EAGER || self.compressed >= MAX_COMPRESSED || fresh && self.compressed > 0 {
             self.eager = (self.eager + 1).min(EAGER);
             self.due = true;
             return;
@@ -248,14 +249,18 @@ mod tests {
     fn acknowledgements_of_one_gap_are_thinned_out() {
         let mut acks = Acks::new();
         for n in 0..3 {
-            acks.on_gap(at(n), 5_000, SRTT);
+            acks.on_gap(at(n), 5_000, SRTT, false);
             assert!(acks.is_due());
             acks.on_sent();
         }
-        acks.on_gap(at(3), 5_000, SRTT);
+        acks.on_gap(at(3), 5_000, SRTT, false);
         assert!(!acks.is_due());
         assert_eq!(acks.poll_timeout(), Some(at(1_003)));
-        acks.on_gap(at(4), 9_000, SRTT);
+        // One that pushes out what was held back doesn't wait.
+        let mut other = acks.clone();
+        other.on_gap(at(4), 5_000, SRTT, true);
+        assert!(other.is_due());
+        acks.on_gap(at(4), 9_000, SRTT, false);
         assert!(acks.is_due());
     }
 }

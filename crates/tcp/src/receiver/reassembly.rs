@@ -7,8 +7,8 @@ use crate::segment::{Range, SackBlocks};
 pub(super) enum Arrival {
     /// The next one; `filled`: ranges beyond waited for it.
     InOrder { filled: bool },
-    /// Beyond a gap.
-    Ahead,
+    /// Beyond a gap; `fresh`: it is not part of one of the ranges that an acknowledgement reports first.
+    Ahead { fresh: bool },
     /// Known already.
     Duplicate,
 }
@@ -27,6 +27,8 @@ pub(super) struct Reassembly {
 
 /// Ranges that are remembered for reports (`selective_acks`).
 const REPORTED: usize = 4;
+/// Ranges that every acknowledgement has room for (`TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED: usize = 2;
 
 impl Reassembly {
     pub(super) fn next(&self) -> u64 {
@@ -111,14 +113,20 @@ impl Reassembly {
             self.ahead[first] = merged;
             self.ahead.drain(first + 1..first + joined);
         }
-        self.recent
-            .retain(|range| range.end < merged.start || merged.end < range.start);
+        let apart = |range: &Range| range.end < merged.start || merged.end < range.start;
+        let place = self.recent.iter().position(|range| !apart(range));
+        let fresh = place.unwrap_or(self.recent.len()) >= EXPECTED;
+        self.recent.retain(apart);
         self.recent.insert(0, merged);
         self.recent.truncate(REPORTED);
         if overlap.is_some() {
             self.duplicate = overlap;
         }
-        if known { Arrival::Duplicate } else { Arrival::Ahead }
+        if known {
+            Arrival::Duplicate
+        } else {
+            Arrival::Ahead { fresh }
+        }
     }
 
     /// The ranges to report; a duplicate is told of once.
@@ -148,7 +156,10 @@ mod tests {
     fn reports_the_newest_first() {
         let mut stream = Reassembly::default();
         for segment in 1..8 {
-            assert_eq!(stream.take(segment * 500, segment * 500 + 500), Arrival::Ahead);
+            assert_eq!(
+                stream.take(segment * 500, segment * 500 + 500),
+                Arrival::Ahead { fresh: false }
+            );
         }
         assert_eq!(stream.blocks().as_slice(), [range(500, 4_000)]);
 
@@ -159,6 +170,9 @@ mod tests {
         }
         let expected = [range(3_000, 3_500), range(2_000, 2_500), range(1_000, 1_500)];
         assert_eq!(stream.blocks().as_slice(), expected);
+        // A fourth range is in nobody's next report but its own.
+        assert_eq!(stream.clone().take(4_000, 4_500), Arrival::Ahead { fresh: true });
+        assert_eq!(stream.clone().take(3_500, 4_000), Arrival::Ahead { fresh: false });
         // The fourth comes late, then the second.
         stream.take(1_500, 2_000);
         assert_eq!(stream.blocks().as_slice(), [range(1_000, 2_500), range(3_000, 3_500)]);
