@@ -59,14 +59,8 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
 fn make(dir: &Path, count: usize) {
     let stations = (1..=4).map(|number| Station {
         workloads: vec![
-            StationWorkload {
-                name: "browsing".into(),
-                config: Config::browsing(),
-            },
-            StationWorkload {
-                name: "voip".into(),
-                config: Config::voip(),
-            },
+            StationWorkload::new("browsing", Config::browsing()),
+            StationWorkload::new("voip", Config::voip()),
         ],
         ..Station::new(&format!("station-{number}"))
     });

@@ -36,13 +36,15 @@ fn look(live: &Live) {
 fn header() -> Header {
     let station = |name: &str| Station {
         workloads: ["voip", "download"]
-            .map(|kind| StationWorkload {
-                name: kind.into(),
-                config: if kind == "voip" {
-                    Config::voip()
-                } else {
-                    Config::download()
-                },
+            .map(|kind| {
+                StationWorkload::new(
+                    kind,
+                    if kind == "voip" {
+                        Config::voip()
+                    } else {
+                        Config::download()
+                    },
+                )
             })
             .to_vec(),
         ..Station::new(name)

@@ -136,10 +136,7 @@ fn header(scenario: &str) -> Header {
             duration: Duration::from_secs(10),
             title: Some(format!("About {scenario}")),
             stations: vec![Station {
-                workloads: vec![StationWorkload {
-                    name: "voip".into(),
-                    config: Workload::voip(),
-                }],
+                workloads: vec![StationWorkload::new("voip", Workload::voip())],
                 ..Station::new("phone")
             }],
             ..Plan::new(scenario)

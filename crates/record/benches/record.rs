@@ -80,10 +80,7 @@ fn header() -> Header {
     let stations = (0..STATIONS).map(|number| Station {
         workloads: uses
             .iter()
-            .map(|(name, config)| StationWorkload {
-                name: (*name).into(),
-                config: config.clone(),
-            })
+            .map(|(name, config)| StationWorkload::new(*name, config.clone()))
             .collect(),
         ..Station::new(&format!("station-{number}"))
     });

@@ -123,10 +123,9 @@ pub fn check_writer(bytes: &[u8]) {
 fn header() -> Header {
     let plan = Plan::new("fuzzed");
     let uses = [Config::browsing(), Config::stream_4k(), Config::voip(), Config::probe()];
-    let workloads = uses.into_iter().map(|config| StationWorkload {
-        name: config.kind.to_string(),
-        config,
-    });
+    let workloads = uses
+        .into_iter()
+        .map(|config| StationWorkload::new(config.kind.to_string(), config));
     Header {
         seed: plan.seed,
         plan: Plan {

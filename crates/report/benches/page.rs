@@ -46,10 +46,7 @@ fn main() {
 
 fn record(operations: u64, path: &std::path::Path) {
     let uses = [("browsing", Config::browsing()), ("voip", Config::voip())];
-    let workloads = uses.map(|(name, config)| StationWorkload {
-        name: name.into(),
-        config,
-    });
+    let workloads = uses.map(|(name, config)| StationWorkload::new(name, config));
     let stations = (0..STATIONS).map(|number| Station {
         workloads: workloads.to_vec(),
         ..Station::new(&format!("station-{number}"))

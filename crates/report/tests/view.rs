@@ -14,10 +14,7 @@ use std::path::Path;
 
 fn station(name: &str, workload: &str, config: Config) -> Station {
     Station {
-        workloads: vec![StationWorkload {
-            name: workload.into(),
-            config,
-        }],
+        workloads: vec![StationWorkload::new(workload, config)],
         ..Station::new(name)
     }
 }

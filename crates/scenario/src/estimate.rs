@@ -129,10 +129,7 @@ mod tests {
         let mut station = Station::new("all");
         station.workloads = uses
             .iter()
-            .map(|(name, config)| StationWorkload {
-                name: (*name).to_owned(),
-                config: config.clone(),
-            })
+            .map(|(name, config)| StationWorkload::new(*name, config.clone()))
             .collect();
         Plan {
             stations: vec![station],

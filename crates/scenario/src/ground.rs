@@ -96,10 +96,8 @@ impl Plan {
             self.missing_air(ground, &mut problems);
         }
         if ground == Ground::Simulate {
-            let stations = self.stations.iter().map(|s| (format!("station.{}.cc", s.name), &s.cc));
-            let server = std::iter::once(("server.cc".to_owned(), &self.server.cc));
-            for (path, cc) in server.chain(stations) {
-                if let Some(CongestionControl::System(name)) = cc {
+            for (path, cc) in self.congestion_controls() {
+                if let CongestionControl::System(name) = cc {
                     let message = format!("`{name}` can't be modelled");
                     let help = "on simulate it is `reno`, `cubic` or `bbr`".to_owned();
                     problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
@@ -107,6 +105,16 @@ impl Plan {
             }
         }
         problems
+    }
+
+    /// Every congestion control that the plan names, with its key.
+    pub fn congestion_controls(&self) -> impl Iterator<Item = (String, &CongestionControl)> {
+        let server = std::iter::once(("server.cc".to_owned(), &self.server.cc));
+        let stations = self.stations.iter().map(|s| (format!("station.{}.cc", s.name), &s.cc));
+        let workloads = self.stations.iter().flat_map(|station| &station.workloads);
+        let workloads = workloads.map(|workload| (format!("workload.{}.cc", workload.name), &workload.cc));
+        let all = server.chain(stations).chain(workloads);
+        all.filter_map(|(path, cc)| Some((path, cc.as_ref()?)))
     }
 
     fn missing_air(&self, ground: Ground, problems: &mut Vec<Problem>) {

@@ -51,7 +51,7 @@ pub struct Plan {
 }
 
 /// The server.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     /// The hop between server and access point; on `local` its rate caps the server.
     pub link: Hop,
@@ -59,8 +59,10 @@ pub struct Server {
     pub http: Http,
     /// Whether it is spoken to over TLS.
     pub tls: bool,
-    /// Its congestion control; `None`: the system's, CUBIC where it is modelled.
+    /// The congestion control of what it sends; `None`: the system's, CUBIC where it is modelled.
     pub cc: Option<CongestionControl>,
+    /// Whether it agrees to ECN where a station asks for it. Default: yes.
+    pub ecn: bool,
 }
 
 /// A wired hop.
@@ -197,8 +199,10 @@ pub struct Station {
     pub start: Duration,
     /// When it ends, later than `start`; `None`: with the run.
     pub stop: Option<Duration>,
-    /// Its congestion control; `None`: the system's, CUBIC where it is modelled.
+    /// The congestion control of what it sends; `None`: the system's, CUBIC where it is modelled.
     pub cc: Option<CongestionControl>,
+    /// Whether its connections ask for ECN. Default: no.
+    pub ecn: bool,
     /// Its TCP Small Queues; `None`: the system's, the latest where it is modelled.
     pub tsq: Option<Tsq>,
     /// Whether its network device takes bursts of segments, where TCP is modelled. Default: yes.
@@ -265,6 +269,32 @@ pub struct StationWorkload {
     pub name: String,
     /// Its settings.
     pub config: Config,
+    /// The congestion control of its connections, both ways; `None`: the station's and the server's.
+    pub cc: Option<CongestionControl>,
+}
+
+impl StationWorkload {
+    /// A workload of that name with these settings.
+    #[must_use]
+    pub fn new(name: impl Into<String>, config: Config) -> Self {
+        StationWorkload {
+            name: name.into(),
+            config,
+            cc: None,
+        }
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Server {
+            link: Hop::default(),
+            http: Http::default(),
+            tls: false,
+            cc: None,
+            ecn: true,
+        }
+    }
 }
 
 impl Plan {
@@ -398,6 +428,7 @@ impl Station {
             start: Duration::ZERO,
             stop: None,
             cc: None,
+            ecn: false,
             tsq: None,
             gso: true,
             gro: true,

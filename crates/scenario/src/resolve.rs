@@ -160,6 +160,7 @@ fn server(section: &ServerSection) -> Server {
         http: section.http.as_ref().map(|at| at.value).unwrap_or_default(),
         tls: section.tls.as_ref().is_some_and(|at| at.0),
         cc: section.cc.as_ref().map(|at| at.value.clone()),
+        ecn: section.ecn.as_ref().is_none_or(|at| at.0),
     }
 }
 

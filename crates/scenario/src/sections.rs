@@ -65,8 +65,10 @@ section! {
         http: Http = "1.1";
         /// Whether it is spoken to over TLS.
         tls: Flag = "false";
-        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's.
+        /// The congestion control of what it sends: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's. A workload's own `cc` goes before it.
         cc: CongestionControl;
+        /// Whether it agrees to ECN (RFC 3168) where a station asks for it, as Linux does (`tcp_ecn` 2).
+        ecn: Flag = "true";
     }
 }
 
@@ -113,7 +115,7 @@ section! {
         queue: QueueKind = "fifo";
         /// The most that holds, in packets or bytes. Without it 1000 packets (Linux txqueuelen); 10240 for `fq-codel`, 8192 for `fq-mac` and `airtime` (Linux's limits).
         queue_limit: QueueLimit;
-        /// Whether the queue marks packets of connections that can do ECN (RFC 3168) instead of dropping them, where the discipline can. On in Linux.
+        /// Whether the queue marks packets of connections that use ECN (RFC 3168) instead of dropping them, where the discipline can: `fq-codel`, `fq-mac`, `airtime`. On in Linux. A connection uses it where its station's `ecn` asks for it.
         ecn: Flag = "true";
         /// Whether `fq-mac` and `airtime` give slow stations, below 6 Mbit/s for each station of the radio, more time before packets are dropped (CoDel with 50 ms and 300 ms, no ECN), as Linux did from 2016 to 2025.
         slow_stations: Flag = "false";
@@ -209,8 +211,10 @@ section! {
         start: Span = "0 s";
         /// When its load ends. Without it, with the run.
         stop: SomeTime;
-        /// Its congestion control: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's.
+        /// The congestion control of what it sends: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's. What it is sent follows `server.cc`; a workload's own `cc` goes before both.
         cc: CongestionControl;
+        /// Whether its connections ask for ECN (RFC 3168; `tcp_ecn` 1). Linux agrees to ECN but does not ask.
+        ecn: Flag = "false";
         /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it what a Wi-Fi driver asks for today; on local and fleet the system's. With `link` those of a year keep the 1 ms (shift 10) that only Wi-Fi drivers ask to change.
         tsq: Tsq;
         /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
@@ -279,6 +283,8 @@ section! {
         outstanding: Whole<1, 10_000>;
         /// The class of its packets, both ways: DSCP (8, 0, 40, 48), access category, band of `pfifo-fast`. What marks which packets is below.
         priority: Priority = "best-effort";
+        /// The congestion control of its connections, both ways: `reno`, `cubic`, `bbr`, or one that the system has. Without it `station.*.cc` and `server.cc`. Not for `probe`.
+        cc: CongestionControl;
         /// The video player that the bytes feed (`stream`).
         player: PlayerSection;
         /// What makes it good: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`; or a list.

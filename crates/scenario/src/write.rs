@@ -3,13 +3,13 @@
 use crate::document::Document;
 use crate::plan::{
     Ap, ApSetting, Change, LinkSetting, Network, Plan, Radio, RadioSetting, Server, Setting, Station, StationAir,
-    StationLink, StationSetting, Wan,
+    StationLink, StationSetting, StationWorkload, Wan,
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
 use crate::words::{CONNECTIONS, PRIORITIES, RATE_CONTROLS, SELECTS, TSQ, USES, word_of};
 use netburn_medium::config::{Aql, HardwareQueue, Limit, Quality, QueueLimit};
-use netburn_tcp::config::Tsq;
+use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::ByteSize;
 use netburn_workload::{Config, Goal, PlayerConfig};
 use serde_json::{Map, Value, json};
@@ -41,13 +41,15 @@ impl Plan {
         top.named("station", &self.stations, |station| {
             (&station.name, self::station(station))
         });
-        let mut workloads: Vec<(&String, &Config)> = Vec::new();
+        let mut workloads: Vec<&StationWorkload> = Vec::new();
         for workload in self.stations.iter().flat_map(|station| &station.workloads) {
-            if !workloads.iter().any(|(name, _)| **name == workload.name) {
-                workloads.push((&workload.name, &workload.config));
+            if !workloads.iter().any(|known| known.name == workload.name) {
+                workloads.push(workload);
             }
         }
-        top.named("workload", &workloads, |(name, config)| (*name, workload(config)));
+        top.named("workload", &workloads, |of| {
+            (&of.name, workload(&of.config, of.cc.as_ref()))
+        });
         if !self.changes.is_empty() {
             top.put("at", self.changes.iter().map(change).collect::<Vec<Value>>());
         }
@@ -116,6 +118,7 @@ fn server(server: &Server) -> Value {
     keys.put("http", server.http.name());
     keys.put("tls", server.tls);
     keys.some_text("cc", server.cc.as_ref());
+    keys.put("ecn", server.ecn);
     keys.done()
 }
 
@@ -211,6 +214,7 @@ fn station(station: &Station) -> Value {
     keys.text("start", station.start);
     keys.some_text("stop", station.stop);
     keys.some_text("cc", station.cc.as_ref());
+    keys.put("ecn", station.ecn);
     keys.some("tsq", station.tsq.map(tsq));
     keys.put("gso", station.gso);
     keys.put("gro", station.gro);
@@ -286,7 +290,7 @@ fn tsq(tsq: Tsq) -> Value {
     keys.done()
 }
 
-fn workload(config: &Config) -> Value {
+fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
     use netburn_workload::Kind::{Calls, Download, Pages, Probe, Stream, Upload};
     let mut keys = Keys::default();
     keys.put("kind", word_of(USES, &config.kind));
@@ -307,6 +311,7 @@ fn workload(config: &Config) -> Value {
         keys.put("outstanding", config.outstanding);
     }
     keys.put("priority", word_of(PRIORITIES, &config.priority));
+    keys.some_text("cc", cc);
     if let Some(PlayerConfig { start, rate, hold }) = &config.player {
         let player = json!({ "start": start.to_string(), "rate": rate.to_string(), "hold": hold.to_string() });
         keys.put("player", player);

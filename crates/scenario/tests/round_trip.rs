@@ -89,7 +89,8 @@ fn server() -> impl Strategy<Value = Server> {
         share(),
         option::of(size(1, 64 << 30)),
     );
-    (hop, any::<bool>(), any::<bool>(), cc()).prop_map(|((rate, delay, loss, queue), two, tls, cc)| Server {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (hop, flags, cc()).prop_map(|((rate, delay, loss, queue), (two, tls, ecn), cc)| Server {
         link: Hop {
             rate,
             delay,
@@ -99,6 +100,7 @@ fn server() -> impl Strategy<Value = Server> {
         http: if two { Http::H2 } else { Http::H1 },
         tls,
         cc,
+        ecn,
     })
 }
 
@@ -400,10 +402,9 @@ fn plan() -> impl Strategy<Value = Plan> {
             station.air.hidden_from.retain(|other| other != name);
             for (_, config) in workloads {
                 used += 1;
-                station.workloads.push(StationWorkload {
-                    name: format!("w{used}"),
-                    config,
-                });
+                let of = StationWorkload::new(format!("w{used}"), config);
+                let cc = station.cc.clone().filter(|_| of.config.kind != Kind::Probe);
+                station.workloads.push(StationWorkload { cc, ..of });
             }
             plan.stations.push(station);
         }
@@ -432,7 +433,7 @@ fn air_and_times() -> impl Strategy<Value = Station> {
             station.air = air;
             (station.start, station.stop, station.cc, station.tsq) = (start, stop, cc, tsq);
             (station.gso, station.completion_delay, station.receive_delay) = (as_label, station.start, station.start);
-            station.gro = !as_label;
+            (station.gro, station.ecn) = (!as_label, as_label);
             if as_label {
                 station.label = agent;
             } else {
@@ -504,10 +505,7 @@ fn the_order_of_stations_survives() {
 fn ready_made_workloads_are_spelt_out_and_read_back() {
     let mut plan = Plan::new("p");
     let mut station = Station::new("tv");
-    station.workloads = vec![StationWorkload {
-        name: "4kstream".to_owned(),
-        config: Config::stream_4k(),
-    }];
+    station.workloads = vec![StationWorkload::new("4kstream", Config::stream_4k())];
     plan.stations.push(station);
     let document = plan.to_json();
     assert_eq!(document["workload"]["4kstream"]["every"], "335.54432 ms");

@@ -70,8 +70,7 @@ fn go(
 
 /// Every congestion control must be one that is modelled.
 fn check(plan: &Plan) -> Result<(), SimulateError> {
-    let all = plan.stations.iter().map(|station| &station.cc).chain([&plan.server.cc]);
-    for congestion in all.flatten() {
+    for (_, congestion) in plan.congestion_controls() {
         let config = netburn_tcp::EndpointConfig {
             congestion: congestion.clone(),
             ..netburn_tcp::EndpointConfig::default()

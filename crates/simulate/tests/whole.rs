@@ -64,17 +64,100 @@ fn a_clean_line_is_filled() {
     }
 }
 
-/// BBR over 100 Mbit/s and 100 ms with random loss, beside what Linux 6.18 gets over the same path (the lab, medians of three runs of 20 s):
+/// Acknowledgements for each data segment of a download.
+fn acknowledgements(more: &str) -> f64 {
+    // Room for all that the receiver's window permits: nothing is lost.
+    let text = house(
+        r#"{ rate = "400 Mbit/s", delay = "10 ms", queue = "64 MiB" }"#,
+        "download",
+        more,
+    );
+    let done = netburn_simulate::run(&plan(&text), |_, _| ControlFlow::Continue(())).unwrap();
+    (done.counted.packets - done.counted.data_segments) as f64 / done.counted.data_segments as f64
+}
+
+/// A host that doesn't join segments acknowledges every second one (RFC 9293 §3.8.6.3). One that does acknowledges once for all that it joins:
+/// at 400 Mbit/s 34 segments are sent in each millisecond, and some of them arrive in one aggregate.
+#[test]
+fn without_gro_every_second_segment_is_acknowledged() {
+    let single = acknowledgements("gro = false");
+    assert!((single / 0.5 - 1.0).abs() < 0.02, "{single}");
+    let joined = acknowledgements("gro = true");
+    assert!(joined < 0.25, "{joined}");
+}
+
+/// Drops, marks and retransmissions of an upload through a queue with CoDel.
+fn marks_and_drops(station: &str, server: &str, ap: &str) -> (u64, u64) {
+    let text = format!(
+        "duration = \"10 s\"\nbaseline = \"1 s\"\n[server]\nlink = {{ delay = \"10 ms\" }}\n{server}\n[ap.home]\nqueue = \"fq-codel\"\n{ap}\n\
+         [ap.home.radio.5g]\nstandard = \"802.11n\"\nwidth = \"20 MHz\"\n[station.one]\njoins = \"home.5g\"\nmcs = 1\n\
+         workload = \"download\"\n{station}\n"
+    );
+    let air = |row: &Row| match row {
+        Row::Air(row) => Some((row.marks, row.drops)),
+        _ => None,
+    };
+    let rows = rows(&text);
+    let all = rows.iter().filter_map(air);
+    all.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1))
+}
+
+/// A queue marks what asks for it and drops the rest (RFC 3168, RFC 8289 §4.4): it takes a station that asks, a server that agrees, and a
+/// queue that marks.
+#[test]
+fn ecn_takes_both_ends_and_the_queue() {
+    let (marks, drops) = marks_and_drops("ecn = true", "", "");
+    assert!(marks >= 3 && drops == 0, "{marks} marks, {drops} drops");
+    for (station, server, ap) in [
+        ("", "", ""),
+        ("ecn = true", "ecn = false", ""),
+        ("ecn = true", "", "ecn = false"),
+    ] {
+        let (marks, drops) = marks_and_drops(station, server, ap);
+        let case = format!("{station} {server} {ap}: {marks} marks, {drops} drops");
+        assert!(marks == 0 && drops >= 3, "{case}");
+    }
+}
+
+/// Under random loss BBR keeps its rate where CUBIC does not (see below), whichever end sends: a workload's own congestion control goes before
+/// the server's and the station's.
+#[test]
+fn a_workload_has_its_own_congestion_control() {
+    let link = r#"{ rate = "20 Mbit/s", delay = "50 ms", loss = "1 %", queue = "1 MiB" }"#;
+    for kind in ["download", "upload"] {
+        let both = |of: &str, all: &str| {
+            let workload = format!("[workload.own]\nkind = \"{kind}\"\ncc = \"{of}\"");
+            let text = house(link, "own", &format!("cc = \"{all}\"\n{workload}"));
+            goodput(
+                &rows(&text.replace("[server]", &format!("[server]\ncc = \"{all}\""))),
+                5.0,
+                20.0,
+            )
+        };
+        let (bbr, cubic) = (both("bbr", "cubic"), both("cubic", "bbr"));
+        assert!(bbr > 14.0 && cubic < 5.0, "{kind}: {bbr} by BBR, {cubic} by CUBIC");
+    }
+}
+
+/// BBR over 100 Mbit/s and 100 ms with random loss, beside what Linux 6.18 gets over the same path (the lab, medians
+/// of three runs of 20 s):
 /// it repairs what is lost, and what is lost again, while it goes on sending.
 #[test]
 fn bbr_keeps_its_rate_under_random_loss() {
-    for (loss, kernel) in [("0 %", 91.0), ("1 %", 88.0), ("5 %", 70.0)] {
+    for (loss, kernel) in [("0 %", 91.0), ("1 %", 88.0), ("5 %", 71.0)] {
         let link = format!(r#"{{ rate = "100 Mbit/s", delay = "50 ms", loss = "{loss}", queue = "8 MiB" }}"#);
-        let text = house(&link, "download", "").replace("[server]", "[server]\ncc = \"bbr\"");
-        let got = goodput(&rows(&text), 6.0, 20.0);
+        let mut seeds: Vec<f64> = (1..=5)
+            .map(|seed| {
+                let server = format!("seed = {seed}\n[server]\ncc = \"bbr\"");
+                let text = house(&link, "download", "").replace("[server]", &server);
+                goodput(&rows(&text), 6.0, 20.0)
+            })
+            .collect();
+        seeds.sort_by(f64::total_cmp);
+        let median = seeds[2];
         assert!(
-            (got / kernel - 1.0).abs() < 0.15,
-            "{loss}: {got} Mbit/s, {kernel} by Linux"
+            (median / kernel - 1.0).abs() < 0.15,
+            "{loss}: {seeds:?} Mbit/s, {kernel} by Linux"
         );
     }
 }

@@ -12,10 +12,7 @@ fn header(repeat: u32) -> Header {
             duration: Duration::from_secs(10),
             repeat,
             stations: vec![Station {
-                workloads: vec![StationWorkload {
-                    name: "download".into(),
-                    config: Config::download(),
-                }],
+                workloads: vec![StationWorkload::new("download", Config::download())],
                 ..Station::new("desktop")
             }],
             ..Plan::new("one")

@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 
 fn header() -> Header {
     let station = |name: &str, workload: &str, config: Config| PlanStation {
-        workloads: vec![StationWorkload {
-            name: workload.into(),
-            config,
-        }],
+        workloads: vec![StationWorkload::new(workload, config)],
         ..PlanStation::new(name)
     };
     Header {

@@ -34,10 +34,7 @@ pub fn station(name: &str, workloads: &[(&str, Config)]) -> Station {
     Station {
         workloads: workloads
             .iter()
-            .map(|(name, config)| StationWorkload {
-                name: (*name).into(),
-                config: config.clone(),
-            })
+            .map(|(name, config)| StationWorkload::new(*name, config.clone()))
             .collect(),
         ..Station::new(name)
     }

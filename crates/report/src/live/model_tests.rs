@@ -8,10 +8,7 @@ fn plan() -> Plan {
     let station = |name: &str, uses: &[(&str, Config)]| Station {
         workloads: uses
             .iter()
-            .map(|(name, config)| StationWorkload {
-                name: (*name).into(),
-                config: config.clone(),
-            })
+            .map(|(name, config)| StationWorkload::new(*name, config.clone()))
             .collect(),
         ..Station::new(name)
     };

@@ -56,10 +56,7 @@ mod tests {
 
     fn plan(seconds: u64, stations: usize) -> Plan {
         let station = Station {
-            workloads: vec![StationWorkload {
-                name: "voip".into(),
-                config: Config::voip(),
-            }],
+            workloads: vec![StationWorkload::new("voip", Config::voip())],
             ..Station::new("s")
         };
         Plan {

@@ -34,6 +34,7 @@ pub(super) fn station(
         cx.wrong(stop, message, "make `stop` later than `start`".to_owned());
     }
     station.cc = section.cc.as_ref().map(|at| at.value.clone());
+    station.ecn = section.ecn.as_ref().is_some_and(|at| at.0);
     station.tsq = section.tsq.as_ref().map(|at| at.value);
     station.gso = section.gso.as_ref().is_none_or(|at| at.0);
     station.gro = section.gro.as_ref().is_none_or(|at| at.0);
@@ -72,9 +73,9 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
             continue;
         }
         match own.get(name) {
-            Some(config) => read.push(StationWorkload {
-                name: name.clone(),
-                config,
+            Some((config, cc)) => read.push(StationWorkload {
+                cc,
+                ..StationWorkload::new(name, config)
             }),
             // Defined, but badly: that has been said.
             None if names.workloads.contains(name) => {}

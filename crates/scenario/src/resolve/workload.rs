@@ -3,13 +3,14 @@
 use crate::reading::{At, Context, Named};
 use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
+use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
 /// The workloads that a station can name.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    own: std::collections::BTreeMap<String, Config>,
+    own: std::collections::BTreeMap<String, (Config, Option<CongestionControl>)>,
 }
 
 impl Definitions {
@@ -17,8 +18,9 @@ impl Definitions {
     pub(super) const BUILT_IN: &'static [&'static str] =
         &["browsing", "4kstream", "voip", "download", "upload", "probe"];
 
-    pub(super) fn get(&self, name: &str) -> Option<Config> {
-        self.own.get(name).cloned().or_else(|| built_in(name))
+    pub(super) fn get(&self, name: &str) -> Option<(Config, Option<CongestionControl>)> {
+        let own = self.own.get(name).cloned();
+        own.or_else(|| built_in(name).map(|config| (config, None)))
     }
 }
 
@@ -57,7 +59,8 @@ pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut
             continue;
         }
         if let Some(config) = config(section, cx) {
-            definitions.own.insert(name.value.clone(), config);
+            let cc = section.cc.as_ref().map(|at| at.value.clone());
+            definitions.own.insert(name.value.clone(), (config, cc));
         }
     }
     definitions
@@ -126,6 +129,11 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
         &[Pages, Stream, Calls, Kind::Download, Kind::Upload],
     );
     only(at(&section.outstanding), "outstanding", &[Calls, Probe]);
+    only(
+        at(&section.cc),
+        "cc",
+        &[Pages, Stream, Calls, Kind::Download, Kind::Upload],
+    );
     only(at(&section.player), "player", &[Stream]);
 }
 

@@ -15,7 +15,7 @@ fn unknown_keys_suggest_the_nearest() {
             "1:1: unknown key `durration`; did you mean `duration`?",
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
             "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `selects`, `standard`, `streams`, `signal`, \
-             `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, \
+             `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, `ecn`, \
              `tsq`, `gso`, `gro`, `completion_delay`, `receive_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
         ],
     );

@@ -54,8 +54,10 @@ impl World {
     fn dial(&mut self, user: usize, kept: Option<u32>, request: &Request) -> usize {
         let station = self.users[user].watched.station();
         let serial = self.slots.len() as u32;
+        let own = self.users[user].cc.as_ref();
         let random = |config: &EndpointConfig| EndpointConfig {
             random: u64::from(serial).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            congestion: own.unwrap_or(&config.congestion).clone(),
             ..config.clone()
         };
         let client = random(&self.stations[usize::from(station)]);

@@ -5,7 +5,7 @@ use netburn_record::watched::Watched;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use netburn_tcp::EndpointConfig;
-use netburn_tcp::config::{Gso, Tsq, TsqSettings};
+use netburn_tcp::config::{CongestionControl, Gso, Tsq, TsqSettings};
 use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Config, RequestId, Workload};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub(crate) struct User {
     pub(crate) kept: BTreeMap<u32, usize>,
     /// The slots of requests under way.
     pub(crate) requests: BTreeMap<RequestId, usize>,
+    /// The congestion control of its connections, where it has one of its own.
+    pub(crate) cc: Option<CongestionControl>,
 }
 
 /// The users of a plan, and when the first of them begins.
@@ -25,7 +27,8 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
     let begin = Instant::ZERO - plan.baseline;
     let mut users = Vec::new();
     for (station, number) in plan.stations.iter().zip(0_u16..) {
-        let mut add = |workload: u16, config: Config, start: Instant, end: Instant, settle: Instant| {
+        let mut add = |workload: u16, config: Config, cc: Option<&CongestionControl>, load: [Instant; 3]| {
+            let [start, end, settle] = load;
             // The same numbers as on the other grounds, so that the same things are due at the same instants.
             let index = u64::from(number) << 16 | u64::from(workload);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
@@ -33,15 +36,17 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
                 watched: Watched::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
+                cc: cc.cloned(),
             });
         };
         if !plan.baseline.is_zero() {
-            add(BASELINE, Config::probe(), begin, Instant::ZERO, Instant::ZERO);
+            add(BASELINE, Config::probe(), None, [begin, Instant::ZERO, Instant::ZERO]);
         }
         let start = Instant::ZERO + station.start;
         let end = (Instant::ZERO + station.end(plan.duration)).max(start);
         for (workload, of_station) in station.workloads.iter().zip(0_u16..) {
-            add(of_station, workload.config.clone(), start, end, end + plan.drain);
+            let load = [start, end, end + plan.drain];
+            add(of_station, workload.config.clone(), workload.cc.as_ref(), load);
         }
     }
     (users, begin)
@@ -51,6 +56,7 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
 pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
     EndpointConfig {
         congestion: station.cc.clone().unwrap_or_default(),
+        ecn: station.ecn,
         tsq: tsq(station),
         gso: match station.gso {
             true => Gso::default(),
@@ -78,6 +84,7 @@ fn tsq(station: &Station) -> Tsq {
 pub(crate) fn server_endpoint(plan: &Plan) -> EndpointConfig {
     EndpointConfig {
         congestion: plan.server.cc.clone().unwrap_or_default(),
+        ecn: plan.server.ecn,
         tsq: Tsq::Custom(TsqSettings {
             shift: Some(10),
             cap: Some(ByteSize::from_mib(4)),

@@ -179,10 +179,7 @@ fn workload(holds: Holds) -> StationWorkload {
             },
         ),
     };
-    StationWorkload {
-        name: name.to_owned(),
-        config,
-    }
+    StationWorkload::new(name, config)
 }
 
 /// Foreign text on one line, and not too long.
