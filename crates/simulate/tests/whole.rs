@@ -64,6 +64,33 @@ fn a_clean_line_is_filled() {
     }
 }
 
+/// A page of ten objects of 128 KiB, 91 segments each, at a round trip of 100 ms, after the connections were dialled: windows of 10, 20, 40 and
+/// 80 segments hold an object, so ten connections of HTTP/1.1 take four round trips. One connection of HTTP/2 has 906 segments to carry, more
+/// than windows of 10 to 320 hold (630): seven. With a connection for each object both versions do the same.
+#[test]
+fn a_page_over_one_connection_takes_more_round_trips() {
+    let page = |http: &str, connections: &str| {
+        let workload = format!("[workload.page]\nkind = \"pages\"\nconnections = \"{connections}\"");
+        let text = house(r#"{ rate = "10 Gbit/s", delay = "50 ms" }"#, "page", &workload);
+        let rows = rows(&text.replace("[server]", &format!("[server]\nhttp = \"{http}\"")));
+        let first = operations(&rows, 0)[0];
+        first.latency().unwrap().as_millis_f64()
+    };
+    for (http, connections, round_trips) in [
+        ("1.1", "keep", 5.0),
+        ("1.1", "new", 5.0),
+        ("2", "keep", 8.0),
+        ("2", "new", 5.0),
+    ] {
+        let got = page(http, connections) / 100.0;
+        // The air takes some milliseconds for a page.
+        assert!(
+            (round_trips..round_trips + 0.4).contains(&got),
+            "{http} {connections}: {got}"
+        );
+    }
+}
+
 /// Acknowledgements for each data segment of a download.
 fn acknowledgements(more: &str) -> f64 {
     // Room for all that the receiver's window permits: nothing is lost.

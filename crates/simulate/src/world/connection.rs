@@ -1,8 +1,10 @@
 //! A connection between a station and the server: both endpoints, and the exchange that is on it.
 
-use super::exchange::{Exchange, Stage};
+use super::exchange::{Exchange, Framing, Stage};
+use super::lane::{Key, Lane};
 use super::load::End;
 use netburn_tcp::Endpoint;
+use netburn_units::Instant;
 use std::collections::VecDeque;
 
 /// One connection.
@@ -17,7 +19,12 @@ pub(crate) struct Connection {
     /// The number that the workload knows it by, if it is kept.
     pub(crate) kept: Option<u32>,
     pub(crate) stage: Stage,
-    pub(crate) exchange: Option<Exchange>,
+    /// Those under way, and those that wait for their turn.
+    pub(crate) exchanges: Vec<Exchange>,
+    /// The next one's key.
+    pub(crate) next: Key,
+    /// The server has sent its part of TLS's handshake.
+    pub(crate) greeted: bool,
     /// By [`End::index`].
     pub(crate) ends: [Host; 2],
 }
@@ -26,10 +33,8 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) endpoint: Endpoint,
-    /// What is still to be handed to the endpoint, which had no room.
-    pub(crate) unwritten: u64,
-    /// Handed over or still to be, in all: where the stream will have got to.
-    pub(crate) stream: u64,
+    /// What its application writes.
+    pub(crate) lane: Lane,
     /// In order so far.
     pub(crate) received: u64,
     /// The peer's host has so much.
@@ -41,11 +46,10 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, lane: Lane) -> Self {
         Host {
             endpoint,
-            unwritten: 0,
-            stream: 0,
+            lane,
             received: 0,
             acknowledged: 0,
             weights: VecDeque::new(),
@@ -65,7 +69,32 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Hands TCP what it has room for.
+    pub(crate) fn pump(&mut self, now: Instant) {
+        let endpoint = &mut self.endpoint;
+        self.lane.pump(|bytes| endpoint.write(now, bytes));
+    }
+}
+
 impl Connection {
+    pub(crate) fn exchange(&mut self, key: Key) -> Option<&mut Exchange> {
+        self.exchanges.iter_mut().find(|exchange| exchange.key == key)
+    }
+
+    /// An exchange is over, or given up.
+    pub(crate) fn forget(&mut self, key: Key) -> Option<Exchange> {
+        let place = self.exchanges.iter().position(|exchange| exchange.key == key)?;
+        Some(self.exchanges.remove(place))
+    }
+
+    /// The next request that may be written.
+    pub(crate) fn next_to_ask(&mut self, framing: Framing) -> Option<&mut Exchange> {
+        let asked = self.exchanges.iter().filter(|exchange| exchange.asked).count();
+        let next = self.exchanges.iter_mut().find(|exchange| !exchange.asked);
+        next.filter(|_| self.stage == Stage::Open && asked < framing.most)
+    }
+
     pub(crate) fn host(&mut self, end: End) -> &mut Host {
         &mut self.ends[end.index()]
     }

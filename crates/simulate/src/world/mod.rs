@@ -11,6 +11,7 @@ mod connection;
 mod exchange;
 mod gathering;
 mod gro;
+mod lane;
 mod load;
 mod loads;
 mod observe;
@@ -22,6 +23,7 @@ use crate::error::SimulateError;
 use crate::seen::Seen;
 use completions::Completions;
 use connection::Connection;
+use exchange::Framing;
 use gathering::Gathering;
 use gro::Joined;
 use load::End;
@@ -68,6 +70,7 @@ pub(crate) struct World {
     stations: Vec<EndpointConfig>,
     server: EndpointConfig,
     tls: bool,
+    framing: Framing,
     rows: Vec<Row>,
     observer: Observer,
     counted: Counted,
@@ -119,6 +122,7 @@ impl World {
             stations,
             server: users::server_endpoint(plan),
             tls: plan.server.tls,
+            framing: Framing::new(plan.server.http),
             rows: Vec::new(),
             observer,
             counted: Counted::default(),

@@ -2,7 +2,8 @@
 
 use super::World;
 use super::connection::{Connection, Host};
-use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, SERVER_HELLO, Stage};
+use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, PREFACE, SERVER_HELLO, SERVER_PREFACE, Stage};
+use super::lane::{CONNECTION, Key, Lane};
 use super::load::{End, tid};
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
 use netburn_workload::{Action, Connection as Wanted, Failure, Request, RequestId};
@@ -26,28 +27,22 @@ impl World {
     fn begin(&mut self, user: usize, request: &Request) {
         let kept = match request.connection {
             Wanted::New => None,
+            // HTTP/2: all that a workload keeps shares one connection.
+            Wanted::Kept(_) if self.framing.most > 1 => Some(0),
             Wanted::Kept(number) => Some(number),
         };
         let open = kept.and_then(|number| self.users[user].kept.get(&number).copied());
-        let slot = match open {
-            Some(slot) => slot,
-            None => self.dial(user, kept, request),
-        };
+        let slot = open.unwrap_or_else(|| self.dial(user, kept, request));
         let Some(connection) = &mut self.connections[slot] else {
             return;
         };
-        let (up, down) = (connection.ends[0].stream, connection.ends[1].stream);
-        // The handshake of TLS comes before whatever is asked.
-        let (up, down) = match (connection.stage, self.tls) {
-            (Stage::Dialling, true) => (CLIENT_HELLO + CLIENT_FINISHED, SERVER_HELLO),
-            _ => (up, down),
-        };
+        let key = connection.next;
+        connection.next += 1;
         let content = request.size.as_bytes();
-        connection.exchange = Some(Exchange::new(request.id, request.direction, content, up, down));
+        let exchange = Exchange::new(self.framing, key, request.id, request.direction, content);
+        connection.exchanges.push(exchange);
         self.users[user].requests.insert(request.id, slot);
-        if open.is_some() {
-            self.ask(slot);
-        }
+        self.ask(slot);
     }
 
     /// Opens a connection.
@@ -70,10 +65,18 @@ impl World {
             tid: tid(request.priority),
             kept,
             stage: Stage::Dialling,
-            exchange: None,
+            exchanges: Vec::new(),
+            next: 0,
+            greeted: false,
             ends: [
-                Host::new(Endpoint::connect(&client, self.now).expect(modelled)),
-                Host::new(Endpoint::listen(&server, self.now).expect(modelled)),
+                Host::new(
+                    Endpoint::connect(&client, self.now).expect(modelled),
+                    Lane::new(self.framing.turn(), true),
+                ),
+                Host::new(
+                    Endpoint::listen(&server, self.now).expect(modelled),
+                    Lane::new(self.framing.turn(), false),
+                ),
             ],
         };
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -91,24 +94,25 @@ impl World {
         slot
     }
 
-    /// Sends the request that is on a connection.
+    /// Sends the requests that may go on a connection.
     fn ask(&mut self, slot: usize) {
-        let Some(connection) = &mut self.connections[slot] else {
-            return;
-        };
-        if let Some(exchange) = connection.exchange {
-            self.write(slot, End::Client, exchange.request());
+        let framing = self.framing;
+        while let Some(connection) = &mut self.connections[slot]
+            && let Some(exchange) = connection.next_to_ask(framing)
+        {
+            exchange.asked = true;
+            let (key, bytes) = (exchange.key, exchange.request());
+            self.write(slot, End::Client, key, bytes);
         }
     }
 
     /// The application at one end hands over bytes; what there is no room for waits.
-    fn write(&mut self, slot: usize, end: End, bytes: u64) {
+    fn write(&mut self, slot: usize, end: End, key: Key, bytes: u64) {
         let now = self.now;
         if let Some(connection) = &mut self.connections[slot] {
             let host = connection.host(end);
-            host.stream += bytes;
-            host.unwritten += bytes;
-            host.unwritten -= host.endpoint.write(now, host.unwritten);
+            host.lane.push(key, bytes);
+            host.pump(now);
             self.unrest(slot, end);
         }
     }
@@ -153,7 +157,7 @@ impl World {
         match event {
             Event::Received(bytes) => host.received = bytes,
             Event::Acknowledged(bytes) => host.acknowledged = bytes,
-            Event::Writable => host.unwritten -= host.endpoint.write(now, host.unwritten),
+            Event::Writable => host.pump(now),
             // The other end has nothing more to say: nor has this one.
             Event::Finished => host.endpoint.finish(now),
             Event::Closed | Event::Failed(_) => host.ended = true,
@@ -161,9 +165,10 @@ impl World {
         }
         match (end, event) {
             (End::Client, Event::Connected) => self.connected(slot),
-            (End::Client, Event::Received(_) | Event::Acknowledged(_)) => self.progress(slot),
+            (End::Client, Event::Received(received)) => self.take_answers(slot, received),
+            (End::Client, Event::Acknowledged(acknowledged)) => self.take_acknowledged(slot, acknowledged),
             (End::Client, Event::Failed(_) | Event::Closed) => self.broken(slot),
-            (End::Server, Event::Received(received)) => self.answer(slot, received),
+            (End::Server, Event::Received(received)) => self.take_requests(slot, received),
             _ => {}
         }
     }
@@ -175,7 +180,7 @@ impl World {
         };
         if self.tls {
             connection.stage = Stage::Securing;
-            self.write(slot, End::Client, CLIENT_HELLO);
+            self.write(slot, End::Client, CONNECTION, CLIENT_HELLO);
         } else {
             self.open(slot);
         }
@@ -188,63 +193,91 @@ impl World {
         };
         connection.stage = Stage::Open;
         let user = connection.user;
-        if let Some(exchange) = connection.exchange {
-            let machine = self.users[user].watched.machine_mut();
-            machine.handle_connected(self.now, exchange.id);
-            self.ask(slot);
-            self.take_actions(user);
+        let waiting: Vec<RequestId> = connection.exchanges.iter().map(|exchange| exchange.id).collect();
+        if waiting.is_empty() {
+            return;
         }
+        if self.framing.most > 1 {
+            self.write(slot, End::Client, CONNECTION, PREFACE);
+        }
+        for id in waiting {
+            self.users[user].watched.machine_mut().handle_connected(self.now, id);
+        }
+        self.ask(slot);
+        self.take_actions(user);
     }
 
     /// The server has so much.
-    fn answer(&mut self, slot: usize, received: u64) {
-        let Some(connection) = &mut self.connections[slot] else {
-            return;
-        };
-        if connection.stage == Stage::Securing && received >= CLIENT_HELLO && connection.ends[1].stream == 0 {
-            self.write(slot, End::Server, SERVER_HELLO);
-            return;
-        }
-        if let Some(bytes) = connection
-            .exchange
-            .as_mut()
-            .and_then(|exchange| exchange.handle_up(received))
+    fn take_requests(&mut self, slot: usize, received: u64) {
+        while let Some(connection) = &mut self.connections[slot]
+            && let Some((key, bytes)) = connection.host(End::Client).lane.receive(received)
         {
-            self.write(slot, End::Server, bytes);
+            if key == CONNECTION {
+                if connection.stage == Stage::Securing && received >= CLIENT_HELLO && !connection.greeted {
+                    connection.greeted = true;
+                    self.write(slot, End::Server, CONNECTION, SERVER_HELLO);
+                }
+                continue;
+            }
+            let answer = connection.exchange(key).and_then(|exchange| exchange.handle_up(bytes));
+            let Some(bytes) = answer else { continue };
+            if key == 0 && self.framing.most > 1 {
+                self.write(slot, End::Server, CONNECTION, SERVER_PREFACE);
+            }
+            self.write(slot, End::Server, key, bytes);
         }
     }
 
-    /// More has come to the station, or left it.
-    fn progress(&mut self, slot: usize) {
+    /// The station has so much.
+    fn take_answers(&mut self, slot: usize, received: u64) {
+        while let Some(connection) = &mut self.connections[slot]
+            && let Some((key, bytes)) = connection.host(End::Server).lane.receive(received)
+        {
+            if let Some(exchange) = connection.exchange(key) {
+                exchange.handle_down(bytes);
+                self.progress(slot, key);
+            } else if connection.stage == Stage::Securing && received >= SERVER_HELLO {
+                self.write(slot, End::Client, CONNECTION, CLIENT_FINISHED);
+                self.open(slot);
+            }
+        }
+    }
+
+    /// So much has left the station for good.
+    fn take_acknowledged(&mut self, slot: usize, acknowledged: u64) {
+        while let Some(connection) = &mut self.connections[slot]
+            && let Some((key, bytes)) = connection.host(End::Client).lane.acknowledge(acknowledged)
+        {
+            if let Some(exchange) = connection.exchange(key) {
+                exchange.handle_acknowledged(bytes);
+                self.progress(slot, key);
+            }
+        }
+    }
+
+    /// More of an exchange has come to the station, or left it.
+    fn progress(&mut self, slot: usize, key: Key) {
         let Some(connection) = &mut self.connections[slot] else {
             return;
         };
-        let (received, acknowledged) = (connection.ends[0].received, connection.ends[0].acknowledged);
-        if connection.stage == Stage::Securing {
-            if received >= SERVER_HELLO {
-                self.write(slot, End::Client, CLIENT_FINISHED);
-                self.open(slot);
-            }
-            return;
-        }
         let user = connection.user;
-        let Some(exchange) = &mut connection.exchange else {
+        let Some(exchange) = connection.exchange(key) else {
             return;
         };
         let (id, direction) = (exchange.id, exchange.direction);
-        let moved = exchange.moved(received, acknowledged);
-        let finished = exchange.is_finished(received);
+        let (moved, finished) = (exchange.moved(), exchange.is_finished());
         if moved > 0 {
             let watched = &mut self.users[user].watched;
             watched.handle_bytes(self.now, id, direction, moved, &mut self.rows);
         }
         if finished {
-            connection.exchange = None;
+            connection.forget(key);
             if connection.kept.is_none() {
                 connection.host(End::Client).endpoint.finish(self.now);
                 self.unrest(slot, End::Client);
             }
             self.users[user].requests.remove(&id);
+            self.ask(slot);
             self.users[user].watched.machine_mut().handle_finished(self.now, id);
         }
         if moved > 0 || finished {
@@ -263,19 +296,21 @@ impl World {
             Stage::Securing | Stage::Open => Failure::Connection,
         };
         let kept = connection.kept;
-        let under_way = connection.exchange.take();
+        let under_way = std::mem::take(&mut connection.exchanges);
         if let Some(number) = kept.filter(|number| self.users[user].kept.get(number) == Some(&slot)) {
             self.users[user].kept.remove(&number);
         }
-        if let Some(exchange) = under_way {
+        for exchange in &under_way {
             self.users[user].requests.remove(&exchange.id);
             let machine = self.users[user].watched.machine_mut();
             machine.handle_failed(self.now, exchange.id, why);
+        }
+        if !under_way.is_empty() {
             self.take_actions(user);
         }
     }
 
-    /// A workload gives a request up: its connection is closed.
+    /// A workload gives a request up: its connection is closed, but for one that others share (RST_STREAM, RFC 9113 section 6.4).
     fn cancel(&mut self, user: usize, id: RequestId) {
         let Some(slot) = self.users[user].requests.remove(&id) else {
             return;
@@ -283,7 +318,18 @@ impl World {
         let Some(connection) = &mut self.connections[slot] else {
             return;
         };
-        connection.exchange = None;
+        let exchange = connection.exchanges.iter().find(|exchange| exchange.id == id);
+        let key = exchange.map(|exchange| exchange.key);
+        if let Some(key) = key {
+            connection.forget(key);
+            for end in End::BOTH {
+                connection.host(end).lane.forget(key);
+            }
+        }
+        if self.framing.most > 1 && connection.kept.is_some() && connection.stage == Stage::Open {
+            self.ask(slot);
+            return;
+        }
         if let Some(number) = connection.kept {
             self.users[user].kept.remove(&number);
         }
