@@ -9,7 +9,7 @@ use netburn_medium::edca::EdcaParameters;
 use netburn_medium::fuzz;
 use netburn_medium::packet::{DropReason, NodeId};
 use netburn_medium::phy::{Modulation, dsss::Rate};
-use netburn_medium::rate::RateChoice;
+use netburn_medium::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
 use util::{Cell, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
@@ -141,6 +141,45 @@ fn others_take_their_share() {
                 assert!((left - (1.0 - busy)).abs() < 0.025, "{stations}: {left} beside {busy}");
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A lone station that always sends never gets more than 5 % less for other networks taking less, nor for having no others beside it,
+    /// whatever its signal and however it chooses its rate.
+    #[test]
+    fn less_competition_is_never_worse(
+        mcs in 2_u8..8,
+        streams in 1_u8..3,
+        aggregates in any::<bool>(),
+        rate in prop::sample::select(vec![RateChoice::Ideal, RateChoice::Minstrel(MinstrelParameters::default())]),
+        snr_db in 5.0_f64..40.0,
+        busy in (0.05_f64..0.4, 0.1_f64..0.5),
+        others in 1_usize..4,
+        seed in any::<u64>(),
+    ) {
+        let goodput = |stations: usize, busy: f64| {
+            let mut air = Uplink {
+                stations,
+                vector: ht20(mcs, streams, Guard::Ns400),
+                limits: if aggregates { ampdu(Duration::from_millis(4)) } else { Limits::NONE },
+                rate,
+                snr_db: Some(snr_db),
+                seed,
+                channel: ChannelConfig { busy, ..ChannelConfig::ofdm() },
+                ..Uplink::default()
+            }
+            .open();
+            saturate(&mut air, stations, Instant::ZERO, Instant::from_secs(2));
+            saturate(&mut air, stations, Instant::from_secs(2), Instant::from_secs(12))[1] as f64
+        };
+        let (free, some, most) = (goodput(1, 0.0), goodput(1, busy.0), goodput(1, busy.0 + busy.1));
+        prop_assert!(free >= 0.95 * some, "{free} alone, {some} beside {}", busy.0);
+        prop_assert!(some >= 0.95 * most, "{some} beside {}, {most} beside {} more", busy.0, busy.1);
+        let shared = goodput(1 + others, 0.0);
+        prop_assert!(free >= 0.95 * shared, "{free} alone, {shared} beside {others}");
     }
 }
 
