@@ -160,31 +160,7 @@ impl Plan {
         if self.stations.iter().all(|station| station.workloads.is_empty()) {
             notes.push("no station has a workload: nothing will move".to_owned());
         }
-        if ground.models_air() {
-            return notes;
-        }
-        let air = self
-            .stations
-            .iter()
-            .any(|s| s.link.is_some() || s.air != crate::plan::StationAir::default());
-        if !self.aps.is_empty() || !self.networks.is_empty() || air {
-            notes.push(match ground {
-                Ground::Local => {
-                    "access points and links are not modelled on local: nothing of Wi-Fi is measured".to_owned()
-                }
-                _ => "access points and links are taken as notes: the air is the real one".to_owned(),
-            });
-        }
-        if self.stations.iter().any(|s| s.tsq.is_some()) {
-            notes.push("`tsq` is left to the systems' own".to_owned());
-        }
-        let link = self.server.link;
-        if !link.delay.is_zero() || link.loss.as_ppb() > 0 || link.queue.is_some() {
-            notes.push(format!("of `server.link` only the rate counts on {ground}"));
-        }
-        if !self.changes.is_empty() {
-            notes.push(format!("nothing changes by `[[at]]` on {ground}"));
-        }
+        notes.extend(self.ineffective_on(ground).iter().map(ToString::to_string));
         notes
     }
 

@@ -19,6 +19,7 @@
 mod change;
 mod describe;
 mod document;
+pub mod effect;
 mod estimate;
 #[doc(hidden)]
 pub mod fuzz;

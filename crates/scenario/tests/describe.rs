@@ -26,7 +26,7 @@ fn four_uses_on_local() {
       download: objects of 1 GiB one after another; no goal
 
     moves 221 MB to 8.1 GB
-    note: access points and links are not modelled on local: nothing of Wi-Fi is measured
+    note: `ap.*`, `station.*.joins`, `station.*.signal` have no effect: nothing of Wi-Fi is measured on local
     ");
 }
 

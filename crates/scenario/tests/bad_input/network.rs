@@ -41,7 +41,7 @@ fn on_the_air_or_on_a_wire_and_not_both() {
     assert!(
         notes
             .iter()
-            .any(|note| note.contains("links are not modelled on local")),
+            .any(|note| note.contains("nothing of Wi-Fi is measured on local")),
         "{notes:?}"
     );
 }

@@ -1,0 +1,266 @@
+//! Keys that a plan sets and that have no effect where it runs.
+//!
+//! A plan has every default filled in, so a key counts as set when its value is not the default.
+
+use crate::ground::Ground;
+use crate::plan::{Ap, ApSetting, Plan, Setting, Station, StationAir};
+use netburn_medium::config::{HardwareQueue, Limit, Quality, QueueKind, RateControl, Selects};
+use netburn_units::Duration;
+use netburn_workload::Kind;
+use std::fmt;
+
+/// Keys without effect, for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ineffective {
+    /// The keys, as paths into the scenario file; `*` stands for every name.
+    pub keys: Vec<String>,
+    /// Why they have none.
+    pub reason: Reason,
+}
+
+/// Why a key has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The air is real there.
+    RealAir,
+    /// Nothing of Wi-Fi takes part there.
+    NoAir,
+    /// Hosts are real there, and this is a property of modelled ones.
+    RealHosts,
+    /// The operating systems' own settings hold there.
+    SystemSettings,
+    /// The way to the server is real there, but for its rate.
+    RealPath,
+    /// Nothing can be changed there while it runs.
+    NoChanges,
+    /// It chooses among the agents of a fleet.
+    FleetOnly,
+    /// It is of what a station sends, and this one only receives.
+    OnlyReceives,
+    /// The queue never marks packets.
+    NeverMarks,
+    /// The queue has no CoDel for each station.
+    NoStationCodel,
+    /// The queue does not schedule by airtime.
+    NotByAirtime,
+    /// Airtime queue limits alone bound what each station has ahead, and they are the same for all (as in Linux).
+    LimitedAlike,
+    /// Nothing limits what the access point forwards.
+    ForwardsAll,
+}
+
+impl fmt::Display for Ineffective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, key) in self.keys.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}`{key}`")?;
+        }
+        let verb = if self.keys.len() == 1 { "has" } else { "have" };
+        write!(f, " {verb} no effect: {}", self.reason.text())
+    }
+}
+
+impl Reason {
+    const fn text(self) -> &'static str {
+        match self {
+            Reason::RealAir => "the air is the real one",
+            Reason::NoAir => "nothing of Wi-Fi is measured on local",
+            Reason::RealHosts => "the hosts are real, and it is modelled on simulate only",
+            Reason::SystemSettings => "the operating systems' own settings hold",
+            Reason::RealPath => "the path to the server is the real one, and only its rate can be bounded",
+            Reason::NoChanges => "only simulate and lab change keys while they run",
+            Reason::FleetOnly => "it chooses an agent of a fleet",
+            Reason::OnlyReceives => {
+                "the station only receives; what it is sent follows `server.cc` or the `cc` of its workload"
+            }
+            Reason::NeverMarks => "this queue never marks packets; `fq-codel`, `fq-mac` and `airtime` do",
+            Reason::NoStationCodel => "this queue has no CoDel for each station; `fq-mac` and `airtime` have",
+            Reason::NotByAirtime => "its access point does not schedule by airtime (`queue = \"airtime\"`)",
+            Reason::LimitedAlike => {
+                "with `hardware_queue = \"unlimited\"` the airtime queue limits decide, which are the same for all stations"
+            }
+            Reason::ForwardsAll => "without `forwarding` nothing waits",
+        }
+    }
+}
+
+/// A key of a station's place on the air or its wire, and whether it is set.
+struct AirKey {
+    name: &'static str,
+    set: fn(&Station) -> bool,
+}
+
+const AIR_KEYS: [AirKey; 15] = {
+    const fn key(name: &'static str, set: fn(&Station) -> bool) -> AirKey {
+        AirKey { name, set }
+    }
+    [
+        key("joins", |station| station.air.joins.is_some()),
+        key("link", |station| station.link.is_some()),
+        key("selects", |station| station.air.selects != Selects::default()),
+        key("standard", |station| station.air.standard.is_some()),
+        key("streams", |station| {
+            station.air.streams != StationAir::default().streams
+        }),
+        key("signal", |station| {
+            matches!(station.air.quality, Some(Quality::Signal(_)))
+        }),
+        key("distance", |station| {
+            matches!(station.air.quality, Some(Quality::Distance(_)))
+        }),
+        key("mcs", |station| matches!(station.air.quality, Some(Quality::Mcs(_)))),
+        key("signal_up", |station| station.air.signal_up.is_some()),
+        key("hidden_from", |station| !station.air.hidden_from.is_empty()),
+        key("rate_control", |station| {
+            let fixed = matches!(station.air.quality, Some(Quality::Mcs(_)));
+            !fixed && station.air.rate_control != RateControl::default()
+        }),
+        key("limit", |station| station.air.limit != Limit::default()),
+        key("queue", |station| station.air.queue != StationAir::default().queue),
+        key("hardware_queue", |station| {
+            station.air.hardware_queue != HardwareQueue::default()
+        }),
+        key("weight", |station| station.air.weight != StationAir::default().weight),
+    ]
+};
+
+/// Collects keys by reason, in the order of first mention.
+#[derive(Default)]
+struct Found(Vec<Ineffective>);
+
+impl Found {
+    fn add(&mut self, set: bool, reason: Reason, key: impl FnOnce() -> String) {
+        if !set {
+            return;
+        }
+        let key = key();
+        match self.0.iter_mut().find(|known| known.reason == reason) {
+            Some(known) => known.keys.push(key),
+            None => self.0.push(Ineffective {
+                keys: vec![key],
+                reason,
+            }),
+        }
+    }
+}
+
+impl Plan {
+    /// The keys that the plan sets and that have no effect on `ground`.
+    #[must_use]
+    pub fn ineffective_on(&self, ground: Ground) -> Vec<Ineffective> {
+        let mut found = Found::default();
+        if ground.models_air() {
+            self.without_effect_on_air(ground, &mut found);
+        } else {
+            let reason = if ground == Ground::Local {
+                Reason::NoAir
+            } else {
+                Reason::RealAir
+            };
+            found.add(!self.aps.is_empty(), reason, || "ap.*".to_owned());
+            found.add(!self.networks.is_empty(), reason, || "network.*".to_owned());
+            for key in AIR_KEYS {
+                let set = |station: &Station| (key.set)(station);
+                found.add(self.stations.iter().any(set), reason, || {
+                    format!("station.*.{}", key.name)
+                });
+            }
+            let link = self.server.link;
+            for (key, set) in [
+                ("delay", !link.delay.is_zero()),
+                ("loss", link.loss.as_ppb() > 0),
+                ("queue", link.queue.is_some()),
+            ] {
+                found.add(set, Reason::RealPath, || format!("server.link.{key}"));
+            }
+            found.add(!self.server.ecn, Reason::SystemSettings, || "server.ecn".to_owned());
+            found.add(!self.changes.is_empty(), Reason::NoChanges, || "at".to_owned());
+        }
+        for station in &self.stations {
+            station.without_effect(ground, &mut found);
+        }
+        found.0
+    }
+
+    fn without_effect_on_air(&self, ground: Ground, found: &mut Found) {
+        for ap in &self.aps {
+            let gathers = ap.receive_delay != Duration::ZERO && ground != Ground::Simulate;
+            found.add(gathers, Reason::RealHosts, || format!("ap.{}.receive_delay", ap.name));
+            let kinds: Vec<QueueKind> = self.queues_of(ap).collect();
+            let key = |key: &str| format!("ap.{}.{key}", ap.name);
+            let any = |wanted: &[QueueKind]| kinds.iter().any(|kind| wanted.contains(kind));
+            let per_station = [QueueKind::FqMac, QueueKind::Airtime];
+            let marks = any(&[QueueKind::FqCodel, QueueKind::FqMac, QueueKind::Airtime]);
+            found.add(!ap.ecn && !marks, Reason::NeverMarks, || key("ecn"));
+            found.add(ap.slow_stations && !any(&per_station), Reason::NoStationCodel, || {
+                key("slow_stations")
+            });
+            let airtime = any(&[QueueKind::Airtime]);
+            found.add(ap.aql.is_some() && !airtime, Reason::NotByAirtime, || key("aql"));
+            let waits = ap.forwarding.is_some();
+            found.add(ap.forwarding_queue.is_some() && !waits, Reason::ForwardsAll, || {
+                key("forwarding_queue")
+            });
+        }
+        for station in &self.stations {
+            let aps = self.aps_of(station);
+            let weighted = station.air.weight != StationAir::default().weight && !aps.is_empty();
+            let by_airtime = |ap: &&Ap| self.queues_of(ap).any(|kind| kind == QueueKind::Airtime);
+            let alike = |ap: &&Ap| ap.aql.is_some() && ap.hardware_queue == HardwareQueue::Unlimited;
+            let key = || format!("station.{}.weight", station.name);
+            if !aps.iter().any(by_airtime) {
+                found.add(weighted, Reason::NotByAirtime, key);
+            } else if aps.iter().all(alike) {
+                found.add(weighted, Reason::LimitedAlike, key);
+            }
+        }
+    }
+
+    /// The queues that an access point has in the course of the plan.
+    fn queues_of<'p>(&'p self, ap: &'p Ap) -> impl Iterator<Item = QueueKind> + 'p {
+        let changes = self.changes.iter().flat_map(|change| &change.settings);
+        let later = changes.filter_map(|setting| match setting {
+            Setting::Ap(name, ApSetting::Queue(kind)) if *name == ap.name => Some(*kind),
+            _ => None,
+        });
+        std::iter::once(ap.queue).chain(later)
+    }
+
+    /// The access points that a station may use.
+    fn aps_of(&self, station: &Station) -> Vec<&Ap> {
+        let joins = station.air.joins.as_ref();
+        let radios = joins.map(|joins| self.radios_of(joins)).unwrap_or_default();
+        let of_station = |ap: &&Ap| radios.iter().any(|radio| radio.ap == ap.name);
+        self.aps.iter().filter(of_station).collect()
+    }
+}
+
+impl Station {
+    fn without_effect(&self, ground: Ground, found: &mut Found) {
+        let key = |key: &str| format!("station.{}.{key}", self.name);
+        let sends = |kind| kind == Kind::Upload;
+        let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|of| sends(of.config.kind));
+        found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
+        if ground != Ground::Fleet {
+            found.add(self.agent.is_some(), Reason::FleetOnly, || key("agent"));
+            found.add(self.label.is_some(), Reason::FleetOnly, || key("label"));
+        }
+        if ground == Ground::Simulate {
+            return;
+        }
+        // The lab lets a station have less ahead of the air where it has no GSO.
+        found.add(!self.gso && ground != Ground::Lab, Reason::RealHosts, || key("gso"));
+        found.add(!self.gro, Reason::RealHosts, || key("gro"));
+        let delays = [
+            ("completion_delay", self.completion_delay),
+            ("receive_delay", self.receive_delay),
+        ];
+        for (name, delay) in delays {
+            found.add(delay != Duration::ZERO, Reason::RealHosts, || key(name));
+        }
+        if ground != Ground::Lab {
+            found.add(self.tsq.is_some(), Reason::SystemSettings, || key("tsq"));
+            found.add(self.ecn, Reason::SystemSettings, || key("ecn"));
+        }
+    }
+}

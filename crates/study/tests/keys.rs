@@ -1,0 +1,374 @@
+//! Every key of the scenario file acts: each is run at two values in a scenario in which it must matter, and a metric moves the way that theory
+//! says (`keys.toml`). A key without an entry fails the test.
+
+use netburn_record::Row;
+use netburn_scenario::effect::Reason;
+use netburn_scenario::{Document, Ground};
+use netburn_study::experiment::{Formula, Grid};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// What `keys.toml` holds.
+#[derive(Deserialize)]
+struct Table {
+    base: BTreeMap<String, Base>,
+    acts: Vec<Acts>,
+}
+
+#[derive(Deserialize)]
+struct Base {
+    text: String,
+}
+
+/// A key, as section and name in the JSON Schema, and how it shows that it acts on simulate.
+#[derive(Deserialize)]
+struct Acts {
+    key: String,
+    base: String,
+    from: Vec<String>,
+    to: Vec<String>,
+    metric: String,
+    moves: Moves,
+}
+
+/// Which way a metric moves from the first value to the second, by more than 2 %.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Moves {
+    Up,
+    Down,
+}
+
+fn table() -> Table {
+    toml::from_str(include_str!("keys.toml")).unwrap()
+}
+
+impl Table {
+    fn text(&self, base: &str) -> &str {
+        &self.base[base].text
+    }
+}
+
+/// Keys that don't change what a run measures, and why.
+const EXEMPT: &[(&str, &str)] = &[
+    ("Scenario.schema", "names the form of the file"),
+    ("Scenario.name", "a name"),
+    ("Scenario.title", "a text"),
+    ("Scenario.question", "a text"),
+    ("Scenario.assumptions", "texts"),
+    ("Scenario.seed", "what chance comes from; tested below"),
+    ("Scenario.repeat", "how many runs there are; tested with the command"),
+    ("Scenario.baseline", "how long idle latency is measured; tested below"),
+    ("Scenario.server", "a section"),
+    ("Scenario.network", "sections"),
+    ("Scenario.ap", "sections"),
+    ("Scenario.station", "sections"),
+    ("Scenario.workload", "sections"),
+    ("Scenario.at", "sections"),
+    ("ServerSection.link", "a section"),
+    ("ApSection.radio", "sections"),
+    ("ApSection.wan", "a section"),
+    ("NetworkSection.steering", "reserved"),
+    ("NetworkSection.k", "reserved"),
+    ("NetworkSection.v", "reserved"),
+    ("NetworkSection.r", "reserved"),
+    ("NetworkSection.backhaul", "reserved"),
+    ("StationSection.agent", "has a note on simulate"),
+    ("StationSection.label", "has a note on simulate"),
+];
+
+/// A metric of `base` with some keys set. What begins with `+` is put behind the text.
+fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
+    let mut grid = Grid::of(base);
+    for change in set {
+        let change = change.as_ref();
+        match change.strip_prefix('+') {
+            Some(lines) => grid.scenario = format!("{}\n{lines}\n", grid.scenario),
+            None => {
+                let (key, value) = change.split_once('=').unwrap();
+                grid.set.push((key.to_owned(), value.to_owned()));
+            }
+        }
+    }
+    if metric == "air.drops" {
+        return drops(&grid) as f64;
+    }
+    let runs = grid.run(1).unwrap_or_else(|error| panic!("{:?}: {error}", grid.set));
+    Formula::parse(metric).unwrap().of(&runs, &[])
+}
+
+/// Packets that the queues of a run dropped.
+fn drops(grid: &Grid) -> u64 {
+    let plan = &grid.runs().unwrap()[0].plan;
+    let mut drops = 0;
+    let done = netburn_simulate::run(plan, |_, rows| {
+        drops += rows
+            .iter()
+            .map(|row| if let Row::Air(row) = row { row.drops } else { 0 })
+            .sum::<u64>();
+        ControlFlow::Continue(())
+    });
+    done.unwrap();
+    drops
+}
+
+#[test]
+fn every_key_acts() {
+    let (table, mut faults) = (table(), Vec::new());
+    for act in &table.acts {
+        let measure = |set: &[String]| measure(table.text(&act.base), set, &act.metric);
+        let (from, to) = (measure(&act.from), measure(&act.to));
+        let moved = match act.moves {
+            Moves::Down => to < 0.98 * from,
+            Moves::Up => to > 1.02 * from,
+        };
+        if !moved {
+            faults.push(format!(
+                "{}: {} is {from} with {:?} and {to} with {:?}",
+                act.key, act.metric, act.from, act.to
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Every key of the schema has an entry, and no entry is of a key that there isn't.
+#[test]
+fn every_key_has_an_entry() {
+    let schema = netburn_scenario::json_schema();
+    let keys = |section: &str, of: &serde_json::Value| -> Vec<String> {
+        let properties = of["properties"].as_object();
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| format!("{section}.{key}"))
+            .collect()
+    };
+    let mut known: BTreeSet<String> = keys("Scenario", &schema).into_iter().collect();
+    for (section, of) in schema["$defs"].as_object().unwrap() {
+        known.extend(keys(section, of));
+    }
+    let table = table();
+    let acts = table.acts.iter().map(|act| act.key.as_str());
+    let exempt = EXEMPT.iter().map(|(key, _)| *key);
+    let listed: BTreeSet<String> = acts.chain(exempt).map(str::to_owned).collect();
+    assert_eq!(
+        known.difference(&listed).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "without an entry"
+    );
+    assert_eq!(
+        listed.difference(&known).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "no key"
+    );
+}
+
+#[test]
+fn the_baseline_is_measured() {
+    let idle = |baseline: &str| measure(table().text("wire"), &[baseline], "station.s.idle_ms");
+    assert!(idle("baseline=0.5s") > 20.0);
+    assert!(idle("baseline=0s").is_nan());
+}
+
+/// Keys that can't act somewhere have a note there that names them, and none where they act.
+#[test]
+fn what_cannot_act_has_a_note() {
+    use Ground::{Fleet, Lab, Local, Simulate};
+    let table = table();
+    let cases: &[(&str, &str, &str, &[Ground], Reason)] = &[
+        (
+            "up",
+            "station.s.gro=false",
+            "station.s.gro",
+            &[Lab, Local, Fleet],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
+            "station.s.gso=false",
+            "station.s.gso",
+            &[Local, Fleet],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
+            "station.s.completion_delay=1ms",
+            "station.s.completion_delay",
+            &[Lab, Local, Fleet],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
+            "station.s.receive_delay=1ms",
+            "station.s.receive_delay",
+            &[Lab, Local, Fleet],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
+            "ap.x.receive_delay=1ms",
+            "ap.x.receive_delay",
+            &[Lab],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
+            "station.s.tsq=2013",
+            "station.s.tsq",
+            &[Local, Fleet],
+            Reason::SystemSettings,
+        ),
+        (
+            "up",
+            "station.s.ecn=true",
+            "station.s.ecn",
+            &[Local, Fleet],
+            Reason::SystemSettings,
+        ),
+        (
+            "up",
+            "server.ecn=false",
+            "server.ecn",
+            &[Local, Fleet],
+            Reason::SystemSettings,
+        ),
+        (
+            "up",
+            "station.s.label=x",
+            "station.s.label",
+            &[Simulate, Lab, Local],
+            Reason::FleetOnly,
+        ),
+        (
+            "up",
+            "station.s.agent=x",
+            "station.s.agent",
+            &[Simulate, Lab, Local],
+            Reason::FleetOnly,
+        ),
+        (
+            "air",
+            "station.s.cc=bbr",
+            "station.s.cc",
+            &[Simulate, Lab, Local, Fleet],
+            Reason::OnlyReceives,
+        ),
+        (
+            "air",
+            "ap.x.ecn=false",
+            "ap.x.ecn",
+            &[Simulate, Lab],
+            Reason::NeverMarks,
+        ),
+        (
+            "air",
+            "ap.x.slow_stations=true",
+            "ap.x.slow_stations",
+            &[Simulate, Lab],
+            Reason::NoStationCodel,
+        ),
+        (
+            "air",
+            "ap.x.aql=true",
+            "ap.x.aql",
+            &[Simulate, Lab],
+            Reason::NotByAirtime,
+        ),
+        (
+            "air",
+            "station.s.weight=512",
+            "station.s.weight",
+            &[Simulate, Lab],
+            Reason::NotByAirtime,
+        ),
+        (
+            "air",
+            "ap.x.forwarding_queue=64 kB",
+            "ap.x.forwarding_queue",
+            &[Simulate, Lab],
+            Reason::ForwardsAll,
+        ),
+        (
+            "wire",
+            "server.link.delay=10ms",
+            "server.link.delay",
+            &[Local, Fleet],
+            Reason::RealPath,
+        ),
+        (
+            "air",
+            "station.s.signal=-50 dBm",
+            "station.*.signal",
+            &[Local],
+            Reason::NoAir,
+        ),
+        (
+            "air",
+            "station.s.signal=-50 dBm",
+            "station.*.signal",
+            &[Fleet],
+            Reason::RealAir,
+        ),
+    ];
+    for (base, set, key, grounds, reason) in cases {
+        let mut document = Document::from_toml("keys.toml", table.text(base)).unwrap();
+        let (path, value) = set.split_once('=').unwrap();
+        document.set(path, value).unwrap();
+        for ground in Ground::ALL {
+            let plan = document.resolve_for(ground).unwrap().0;
+            let found = plan.ineffective_on(ground);
+            let named = found
+                .iter()
+                .any(|of| of.reason == *reason && of.keys.iter().any(|known| known == key));
+            assert_eq!(named, grounds.contains(&ground), "{key} on {ground}: {found:?}");
+            for of in &found {
+                assert!(
+                    document.resolve_for(ground).unwrap().1.contains(&of.to_string()),
+                    "{of} is printed"
+                );
+            }
+        }
+    }
+}
+
+/// With airtime queue limits alone a weight changes nothing, as in Linux, and a note says so.
+#[test]
+fn limits_alone_are_the_same_for_all() {
+    let airtime = "ap.x.queue=airtime";
+    let set = [
+        airtime,
+        "ap.x.aql=true",
+        "ap.x.hardware_queue=unlimited",
+        "station.t.mcs=7",
+        "station.s.weight=1024",
+    ];
+    let share = measure(table().text("pair"), &set, "station.s.airtime_share");
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+    let mut document = Document::from_toml("keys.toml", table().text("pair")).unwrap();
+    for change in set {
+        let (path, value) = change.split_once('=').unwrap();
+        document.set(path, value).unwrap();
+    }
+    let found = document
+        .resolve_for(Ground::Simulate)
+        .unwrap()
+        .0
+        .ineffective_on(Ground::Simulate);
+    assert_eq!(found[0].reason, Reason::LimitedAlike);
+    assert_eq!(found[0].keys, ["station.s.weight"]);
+}
+
+/// The same seed gives the same, another one something else.
+#[test]
+fn the_seed_decides_chance() {
+    let rate = |seed: u64| {
+        let mut grid = Grid::of(table().text("pair"));
+        grid.seeds = (seed, 1);
+        let runs = grid.run(1).unwrap();
+        Formula::parse("totals.throughput_mbps").unwrap().of(&runs, &[])
+    };
+    assert_eq!(rate(1).to_bits(), rate(1).to_bits());
+    assert_ne!(rate(1).to_bits(), rate(2).to_bits());
+}
