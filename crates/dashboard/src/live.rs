@@ -245,8 +245,8 @@ impl Live {
             }
             whose = Some(station.name.clone());
         }
-        // These two are documents for the record.
-        if matches!(row.kind, EventKind::Health | EventKind::Clock) {
+        // These are documents for the record.
+        if matches!(row.kind, EventKind::Health | EventKind::Clock | EventKind::Lab) {
             return;
         }
         self.events.push_back(Event {

@@ -135,6 +135,7 @@ impl Serving {
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
         let handle = server.handle();
+        handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
             // Told, or nobody left to tell.

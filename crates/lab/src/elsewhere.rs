@@ -2,14 +2,13 @@
 
 use crate::error::LabError;
 use crate::hold::Hold;
-use crate::lateness::LabHealth;
 use crate::observe::StationLook;
 use crate::options::{DeviceKind, Options};
 use crate::program::{Ended, Program};
 use crate::switch::Counted;
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
-use netburn_record::Row;
+use netburn_record::{LabHealth, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;

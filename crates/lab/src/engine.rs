@@ -11,17 +11,16 @@ use crate::capture::Captures;
 use crate::device::Device;
 use crate::error::LabError;
 use crate::hold::Hold;
-use crate::lateness::LabHealth;
 use crate::switch::{Counted, Switch, Tapped};
 use netburn_linux::Monotonic;
 use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
 use netburn_medium::air::Transmission;
 use netburn_network::Endpoint;
-use netburn_record::{EventKind, EventRow, Row};
+use netburn_record::{EventKind, EventRow, LabHealth, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -76,6 +75,18 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
+    /// The thread stood still for so long until now: for the record.
+    fn stood_still(&mut self, now: Instant, late: Duration) {
+        self.rows.push(Row::Event(EventRow {
+            station: None,
+            workload: None,
+            at: now - late,
+            length: late.as_nanos(),
+            kind: EventKind::Warning,
+            text: "the lab stood still: no packet was carried".to_owned(),
+        }));
+    }
+
     /// An end's device is gone: for whoever watches, and for the record.
     fn lose(&mut self, end: Endpoint, at: Instant, error: &io::Error) {
         let text =
@@ -105,7 +116,7 @@ pub(crate) struct Engine {
     orders: Sender<Order>,
     wake: UnixStream,
     shown: Arc<Mutex<Shown>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -131,7 +142,7 @@ impl Engine {
             orders,
             wake,
             shown,
-            thread: Some(thread.map_err(LabError::Carry)?),
+            thread: Mutex::new(Some(thread.map_err(LabError::Carry)?)),
             writer: Mutex::new(None),
         })
     }
@@ -168,13 +179,15 @@ impl Engine {
         lock(&self.shown)
     }
 
-    /// Carries nothing more, and has the captures whole.
+    /// Carries nothing more; what is shown is complete afterwards, and captures are whole.
     pub(crate) fn stop(&self) {
         self.order(Order::Stop);
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // It ends with the thread that tells it.
-        if let Some(writer) = writer {
-            let _ = writer.join();
+        // The writer ends with the thread that tells it.
+        for thread in [&self.thread, &self.writer] {
+            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(thread) = thread {
+                let _ = thread.join();
+            }
         }
     }
 }
@@ -186,8 +199,5 @@ fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.stop();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

@@ -7,7 +7,6 @@ use crate::error::LabError;
 use crate::helper::{Ends, Helper};
 use crate::hold::Hold;
 use crate::init::message::{Request, RunWanted};
-use crate::lateness::LabHealth;
 use crate::nodes::Nodes;
 use crate::observe::StationLook;
 use crate::options::{DeviceKind, Options};
@@ -15,7 +14,7 @@ use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
-use netburn_record::Row;
+use netburn_record::{LabHealth, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
@@ -262,7 +261,7 @@ impl Lab {
         self.engine.shown().counted.clone()
     }
 
-    /// What is to be said of its own work, up to the last second.
+    /// The report on its own work, up to the last second; up to its end once it has [stopped](Self::stop).
     #[must_use]
     pub fn health(&self) -> LabHealth {
         self.engine.shown().health.clone()

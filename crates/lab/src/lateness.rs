@@ -1,18 +1,12 @@
-//! How late packets were delivered, and what else puts a run's figures in doubt.
+//! The lab's own work: how late packets were delivered, how long the thread that carries them stood still, and so on.
 
 use hdrhistogram::Histogram;
+use netburn_record::{LabHealth, Standstills};
 use netburn_units::Duration;
 
-/// The 99th percentile of lateness that is still believed: a round trip has two deliveries in it, and a lightly loaded air's is a
-/// millisecond.
-pub const LIMIT: Duration = Duration::from_micros(500);
-/// The share of the machine's time that the hypervisor may take: what it takes comes in pieces of milliseconds, in which nothing
-/// here moves.
-pub const STEAL: f64 = 0.02;
-/// The machine's busy share that is still believed. Above it, the programs inside wait for processors, and for each other.
-pub const BUSY: f64 = 0.98;
-/// Processor time of the thread that carries packets, as a share of one core. Above it, that thread is the bottleneck.
-pub const CPU: f64 = 0.95;
+/// The thread that carries packets looks for them at least this often: a shorter standstill may go unseen. A look costs some
+/// microseconds of processor time.
+pub(crate) const LOOK: Duration = Duration::from_millis(1);
 
 /// How late each delivery was.
 #[derive(Debug, Clone)]
@@ -54,122 +48,93 @@ impl Lateness {
     }
 }
 
-/// What is said of a lab's own work.
-#[derive(Debug, Clone, Default)]
-pub struct LabHealth {
+/// The lab's own work, as it goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
     /// From when a packet was due to when it was written.
-    pub lateness: Lateness,
+    pub(crate) lateness: Lateness,
+    /// Of the thread that carries packets.
+    pub(crate) standstills: Standstills,
     /// Packets that kernels sent and that were dropped before we read them.
-    pub ring_drops: u64,
+    pub(crate) ring_drops: u64,
     /// Frames that could not be written.
-    pub write_errors: u64,
+    pub(crate) write_errors: u64,
     /// Processor time of the thread that carries packets, as a share of one core.
-    pub cpu: f64,
+    pub(crate) cpu: f64,
     /// The machine's busy share.
-    pub machine_busy: f64,
+    pub(crate) machine_busy: f64,
     /// The share that the hypervisor took.
-    pub steal: f64,
-    /// Whether that thread had real-time priority.
-    pub first: bool,
+    pub(crate) steal: f64,
+    /// Whether that thread has real-time priority.
+    pub(crate) real_time: bool,
+    /// For how long the machine was suspended.
+    pub(crate) suspended: Duration,
     /// Over how long.
-    pub span: Duration,
+    pub(crate) span: Duration,
 }
 
-impl LabHealth {
-    /// Why the figures can't be believed, each a plain sentence; empty when they can.
-    #[must_use]
-    pub fn reasons(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let late = self.lateness.quantile(0.99);
-        if self.lateness.count() > 0 && late > LIMIT {
-            reasons.push(format!(
-                "the lab delivered packets {:.2} ms late at the 99th percentile; the limit is {:.1} ms",
-                late.as_millis_f64(),
-                LIMIT.as_millis_f64()
-            ));
+impl Default for Work {
+    fn default() -> Self {
+        Work {
+            lateness: Lateness::default(),
+            standstills: Standstills::new(LOOK),
+            ring_drops: 0,
+            write_errors: 0,
+            cpu: 0.0,
+            machine_busy: 0.0,
+            steal: 0.0,
+            real_time: false,
+            suspended: Duration::ZERO,
+            span: Duration::ZERO,
         }
-        if self.ring_drops > 0 {
-            reasons.push(format!(
-                "the kernel dropped {} packets before the lab could read them; the limit is 0",
-                self.ring_drops
-            ));
-        }
-        if self.write_errors > 0 {
-            reasons.push(format!(
-                "the lab could not deliver {} frames; the limit is 0",
-                self.write_errors
-            ));
-        }
-        let shares = [
-            ("the hypervisor took {} of the machine's time", self.steal, STEAL),
-            ("the machine was {} busy while the lab ran", self.machine_busy, BUSY),
-            ("carrying packets took {} of a core", self.cpu, CPU),
-        ];
-        for (text, share, limit) in shares {
-            if share.is_nan() || share > limit {
-                let text = text.replace("{}", &percent(share));
-                reasons.push(format!("{text}; the limit is {}", percent(limit)));
-            }
-        }
-        reasons
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+impl Work {
+    /// The report on it; what others than the thread know of is left out.
+    pub(crate) fn report(&self) -> LabHealth {
+        let micros = |span: Duration| span.as_nanos() as f64 / 1e3;
+        LabHealth {
+            span_us: micros(self.span),
+            real_time: self.real_time,
+            lateness_us_p50: micros(self.lateness.quantile(0.5)),
+            lateness_us_p99: micros(self.lateness.quantile(0.99)),
+            lateness_us_max: micros(self.lateness.max()),
+            lateness_count: self.lateness.count(),
+            standstill_us_max: micros(self.standstills.longest()),
+            standstill_us_total: micros(self.standstills.total()),
+            standstills: self.standstills.count(),
+            suspended_us: micros(self.suspended),
+            ring_drops: self.ring_drops,
+            write_errors: self.write_errors,
+            cpu: self.cpu,
+            machine_busy: self.machine_busy,
+            steal: self.steal,
+            ..LabHealth::default()
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_units::Instant;
 
     #[test]
-    fn the_gate_counts_what_is_late() {
-        let mut health = LabHealth::default();
-        assert_eq!(health.reasons(), [""; 0]);
+    fn the_report_has_the_longest_beside_the_percentiles() {
+        let mut work = Work::default();
         for _ in 0..99 {
-            health.lateness.record(Duration::from_micros(10));
+            work.lateness.record(Duration::from_micros(10));
         }
-        health.lateness.record(Duration::from_millis(5));
-        assert_eq!(health.reasons(), [""; 0]);
-        health.lateness.record(Duration::from_millis(5));
-        assert_eq!(health.reasons().len(), 1);
-        health.ring_drops = 1;
-        health.write_errors = 1;
-        assert_eq!(health.reasons().len(), 3);
-    }
-
-    #[test]
-    fn the_gate_judges_the_machine() {
-        type Change = fn(&mut LabHealth, f64);
-        let table: [(Change, f64, f64, &str); 3] = [
-            (
-                |health, share| health.steal = share,
-                0.02,
-                0.03,
-                "the hypervisor took 3 % of the machine's time; the limit is 2 %",
-            ),
-            (
-                |health, share| health.machine_busy = share,
-                0.98,
-                0.991,
-                "the machine was 99 % busy while the lab ran; the limit is 98 %",
-            ),
-            (
-                |health, share| health.cpu = share,
-                0.95,
-                0.97,
-                "carrying packets took 97 % of a core; the limit is 95 %",
-            ),
-        ];
-        for (change, believed, doubted, sentence) in table {
-            let mut health = LabHealth::default();
-            change(&mut health, believed);
-            assert_eq!(health.reasons(), [""; 0]);
-            change(&mut health, doubted);
-            assert_eq!(health.reasons(), [sentence]);
-            change(&mut health, f64::NAN);
-            assert_eq!(health.reasons().len(), 1, "what couldn't be measured is no pass");
+        work.lateness.record(Duration::from_millis(5));
+        for millis in [0, 1, 2, 43, 44] {
+            work.standstills.handle_look(Instant::from_millis(millis));
         }
+        let report = work.report();
+        assert_eq!(report.lateness_count, 100);
+        // Three digits are kept.
+        assert!((report.lateness_us_p99 - 10.0).abs() < 0.1, "{report:?}");
+        assert!((report.lateness_us_max - 5_000.0).abs() < 5.0, "{report:?}");
+        assert_eq!((report.standstill_us_max, report.standstills), (40_000.0, 1));
     }
 }

@@ -39,6 +39,7 @@ pub mod hold;
 pub mod init;
 #[cfg(target_os = "linux")]
 mod lab;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the work is a lab's"))]
 mod lateness;
 #[cfg(target_os = "linux")]
 mod nodes;
@@ -59,7 +60,7 @@ pub use error::LabError;
 pub use hold::Hold;
 #[cfg(target_os = "linux")]
 pub use lab::{Guest, Lab};
-pub use lateness::{BUSY, CPU, LIMIT, LabHealth, Lateness, STEAL};
+pub use lateness::Lateness;
 pub use observe::StationLook;
 pub use options::{DeviceKind, Options};
 pub use program::{Ended, Program};

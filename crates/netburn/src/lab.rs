@@ -12,6 +12,7 @@ use crate::terminal::say;
 use netburn_lab::{Ended as GuestEnded, Guest, Lab, LabError, Program};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
+use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_report::plain::sanitise;
 use netburn_scenario::Plan;
 use std::ffi::OsString;
@@ -107,7 +108,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     runtime.shutdown_background();
     lab.stop();
     warn(&lab);
-    for reason in lab.health().reasons() {
+    for reason in lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT) {
         say(&format!("doubtful: {reason}"));
     }
     match status? {

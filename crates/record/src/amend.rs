@@ -205,13 +205,14 @@ fn write(
     let facts = tables.finish()?;
     sync_folder(beside).map_err(Error::io(beside))?;
     let evidence = counter.finish(ending);
-    let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
+    let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
     let gate = checked(header, ending, &evidence);
     let why = reasons(header, ending, &evidence);
     let summary = summarise(header, &run.path().to_string_lossy(), evidence, gate, why);
     let document = Document {
         health,
         clocks,
+        lab,
         tables: facts,
         ..Document::new(header, ending, summary)
     };

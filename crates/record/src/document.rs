@@ -4,6 +4,7 @@ use crate::columns::tables::{Table, TenthRow};
 use crate::error::Error;
 use crate::header::{Ending, Ground, Header, Host, Source};
 use crate::health::{Clock, Health};
+use crate::lab_health::LabHealth;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
 use crate::summary::{Summary, verdict};
 use crate::utc::UnixTime;
@@ -52,6 +53,9 @@ pub(crate) struct Document {
     pub(crate) plan: Value,
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
+    /// On lab: the lab's report on its own work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lab: Option<LabHealth>,
     /// The tables' files by name; none where the runs have them.
     pub(crate) tables: BTreeMap<String, TableFacts>,
     /// With `--repeat`: the folders of the runs, within this one.
@@ -98,6 +102,7 @@ impl Document {
             plan: header.plan.to_json(),
             health: Vec::new(),
             clocks: Vec::new(),
+            lab: None,
             tables: BTreeMap::new(),
             runs: Vec::new(),
         }

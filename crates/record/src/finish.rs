@@ -71,13 +71,14 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
     let dropped = spool.end().map_or(0, |end| end.dropped);
     let ending = ending(dropped);
     let evidence = counter.finish(&ending);
-    let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
+    let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
     let gate = checked(header, &ending, &evidence);
     let why = reasons(header, &ending, &evidence);
     let summary = summarise(header, &folder.to_string_lossy(), evidence, gate, why);
     let document = Document {
         health,
         clocks,
+        lab,
         tables: facts,
         ..Document::new(header, &ending, summary)
     };

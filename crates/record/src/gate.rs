@@ -1,7 +1,12 @@
 //! Whether a run's figures can be believed: what the participants say of their own measuring, held against limits.
 
+mod lab;
+
+pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL, lab_reasons, standstill_limit};
+
 use crate::header::Ground;
 use crate::health::{Clock, Gate, Health, Lateness, Role};
+use netburn_units::Duration;
 use std::collections::BTreeMap;
 
 /// The 99th percentile of lateness that is still believed, in µs. Latency counts from the due instant, so lateness
@@ -44,6 +49,8 @@ pub struct Evidence<'a> {
     pub clocks: &'a [Clock],
     /// Why no figure can be believed, as whoever carried the packets says.
     pub doubts: &'a [String],
+    /// The longest standstill of a participant that is still believed: see [`standstill_limit`].
+    pub standstill: Duration,
     /// Whether the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
@@ -87,7 +94,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
                 max: health.lateness_us_max,
             };
         }
-        for reason in reasons(health) {
+        for reason in reasons(health, evidence.standstill) {
             doubt(stations, reason);
         }
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
@@ -156,7 +163,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
 }
 
 /// What is in doubt about one participant.
-fn reasons(health: &Health) -> Vec<String> {
+fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     let name = called(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
@@ -165,6 +172,11 @@ fn reasons(health: &Health) -> Vec<String> {
             ms(health.lateness_us_p99 / 1e3),
             ms(LATENESS_US / 1e3)
         ));
+    }
+    let limit = standstill.as_nanos() as f64 / 1e3;
+    if exceeds(health.standstill_us_max, limit) {
+        let (longest, limit) = told(health.standstill_us_max, limit, span_us);
+        reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
     }
     let due = health.operations.saturating_add(health.missed_sends);
     if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
@@ -224,18 +236,39 @@ fn at_least(figure: f64, limit: f64) -> bool {
     figure.is_nan() || figure >= limit
 }
 
+/// A figure and the limit that it is beyond, with as many decimals as it takes to tell them apart.
+fn told(figure: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
+    let both = |decimals| (write(figure, decimals), write(limit, decimals));
+    (2..6).map(both).find(|(figure, limit)| figure != limit).unwrap_or_else(|| both(6))
+}
+
 fn ms(value: f64) -> String {
-    format!("{} ms", short(value))
+    format!("{} ms", short(value, 2))
 }
 
 fn percent(share: f64) -> String {
-    format!("{} %", short(share * 100.0))
+    percent_to(share, 2)
 }
 
-/// A figure with at most two decimals, without trailing zeros.
-fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+fn percent_to(share: f64, decimals: usize) -> String {
+    format!("{} %", short(share * 100.0, decimals))
+}
+
+/// A time in µs, as seconds from one second on, else as milliseconds.
+fn span_us(us: f64, decimals: usize) -> String {
+    match us >= 1e6 {
+        true => format!("{} s", short(us / 1e6, decimals)),
+        false => format!("{} ms", short(us / 1e3, decimals)),
+    }
+}
+
+/// A figure with at most so many decimals, without trailing zeros.
+fn short(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 #[cfg(test)]
@@ -251,6 +284,7 @@ mod tests {
             lateness_us_p99: 40.0,
             lateness_us_max: 900.0,
             lateness_count: 1000,
+            standstill_us_max: 0.0,
             missed_sends: 0,
             cpu: 0.2,
             machine_busy: 0.5,
@@ -275,6 +309,7 @@ mod tests {
     fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
         gate(&Evidence {
             served: None,
+            standstill: Duration::from_millis(15),
             doubts: &[],
             ground,
             stations: &["laptop", "tv"],
@@ -292,6 +327,7 @@ mod tests {
         };
         let checked = gate(&Evidence {
             served: Some(&["laptop".to_owned()]),
+            standstill: Duration::from_millis(15),
             doubts: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
@@ -307,6 +343,7 @@ mod tests {
         };
         let checked = gate(&Evidence {
             served: Some(&[]),
+            standstill: Duration::from_millis(15),
             doubts: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
@@ -330,6 +367,17 @@ mod tests {
                 |a, _| a.lateness_us_p99 = 12_500.0,
                 one,
                 "agent a1 acted 12.5 ms late at the 99th percentile; the limit is 10 ms",
+            ),
+            (|a, _| a.standstill_us_max = 15_000.0, &[], ""),
+            (
+                |a, _| a.standstill_us_max = 1_180_000.0,
+                one,
+                "agent a1 stood still for 1.18 s; the limit is 15 ms",
+            ),
+            (
+                |_, s| s.standstill_us_max = 15_004.0,
+                both,
+                "server s1 stood still for 15.004 ms; the limit is 15 ms",
             ),
             (|a, _| (a.operations, a.missed_sends) = (999, 1), &[], ""),
             (

@@ -8,6 +8,7 @@
 //! - [`amend`](mod@amend): results that come home when the run is over.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
+//! - [`lab_health`]: what the lab says of its own work. [`standstill`]: times in which a thread did not run although it should have.
 //! - [`export`]: a run as others' tools read it: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
 //! - [`import`]: other programs' files as runs.
 //! - [`summary`]: what a run comes to, as its contract names it.
@@ -25,12 +26,14 @@ pub mod gate;
 pub mod header;
 pub mod health;
 pub mod import;
+pub mod lab_health;
 pub mod recorder;
 pub mod repeat;
 pub mod row;
 pub mod run;
 pub mod runs;
 pub mod spool;
+pub mod standstill;
 pub mod summary;
 pub mod utc;
 pub mod watched;
@@ -39,11 +42,13 @@ pub use amend::{Amended, Late, amend};
 pub use error::Error;
 pub use header::{Ending, Ground, Header, Host, Source};
 pub use health::{Clock, Gate, Health, Lateness, Role};
+pub use lab_health::{LabHealth, Stopped};
 pub use recorder::{Recorder, make_folder};
 pub use repeat::{Repeats, pool};
 pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkRow, Modulation, NoBssid, Phy};
 pub use run::Run;
+pub use standstill::Standstills;
 pub use summary::Summary;
 pub use utc::UnixTime;
 pub use watched::Watched;

@@ -177,6 +177,8 @@ pub enum EventKind {
     Doubt,
     /// A station's rate fell to less than a quarter of what it was, for a while.
     Rate,
+    /// The lab's report on its own work: `text` is a [`LabHealth`](crate::LabHealth) as JSON. The last one counts.
+    Lab,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -227,7 +229,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds. Their places are their codes in the spool: append, never reorder.
-    pub(crate) const ALL: [EventKind; 10] = [
+    pub(crate) const ALL: [EventKind; 11] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -238,6 +240,7 @@ impl EventKind {
         EventKind::Startup,
         EventKind::Doubt,
         EventKind::Rate,
+        EventKind::Lab,
     ];
 
     /// Its name in columns and exports.
@@ -254,6 +257,7 @@ impl EventKind {
             EventKind::Startup => "startup",
             EventKind::Doubt => "doubt",
             EventKind::Rate => "rate",
+            EventKind::Lab => "lab",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
 use crate::health::{Clock, Health};
+use crate::lab_health::LabHealth;
 use crate::repeat::{Repeats, pooled};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
 use crate::summary::Summary;
@@ -166,6 +167,12 @@ impl Run {
     #[must_use]
     pub fn clocks(&self) -> &[Clock] {
         &self.document.clocks
+    }
+
+    /// The lab's report on its own work; `None` where no lab carried the packets.
+    #[must_use]
+    pub fn lab(&self) -> Option<&LabHealth> {
+        self.document.lab.as_ref()
     }
 
     /// When, by the controller's clock, it was `at` for the station of this number. Rows hold every station's time by its

@@ -345,7 +345,7 @@ impl EventWire {
             EventKind::Warning => EventWireKind::Warning,
             EventKind::Startup => EventWireKind::Startup,
             EventKind::Rate => EventWireKind::Rate,
-            EventKind::Health | EventKind::Clock | EventKind::Doubt => return None,
+            EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
         Some(EventWire(

@@ -133,12 +133,13 @@ fn datagrams(name: &str, plan: &Plan, rate: u64) {
     let health = lab.health();
     drop(senders);
     // The carrier's share is of the time since the network began, in which it did little before the flow.
-    let share = health.cpu * health.span.as_secs_f64() / began.elapsed().as_secs_f64().min(health.span.as_secs_f64());
+    let span = health.span_us / 1e6;
+    let share = health.cpu * span / began.elapsed().as_secs_f64().min(span);
     println!(
         "{name}: {got:.1} Mbit/s, the model's {model:.1} ({:+.2} %); {:.0} % of a core; {:.3} ms late at p99, {} dropped unread",
         (got / model - 1.0) * 100.0,
         share * 100.0,
-        health.lateness.quantile(0.99).as_millis_f64(),
+        health.lateness_us_p99 / 1e3,
         health.ring_drops
     );
 }

@@ -5,17 +5,19 @@ use super::{Order, Port, Seen, Shown};
 use crate::ahead::Pace;
 use crate::device::Taken;
 use crate::hold::Hold;
-use crate::lateness::LabHealth;
+use crate::lateness::Work;
 use crate::observe::Observer;
 use crate::packet::Refused;
 use crate::senders::Ends;
 use crate::switch::Switch;
+use netburn_linux::clock::slept;
 use netburn_linux::cpu::{self, MachineTimes, ThreadId};
 use netburn_linux::diag::Diag;
 use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
 use netburn_medium::air::{Expected, Foresight};
 use netburn_network::Endpoint;
+use netburn_record::gate::standstill_limit;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::io::{self, Read};
@@ -38,6 +40,8 @@ const PRIORITY: i32 = 10;
 const TURN: usize = 64;
 /// A frame: 64 KiB behind its header.
 const FRAME: usize = 66 * 1024;
+/// Standstills that become events of the record, at most.
+const MAX_STANDSTILLS: u32 = 50;
 /// Rows that nobody fetched are kept up to so many; then the oldest go.
 const KEPT_ROWS: usize = 200_000;
 
@@ -50,7 +54,11 @@ pub(super) struct Carrier {
     observer: Observer,
     shown: Arc<Mutex<Shown>>,
     buffer: Vec<u8>,
-    health: LabHealth,
+    work: Work,
+    /// A standstill of this length is an event of the record.
+    standstill: Duration,
+    /// How many more of them may be.
+    standstills_left: u32,
     /// Frames that found no room at our end.
     overrun: u64,
     looks: Looks,
@@ -68,6 +76,8 @@ struct Running {
     since: Monotonic,
     cpu: Duration,
     machine: MachineTimes,
+    /// How long the machine had been suspended before.
+    slept: Duration,
     captures: Option<Sender<Seen>>,
 }
 
@@ -144,7 +154,9 @@ impl Carrier {
             observer: Observer::new(plan),
             shown,
             buffer: vec![0; FRAME],
-            health: LabHealth::default(),
+            work: Work::default(),
+            standstill: standstill_limit(plan),
+            standstills_left: MAX_STANDSTILLS,
             overrun: 0,
             looks: Looks::new(Monotonic::now()),
         })
@@ -156,7 +168,7 @@ impl Carrier {
 
     pub(super) fn run(&mut self) -> io::Result<()> {
         set_timer_slack(1)?;
-        self.health.first = run_first(PRIORITY).is_ok();
+        self.work.real_time = run_first(PRIORITY).is_ok();
         let (mut ready, mut done) = (Vec::new(), false);
         loop {
             let now = Monotonic::now();
@@ -169,6 +181,7 @@ impl Carrier {
                 self.wait.sleep(until)?;
             }
             self.wait.wait(until, &mut ready)?;
+            self.look();
             let mut frames = 0;
             for number in &ready {
                 if *number == WOKEN {
@@ -185,17 +198,33 @@ impl Carrier {
         }
     }
 
+    /// Looks at the clock, which shows how long it stood still.
+    fn look(&mut self) {
+        let Some(running) = &self.running else { return };
+        let now = running.now();
+        let late = self.work.standstills.handle_look(now);
+        let Some(late) = late.filter(|late| *late > self.standstill) else {
+            return;
+        };
+        tracing::info!(%late, "the lab stood still");
+        if self.standstills_left > 0 {
+            self.standstills_left -= 1;
+            super::lock(&self.shown).stood_still(now, late);
+        }
+    }
+
     /// Until when to sleep.
     fn due(&mut self) -> Option<Monotonic> {
         let much = self.looks.much();
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
         let foreseen = running.switch.foresee();
-        let mut latest = tick;
+        let look = self.work.standstills.next_look();
+        let mut latest = look.map_or(tick, |look| running.when(look).min(tick));
         if much {
             let soonest = running.switch.network().soonest(running.now());
             let soonest = foreseen.map_or(soonest, |first| soonest.min(first.at));
-            latest = tick.min(self.looks.next(running.when(soonest)));
+            latest = latest.min(self.looks.next(running.when(soonest)));
         }
         let Some(Foresight { at, what }) = foreseen else {
             return Some(latest);
@@ -222,6 +251,8 @@ impl Carrier {
                 Order::Stop => {
                     if let Some(running) = &mut self.running {
                         running.send_seen();
+                        let now = running.now();
+                        self.show(now, true);
                     }
                     return false;
                 }
@@ -248,6 +279,7 @@ impl Carrier {
             since: Monotonic::now(),
             cpu: ThreadId::current().time().unwrap_or_default(),
             machine: cpu::machine().unwrap_or_default(),
+            slept: slept(),
             captures,
         };
         if running.captures.is_some() {
@@ -335,7 +367,7 @@ impl Carrier {
                 Endpoint::Station(station) => usize::from(station) + 1,
             };
             let late = Monotonic::now().as_nanos() - zero - delivery.at.as_nanos();
-            self.health
+            self.work
                 .lateness
                 .record(Duration::from_nanos(late.max(0).unsigned_abs()));
             match self.ports[number].device.write(delivery.frame) {
@@ -343,7 +375,7 @@ impl Carrier {
                 // The interface is down, or its program took it away: the packet is lost, as on any other such host.
                 Err(error) => {
                     tracing::debug!(%error, to = ?delivery.to, "a frame can't be delivered");
-                    self.health.write_errors += 1;
+                    self.work.write_errors += 1;
                 }
             }
         }
@@ -364,7 +396,9 @@ impl Carrier {
             }
             running.send_seen();
             running.unasked = self.ports.len();
-            self.show(now);
+            let second = 1_000_000_000;
+            let whole = now.as_nanos() / second != (now.as_nanos() - TICK.as_nanos() as i64) / second;
+            self.show(now, whole);
         }
         self.follow(now);
         Ok(done)
@@ -384,13 +418,9 @@ impl Carrier {
         running.switch.follow(now, station, &paces);
     }
 
-    /// Shows what can be seen from outside.
-    fn show(&mut self, now: Instant) {
-        let drops = if now.as_nanos() / 1_000_000_000 != (now.as_nanos() - 100_000_000) / 1_000_000_000 {
-            Some(self.drops())
-        } else {
-            None
-        };
+    /// Shows what can be seen from outside; with `whole` also what takes longer to find out.
+    fn show(&mut self, now: Instant, whole: bool) {
+        let drops = whole.then(|| self.drops());
         let Some(running) = &mut self.running else { return };
         let mut rows = Vec::new();
         let stations = self.observer.look(now, running.switch.network_mut(), &mut rows);
@@ -400,13 +430,14 @@ impl Carrier {
             .unwrap_or_default()
             .saturating_sub(running.cpu);
         if let Some(drops) = drops {
-            self.health.ring_drops = drops.saturating_sub(running.drops_before);
+            self.work.ring_drops = drops.saturating_sub(running.drops_before);
             let machine = cpu::machine().unwrap_or_default().since(&running.machine);
-            self.health.machine_busy = machine.busy_share();
-            self.health.steal = machine.steal_share();
+            self.work.machine_busy = machine.busy_share();
+            self.work.steal = machine.steal_share();
+            self.work.suspended = slept().saturating_sub(running.slept);
         }
-        self.health.cpu = cpu.as_nanos() as f64 / span.as_nanos().max(1) as f64;
-        self.health.span = span;
+        self.work.cpu = cpu.as_nanos() as f64 / span.as_nanos().max(1) as f64;
+        self.work.span = span;
         let counted = running.switch.counted().clone();
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.rows.extend(rows);
@@ -417,8 +448,8 @@ impl Carrier {
         shown.counted = counted;
         shown.stations = stations;
         shown.now = Some(now);
-        if drops.is_some() || shown.health.lateness.count() == 0 {
-            shown.health = self.health.clone();
+        if whole || shown.health.lateness_count == 0 {
+            shown.health = self.work.report();
         }
     }
 

@@ -7,6 +7,7 @@ use netburn_lab::{Guest, Program, address};
 use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
+use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::fs::File;
@@ -140,7 +141,7 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         // What a station has ahead of the air is bounded, and all that it can't have there is refused.
         doubts.extend(refused(not_taken, due).filter(|_| !flows.up));
     }
-    doubts.extend(lab.health().reasons());
+    doubts.extend(lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT));
     doubts.dedup();
     Ok((arrived, doubts))
 }

@@ -179,12 +179,10 @@ impl<'a> Keeping<'a> {
         for note in lab.notes() {
             say(EventKind::Warning, note.clone())?;
         }
-        let doubts = lab.health().reasons().into_iter();
-        for doubt in doubts.chain(
-            lab.failed()
-                .map(|why| format!("the lab stopped carrying packets: {why}")),
-        ) {
-            say(EventKind::Doubt, doubt)?;
+        let health = serde_json::to_string(&lab.health()).map_err(io::Error::other)?;
+        say(EventKind::Lab, health)?;
+        if let Some(why) = lab.failed() {
+            say(EventKind::Doubt, format!("the lab stopped carrying packets: {why}"))?;
         }
         self.recorder.sync()
     }

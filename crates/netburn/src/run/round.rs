@@ -185,13 +185,14 @@ async fn one(
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
         .map_err(|Aborted| aborted(&folder))?;
+    if let Some(lab) = &lab {
+        // Its report on its own work is complete from here on.
+        lab.stop();
+        inside::warn(lab, &mut screen.clone());
+    }
     if let Err(error) = keeping.finish() {
         screen.finish();
         return Err(unkept(&folder, &error));
-    }
-    if let Some(lab) = &lab {
-        lab.stop();
-        inside::warn(lab, &mut screen.clone());
     }
     drop(lab);
     let ending = match outcome {

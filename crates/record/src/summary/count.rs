@@ -5,7 +5,9 @@ mod workload;
 use super::evidence::{RunEvidence, StationEvidence};
 use crate::amend::is_server_lost;
 use crate::header::{Ending, Ground};
+use crate::gate::{lab_reasons, standstill_limit};
 use crate::health::{Clock, Health};
+use crate::lab_health::LabHealth;
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -24,6 +26,8 @@ pub(crate) struct Counter {
     health: Vec<Health>,
     clocks: Vec<Clock>,
     doubts: Vec<String>,
+    lab: Option<LabHealth>,
+    standstill_limit: Duration,
     nobody_served: bool,
     reached: Instant,
 }
@@ -63,6 +67,8 @@ impl Counter {
             health: Vec::new(),
             clocks: Vec::new(),
             doubts: Vec::new(),
+            lab: None,
+            standstill_limit: standstill_limit(plan),
             nobody_served: false,
             reached: Instant::ZERO,
         }
@@ -144,6 +150,7 @@ impl Counter {
                 }
             }
             EventKind::Doubt => self.doubts.push(row.text.clone()),
+            EventKind::Lab => self.lab = serde_json::from_str(&row.text).ok().or(self.lab.take()),
             EventKind::Clock => {
                 if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
                     // Name alone won't do: a station may be called `server`, and the server drives none.
@@ -206,12 +213,16 @@ impl Counter {
             .map(|(station, name)| station.finish(whole, known(name)))
             .collect();
         let end = if whole { self.end } else { self.end.min(reached) };
+        if let Some(lab) = &self.lab {
+            self.doubts.extend(lab_reasons(lab, self.standstill_limit));
+        }
         RunEvidence {
             stations,
             judged: end.checked_since(self.warmup).unwrap_or_default(),
             health: self.health,
             clocks: self.clocks,
             doubts: self.doubts,
+            lab: self.lab,
             nobody_served: self.nobody_served,
             reached: reached.as_nanos(),
         }

@@ -2,6 +2,7 @@
 
 use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
+use crate::lab_health::LabHealth;
 use netburn_units::Duration;
 use netburn_workload::Tally;
 
@@ -15,6 +16,8 @@ pub(crate) struct RunEvidence {
     pub(crate) clocks: Vec<Clock>,
     /// Why no figure can be believed.
     pub(crate) doubts: Vec<String>,
+    /// The lab's report on its own work.
+    pub(crate) lab: Option<LabHealth>,
     /// Whether the run's server was lost and no station measured against it.
     pub(crate) nobody_served: bool,
     /// How far the rows reach, in nanoseconds since the run began.

@@ -6,7 +6,7 @@ use super::document::{
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::amend::is_server_lost;
 use crate::columns::names::distinct;
-use crate::gate::{Checked, Evidence, gate};
+use crate::gate::{Checked, Evidence, gate, standstill_limit};
 use crate::header::{Ending, Header};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
@@ -39,6 +39,7 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         health: &evidence.health,
         clocks: &evidence.clocks,
         doubts: &evidence.doubts,
+        standstill: standstill_limit(&header.plan),
         complete: *ending == Ending::Complete,
     })
 }

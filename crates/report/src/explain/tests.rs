@@ -101,6 +101,7 @@ fn agent(name: &str, station: &str) -> Health {
         lateness_us_p99: 40.0,
         lateness_us_max: 900.0,
         lateness_count: 1_000,
+        standstill_us_max: 0.0,
         missed_sends: 0,
         cpu: 0.2,
         machine_busy: 0.5,

@@ -285,7 +285,7 @@ impl<'a> Gathering<'a> {
             EventKind::Stall => MarkKind::Stall,
             EventKind::Rate => MarkKind::Rate,
             EventKind::Warning => MarkKind::Warning,
-            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt => return,
+            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return,
         };
         self.marks.push(Mark {
             at_s: at as f64 / 1e9,

@@ -33,6 +33,8 @@ pub struct DriveReport {
     pub lateness_us_max: f64,
     /// How many times something was due.
     pub lateness_count: u64,
+    /// The longest standstill of the driving thread, in µs.
+    pub standstill_us_max: f64,
     /// What was due and never sent because the driver came too late or the socket would not take it.
     pub missed_sends: u64,
     /// The driving thread's processor time as a share of the time, 0 to 1: the 95th percentile of one-second windows.
@@ -59,6 +61,7 @@ impl DriveReport {
             lateness_us_p99: self.lateness_us_p99,
             lateness_us_max: self.lateness_us_max,
             lateness_count: self.lateness_count,
+            standstill_us_max: self.standstill_us_max,
             missed_sends: self.missed_sends,
             cpu: self.cpu,
             machine_busy,

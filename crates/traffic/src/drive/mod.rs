@@ -18,6 +18,7 @@ pub use load::{DriveReport, Load, Rows, Stop, Stopper};
 
 use crate::clock::RunClock;
 use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
+use netburn_record::Standstills;
 use netburn_units::{Duration, Instant};
 use shared::Shared;
 use std::io;
@@ -27,6 +28,8 @@ use tokio::task::LocalSet;
 
 /// How often rows are handed over and connections looked at.
 const TICK: Duration = Duration::from_millis(50);
+/// The driving thread looks at its work at least this often: a shorter standstill may go unseen.
+const LOOK: Duration = Duration::from_millis(20);
 /// The windows over which processor time is taken.
 const WINDOW: Duration = Duration::from_secs(1);
 
@@ -42,7 +45,7 @@ pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) ->
     let _ = netburn_linux::raise_open_files();
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
-    let busy = local.run_until(run(&shared, &rows, stop)).await;
+    let (busy, standstills) = local.run_until(run(&shared, &rows, stop)).await;
     // Tasks that are left hold the shared part, and let go of their connections.
     drop(local);
     let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
@@ -53,20 +56,23 @@ pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) ->
     let _ = rows.send(rest);
     DriveReport {
         cpu: busy.share(),
+        standstill_us_max: standstills.longest().as_nanos() as f64 / 1e3,
         ..report
     }
 }
 
-async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
+async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standstills) {
     let mut timer = Timer::new().expect("a timer");
     let mut stopped = pin!(async move { stop.stopped().await });
     let mut is_stopped = false;
     let mut busy = Busy::begin(shared.clock.now());
     let mut tick = shared.clock.now() + TICK;
+    let mut standstills = Standstills::new(LOOK);
     probe::open(shared);
     loop {
         shared.with_core(|_, _| {});
         let now = shared.clock.now();
+        standstills.handle_look(now);
         if now >= tick {
             tick = now + TICK;
             busy.look(now);
@@ -77,7 +83,8 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
         if shared.core.borrow().is_settled() {
             break;
         }
-        let next = shared.core.borrow().poll_timeout().map_or(tick, |at| at.min(tick));
+        let look = tick.min(now + LOOK);
+        let next = shared.core.borrow().poll_timeout().map_or(look, |at| at.min(look));
         shared.asleep_until.set(next);
         let wait = next.checked_since(shared.clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
@@ -97,7 +104,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> Busy {
         .borrow_mut()
         .look_at_all(now, &mut shared.core.borrow_mut());
     busy.end(now);
-    busy
+    (busy, standstills)
 }
 
 /// Waits so long, and always gives the other tasks a turn: where more falls due than can be done, what was begun is to

@@ -71,6 +71,7 @@ impl ServerHandle {
             lateness_us_p99: lateness.quantile_us(0.99),
             lateness_us_max: lateness.max_us(),
             lateness_count: lateness.count(),
+            standstill_us_max: stats.iter().map(|stats| stats.standstill.load(Relaxed)).max().unwrap_or(0) as f64 / 1e3,
             missed_sends: 0,
             cpu,
             machine_busy,
@@ -80,6 +81,11 @@ impl ServerHandle {
             bytes_up: sum(|stats| &stats.bytes_up),
             operations: sum(|stats| &stats.requests),
         }
+    }
+
+    /// Has every worker watch for standstills from now on, for which it looks at its work 50 times a second.
+    pub fn watch_standstills(&self) {
+        self.shared.watching.send_replace(true);
     }
 
     /// Forgets what was measured so far, bytes and requests included: a run begins.

@@ -127,6 +127,7 @@ impl Server {
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),
+            watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
             limits,
         });

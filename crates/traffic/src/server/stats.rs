@@ -20,6 +20,8 @@ pub(crate) struct Stats {
     pub(crate) service: Histogram,
     /// How late pieces of a capped transfer were acted on.
     pub(crate) lateness: Histogram,
+    /// Nanoseconds of the longest standstill.
+    pub(crate) standstill: AtomicU64,
 }
 
 impl Stats {
@@ -30,7 +32,13 @@ impl Stats {
 
     /// Forgets everything but what is open now.
     pub(crate) fn reset(&self) {
-        for count in [&self.bytes_down, &self.bytes_up, &self.requests, &self.refused] {
+        for count in [
+            &self.bytes_down,
+            &self.bytes_up,
+            &self.requests,
+            &self.refused,
+            &self.standstill,
+        ] {
             count.store(0, Relaxed);
         }
         self.service.reset();

@@ -11,7 +11,10 @@ use super::route::Site;
 use super::stats::Stats;
 use super::{accept, echo};
 use crate::content::Content;
+use netburn_linux::Monotonic;
 use netburn_linux::cpu::ThreadId;
+use netburn_record::Standstills;
+use netburn_units::{Duration, Instant};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -32,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) registry: Registry,
+    /// Whether workers watch for standstills.
+    pub(crate) watching: watch::Sender<bool>,
     /// One for each worker.
     pub(crate) stats: Vec<Arc<Stats>>,
 }
@@ -104,6 +109,7 @@ impl Start {
                 dates: Dates::default(),
             });
             tokio::task::spawn_local(driver);
+            tokio::task::spawn_local(watch_standstills(Rc::clone(&worker)));
             for (listener, tls) in self.sockets.listeners.drain(..) {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
                 tokio::task::spawn_local(accept::serve(
@@ -135,6 +141,25 @@ impl Start {
             }
             Ok(())
         })
+    }
+}
+
+/// While standstills are watched for, a worker looks at its work at least this often: a shorter one may go unseen.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Records the thread's longest standstill, from when that is wanted.
+async fn watch_standstills(worker: Rc<Worker>) {
+    let mut wanted = worker.shared.watching.subscribe();
+    if wanted.wait_for(|wanted| *wanted).await.is_err() {
+        return;
+    }
+    let mut standstills = Standstills::new(LOOK);
+    loop {
+        let now = Monotonic::now();
+        if let Some(late) = standstills.handle_look(Instant::from_nanos(now.as_nanos())) {
+            worker.stats.standstill.fetch_max(late.as_nanos(), Relaxed);
+        }
+        worker.alarm.until(now + LOOK).await;
     }
 }
 

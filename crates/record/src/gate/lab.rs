@@ -1,0 +1,227 @@
+//! The limits of a lab's own health.
+
+use super::{CPU, MACHINE_BUSY, exceeds, percent_to, span_us, told};
+use crate::lab_health::LabHealth;
+use netburn_scenario::Plan;
+use netburn_units::Duration;
+use netburn_workload::Goal;
+
+/// The 99th percentile of a lab's delivery lateness that is still believed, in µs: a round trip has two deliveries in it, and
+/// a lightly loaded air's is a millisecond.
+pub const LAB_LATENESS_US: f64 = 500.0;
+/// The share of the time in which the thread that carries packets may stand still. It is the share of packets that a
+/// standstill hits, wherever their arrivals lie: the 1 % that a pass allows to miss a goal.
+pub const STANDSTILL_SHARE: f64 = 0.01;
+/// The share of the machine's time that the hypervisor may take: what it takes comes in pieces of milliseconds, in which
+/// nothing here moves.
+pub const STEAL: f64 = 0.02;
+
+/// Shorter suspensions can't be told from the time between two readings of clocks, in µs.
+const SUSPENDED_US: f64 = 10_000.0;
+
+/// The part of the strictest latency goal that a standstill may take.
+const PART: u64 = 10;
+/// The limit where there is no latency goal: a hundredth of the 2 s over which rates are judged.
+const WITHOUT_GOAL: Duration = Duration::from_millis(20);
+/// The least limit of a standstill, and the limit where the goals are not known: a machine with other work to do stands still
+/// for a few milliseconds now and then.
+pub const DEFAULT_STANDSTILL_LIMIT: Duration = Duration::from_millis(10);
+/// The greatest limit: whoever looks at latency sees a standstill of this length, whatever the goal.
+const GREATEST: Duration = Duration::from_millis(50);
+
+/// The longest standstill that is still believed: a tenth of the plan's strictest latency goal, between 10 ms and 50 ms;
+/// 20 ms where the plan has no latency goal.
+///
+/// A standstill delays every operation under way by up to its own length. Below a tenth of the goal it changes on which side
+/// of the goal an operation falls only where the network alone took more than nine tenths of it.
+#[must_use]
+pub fn standstill_limit(plan: &Plan) -> Duration {
+    let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
+    let goals = workloads.flat_map(|workload| &workload.config.goals);
+    let strictest = goals
+        .filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            Goal::Rate { .. } | Goal::NoStall => None,
+        })
+        .min();
+    strictest.map_or(WITHOUT_GOAL, |goal| (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, GREATEST))
+}
+
+/// Why a lab's figures can't be believed, each one plain sentence; empty when they can. `limit` is that of a
+/// [standstill](standstill_limit).
+#[must_use]
+pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
+        let (late, limit) = told(health.lateness_us_p99, LAB_LATENESS_US, span_us);
+        reasons.push(format!(
+            "the lab delivered packets {late} late at the 99th percentile; the limit is {limit}"
+        ));
+    }
+    let limit_us = limit.as_nanos() as f64 / 1e3;
+    if exceeds(health.standstill_us_max, limit_us) {
+        let (longest, limit) = told(health.standstill_us_max, limit_us, span_us);
+        let more = match health.standstills {
+            0 | 1 => String::new(),
+            many => format!(" at the longest, and {} in all {many} times", span_us(health.standstill_us_total, 2)),
+        };
+        reasons.push(format!("the lab stood still for {longest}{more}; the limit is {limit}"));
+    } else if exceeds(health.lateness_us_max, limit_us) {
+        let (late, limit) = told(health.lateness_us_max, limit_us, span_us);
+        reasons.push(format!(
+            "the lab delivered a packet {late} late; the limit is {limit}"
+        ));
+    }
+    let share = health.standstill_us_total / health.span_us.max(1.0);
+    if exceeds(share, STANDSTILL_SHARE) {
+        let (share, limit) = told(share, STANDSTILL_SHARE, percent_to);
+        reasons.push(format!("the lab stood still for {share} of the time; the limit is {limit}"));
+    }
+    if exceeds(health.suspended_us, SUSPENDED_US) {
+        reasons.push(format!(
+            "the machine was suspended for {}; the limit is 0",
+            span_us(health.suspended_us, 2)
+        ));
+    }
+    for stopped in &health.stopped {
+        reasons.push(format!(
+            "a signal stopped {} at {} for {}; the limit is 0",
+            stopped.program,
+            stopped.station,
+            span_us(stopped.us, 2)
+        ));
+    }
+    for (text, count) in [
+        ("the kernel dropped {} packets before the lab could read them", health.ring_drops),
+        ("the lab could not deliver {} frames", health.write_errors),
+    ] {
+        if count > 0 {
+            reasons.push(format!("{}; the limit is 0", text.replace("{}", &count.to_string())));
+        }
+    }
+    for (text, share, limit) in [
+        ("the hypervisor took {} of the machine's time", health.steal, STEAL),
+        ("the machine was {} busy while the lab ran", health.machine_busy, MACHINE_BUSY),
+        ("carrying packets took {} of a core", health.cpu, CPU),
+    ] {
+        if exceeds(share, limit) {
+            let (share, limit) = told(share, limit, percent_to);
+            reasons.push(format!("{}; the limit is {limit}", text.replace("{}", &share)));
+        }
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab_health::Stopped;
+
+    /// A minute without a fault.
+    fn sound() -> LabHealth {
+        LabHealth {
+            span_us: 60e6,
+            real_time: true,
+            lateness_us_p50: 20.0,
+            lateness_us_p99: 195.0,
+            lateness_us_max: 900.0,
+            lateness_count: 10_000,
+            standstill_us_max: 900.0,
+            standstill_us_total: 900.0,
+            standstills: 1,
+            cpu: 0.3,
+            machine_busy: 0.6,
+            ..LabHealth::default()
+        }
+    }
+
+    #[test]
+    fn each_limit_has_its_sentence() {
+        type Change = fn(&mut LabHealth);
+        let table: &[(Change, &[&str])] = &[
+            (|_| (), &[]),
+            (|h| h.lateness_us_p99 = 500.0, &[]),
+            (
+                |h| h.lateness_us_p99 = 3_670.0,
+                &["the lab delivered packets 3.67 ms late at the 99th percentile; the limit is 0.5 ms"],
+            ),
+            (|h| h.standstill_us_max = 15_000.0, &[]),
+            (
+                |h| h.standstill_us_max = 15_001.0,
+                &["the lab stood still for 15.001 ms; the limit is 15 ms"],
+            ),
+            (
+                |h| (h.standstill_us_max, h.standstill_us_total) = (1.2e6, 1.2e6),
+                &[
+                    "the lab stood still for 1.2 s; the limit is 15 ms",
+                    "the lab stood still for 2 % of the time; the limit is 1 %",
+                ],
+            ),
+            (
+                |h| (h.standstill_us_max, h.standstill_us_total, h.standstills) = (98_000.0, 393_000.0, 4),
+                &["the lab stood still for 98 ms at the longest, and 393 ms in all 4 times; the limit is 15 ms"],
+            ),
+            (|h| h.standstill_us_total = 600_000.0, &[]),
+            (
+                |h| h.standstill_us_total = 601_000.0,
+                &["the lab stood still for 1.002 % of the time; the limit is 1 %"],
+            ),
+            (
+                |h| h.lateness_us_max = 16_000.0,
+                &["the lab delivered a packet 16 ms late; the limit is 15 ms"],
+            ),
+            (|h| h.suspended_us = 9_000.0, &[]),
+            (
+                |h| h.suspended_us = 31.5e6,
+                &["the machine was suspended for 31.5 s; the limit is 0"],
+            ),
+            (
+                |h| {
+                    h.stopped.push(Stopped {
+                        station: "a".into(),
+                        program: "iperf3".into(),
+                        us: 1.2e6,
+                    });
+                },
+                &["a signal stopped iperf3 at a for 1.2 s; the limit is 0"],
+            ),
+            (
+                |h| h.ring_drops = 3,
+                &["the kernel dropped 3 packets before the lab could read them; the limit is 0"],
+            ),
+            (|h| h.write_errors = 2, &["the lab could not deliver 2 frames; the limit is 0"]),
+            (|h| h.steal = 0.02, &[]),
+            (
+                |h| h.steal = 0.03,
+                &["the hypervisor took 3 % of the machine's time; the limit is 2 %"],
+            ),
+            (
+                |h| h.machine_busy = 0.980_04,
+                &["the machine was 98.004 % busy while the lab ran; the limit is 98 %"],
+            ),
+            (
+                |h| h.cpu = f64::NAN,
+                &["carrying packets took NaN % of a core; the limit is 95 %"],
+            ),
+        ];
+        for (change, expected) in table {
+            let mut health = sound();
+            change(&mut health);
+            assert_eq!(lab_reasons(&health, Duration::from_millis(15)), *expected);
+        }
+    }
+
+    #[test]
+    fn the_limit_follows_the_strictest_goal() {
+        let limit = |workloads: &str| {
+            let text = format!("duration = \"9 s\"\n[station.a]\nworkload = [{workloads}]\n[station.b]\nworkload = \"download\"\n");
+            let document = netburn_scenario::Document::from_toml("t.toml", &text).unwrap();
+            standstill_limit(&document.resolve_for(netburn_scenario::Ground::Local).unwrap().0).as_nanos() / 1_000_000
+        };
+        // Goals of 150 ms and 500 ms; a rate over 2 s; none at all.
+        assert_eq!(limit("\"voip\", \"browsing\""), 15);
+        assert_eq!(limit("\"browsing\""), 50);
+        assert_eq!(limit("\"4kstream\""), 20);
+        assert_eq!(limit("\"upload\""), 20);
+    }
+}

@@ -1,0 +1,138 @@
+//! Standstills: times in which a thread did not run although it should have.
+//!
+//! A thread that promises to look at its work at least once per period finds out about a standstill by itself: two looks are
+//! further apart than the period. This sees whatever keeps the thread from running: a stopped or frozen process, a debugger, a
+//! busy processor, a paused virtual machine, swapping. Work that takes longer than the period counts too, because others wait
+//! for it just as long. A standstill that is shorter than the period may go unseen.
+
+use netburn_units::{Duration, Instant};
+
+/// The standstills of one thread.
+///
+/// **Call order:** [`handle_look`](Self::handle_look) at every look, and at least once per period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standstills {
+    period: Duration,
+    last: Option<Instant>,
+    longest: Duration,
+    total: Duration,
+    count: u64,
+}
+
+impl Standstills {
+    /// Shorter standstills are neither counted nor part of the total: every thread that shares a processor waits this long.
+    pub const COUNTED_FROM: Duration = Duration::from_micros(500);
+
+    /// None yet, for a thread that looks at least once per `period`.
+    #[must_use]
+    pub const fn new(period: Duration) -> Self {
+        Standstills {
+            period,
+            last: None,
+            longest: Duration::ZERO,
+            total: Duration::ZERO,
+            count: 0,
+        }
+    }
+
+    /// The thread looks at its work. Returns the standstill that ends here, `None` when the look is in time.
+    pub fn handle_look(&mut self, now: Instant) -> Option<Duration> {
+        let since = self.last.and_then(|last| now.checked_since(last)).unwrap_or_default();
+        self.last = Some(now);
+        let late = since.checked_sub(self.period)?;
+        self.longest = self.longest.max(late);
+        if late < Self::COUNTED_FROM {
+            return None;
+        }
+        self.total += late;
+        self.count += 1;
+        Some(late)
+    }
+
+    /// The latest instant of the next look; `None` before the first look.
+    #[must_use]
+    pub fn next_look(&self) -> Option<Instant> {
+        self.last.map(|last| last + self.period)
+    }
+
+    /// The longest standstill.
+    #[must_use]
+    pub const fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    /// The sum of those that are [counted](Self::COUNTED_FROM).
+    #[must_use]
+    pub const fn total(&self) -> Duration {
+        self.total
+    }
+
+    /// The number of those that are [counted](Self::COUNTED_FROM).
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PERIOD: Duration = Duration::from_millis(1);
+
+    fn after(looks: &[u64]) -> Standstills {
+        let mut standstills = Standstills::new(PERIOD);
+        for micros in looks {
+            standstills.handle_look(Instant::ZERO + Duration::from_micros(*micros));
+        }
+        standstills
+    }
+
+    fn seen(looks: &[u64]) -> (u64, u64, u64) {
+        let standstills = after(looks);
+        let micros = |span: Duration| span.as_nanos() / 1_000;
+        (
+            micros(standstills.longest()),
+            micros(standstills.total()),
+            standstills.count(),
+        )
+    }
+
+    #[test]
+    fn looks_in_time_are_no_standstill() {
+        assert_eq!(seen(&[]), (0, 0, 0));
+        assert_eq!(seen(&[7_000_000]), (0, 0, 0));
+        assert_eq!(seen(&[0, 1_000, 1_400, 2_400]), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_late_look_counts_from_when_it_was_promised() {
+        // 1 ms after the look at 0 another was promised.
+        assert_eq!(seen(&[0, 1_201_000, 1_202_000]), (1_200_000, 1_200_000, 1));
+        assert_eq!(seen(&[0, 41_000, 101_000]), (59_000, 99_000, 2));
+        // 100 µs are every thread's.
+        assert_eq!(seen(&[0, 1_100, 2_200]), (100, 0, 0));
+    }
+
+    #[test]
+    fn the_next_look_is_one_period_after_the_last() {
+        assert_eq!(after(&[]).next_look(), None);
+        let next = Instant::ZERO + Duration::from_micros(8_000);
+        assert_eq!(after(&[0, 7_000]).next_look(), Some(next));
+    }
+
+    proptest! {
+        /// However a stop lies between the looks, it is seen but for one period, and never as longer than it was.
+        #[test]
+        fn a_stop_is_seen_but_for_one_period(begin in 0_u64..20_000, length in 0_u64..3_000_000) {
+            let looks: Vec<u64> = (0..3_100)
+                .map(|look| look * 1_000)
+                .map(|at| if (begin..begin + length).contains(&at) { begin + length } else { at })
+                .collect();
+            let (longest, _, _) = seen(&looks);
+            prop_assert!(longest <= length);
+            prop_assert!(longest + 1_000 >= length, "{} of {}", longest, length);
+        }
+    }
+}
