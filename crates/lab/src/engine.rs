@@ -121,12 +121,11 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn start(ports: Vec<Port>, plan: &Plan) -> Result<Engine, LabError> {
+    pub(crate) fn start(ports: Vec<Port>, plan: &Plan, shown: Arc<Mutex<Shown>>) -> Result<Engine, LabError> {
         let (orders, ordered) = channel();
         let (wake, woken) = UnixStream::pair().map_err(LabError::Carry)?;
         wake.set_nonblocking(true).map_err(LabError::Carry)?;
         woken.set_nonblocking(true).map_err(LabError::Carry)?;
-        let shown = Arc::new(Mutex::new(Shown::default()));
         let mut carrier = Carrier::new(ports, plan, ordered, woken, Arc::clone(&shown)).map_err(LabError::Carry)?;
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(move || {
             if let Err(error) = carrier.run() {
@@ -165,7 +164,7 @@ impl Engine {
                 warn(error);
             }
         })?;
-        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
+        *lock(&self.writer) = Some(writer);
         Ok(tell)
     }
 
@@ -184,7 +183,7 @@ impl Engine {
         self.order(Order::Stop);
         // The writer ends with the thread that tells it.
         for thread in [&self.thread, &self.writer] {
-            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let thread = lock(thread).take();
             if let Some(thread) = thread {
                 let _ = thread.join();
             }
@@ -192,8 +191,9 @@ impl Engine {
     }
 }
 
-fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a mutex guards; nothing here is left half changed when a thread panics.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Engine {

@@ -1,19 +1,22 @@
-//! The helper's other side: asks it, and hears of ends.
+//! The helper's other side: asks it, and hears what it tells.
+
+mod heard;
 
 use crate::error::LabError;
 use crate::init::message::{Answer, Request};
 use crate::program::Ended;
 use netburn_linux::pass;
-use std::collections::BTreeMap;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+pub(crate) use heard::Heard;
 
 /// How long the helper may take for anything. Devices are made in milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,54 +26,25 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Helper {
     control: UnixStream,
     answers: Receiver<(Answer, Vec<OwnedFd>)>,
-    ends: Arc<Ends>,
+    heard: Arc<Heard>,
     process: Child,
     reader: Option<JoinHandle<()>>,
+    /// Asks every [`PULSE`] whether it is there. It ends with the other end of this.
+    pulse: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What has ended, by number.
-#[derive(Debug, Default)]
-pub(crate) struct Ends {
-    state: Mutex<EndsState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct EndsState {
-    ended: BTreeMap<u32, Ended>,
-    over: bool,
-}
-
-impl Ends {
-    fn lock(&self) -> MutexGuard<'_, EndsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How number `id` ended; `None` while it runs.
-    pub(crate) fn of(&self, id: u32) -> Option<Ended> {
-        let state = self.lock();
-        let ended = state.ended.get(&id).copied();
-        ended.or(state.over.then_some(Ended::WithLab))
-    }
-
-    /// Waits until number `id` has ended.
-    pub(crate) fn wait(&self, id: u32) -> Ended {
-        let mut state = self.lock();
-        loop {
-            if let Some(ended) = state.ended.get(&id) {
-                return *ended;
-            }
-            if state.over {
-                return Ended::WithLab;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
+/// It is asked this often whether it is there.
+const PULSE: Duration = Duration::from_millis(250);
+/// It may take so long to end; then it is killed. It is stopped, or something else keeps it.
+const LEAVE: Duration = Duration::from_secs(2);
 
 impl Helper {
     /// Starts it, as `command`; returns it with what it says of itself: whether it is in a user namespace, and what it can't do.
-    pub(crate) fn start(mut command: Command) -> Result<(Helper, bool, Vec<String>), LabError> {
+    /// `warn` is called when it doesn't answer any more.
+    pub(crate) fn start(
+        mut command: Command,
+        warn: impl FnMut(String) + Send + 'static,
+    ) -> Result<(Helper, bool, Vec<String>), LabError> {
         let (here, there) = pass::pair().map_err(LabError::Start)?;
         let process = command
             .stdin(Stdio::from(there))
@@ -81,23 +55,31 @@ impl Helper {
         drop(command);
         let control = UnixStream::from(here);
         let (tell, answers) = channel();
-        let ends = Arc::new(Ends::default());
+        let heard = Arc::new(Heard::default());
         let reader = std::thread::Builder::new().name("helper".to_owned()).spawn({
-            let (control, ends) = (control.try_clone().map_err(LabError::Start)?, Arc::clone(&ends));
-            move || listen(&control, &tell, &ends)
+            let (control, heard) = (control.try_clone().map_err(LabError::Start)?, Arc::clone(&heard));
+            move || listen(&control, &tell, &heard)
         });
         let mut helper = Helper {
             control,
             answers,
-            ends,
+            heard,
             process,
             reader: None,
+            pulse: None,
         };
         helper.reader = Some(reader.map_err(LabError::Start)?);
-        match helper.answer()? {
-            (Answer::Hello(user, notes), _) => Ok((helper, user, notes)),
-            _ => Err(LabError::Gone("it does not say hello".to_owned())),
-        }
+        let (Answer::Hello(user, notes), _) = helper.answer()? else {
+            return Err(LabError::Gone("it does not say hello".to_owned()));
+        };
+        let (end, ended) = channel();
+        let pulse = std::thread::Builder::new().name("pulse".to_owned()).spawn({
+            let control = helper.control.try_clone().map_err(LabError::Start)?;
+            let heard = Arc::clone(&helper.heard);
+            move || watch(&control, &heard, &ended, warn)
+        });
+        helper.pulse = Some((end, pulse.map_err(LabError::Start)?));
+        Ok((helper, user, notes))
     }
 
     /// The process that isolated itself: its namespaces can be entered.
@@ -105,8 +87,8 @@ impl Helper {
         self.process.id()
     }
 
-    pub(crate) fn ends(&self) -> &Arc<Ends> {
-        &self.ends
+    pub(crate) fn heard(&self) -> &Arc<Heard> {
+        &self.heard
     }
 
     /// Asks for something, and waits until it is done.
@@ -153,34 +135,65 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
+        if let Some((end, pulse)) = self.pulse.take() {
+            drop(end);
+            let _ = pulse.join();
+        }
         // It ends when nobody speaks to it any more, and everything that it started with it.
         let _ = self.control.shutdown(Shutdown::Both);
-        let _ = self.process.wait();
+        let began = Instant::now();
+        while let Ok(None) = self.process.try_wait() {
+            if began.elapsed() > LEAVE {
+                // The kernel ends what it started.
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
     }
 }
 
-fn listen(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, ends: &Ends) {
+fn listen(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, heard: &Heard) {
     while let Ok((bytes, files)) = pass::receive(control) {
         if bytes.is_empty() {
             break;
         }
         match Answer::read(&bytes) {
-            Some(Answer::Ended(id, how)) => {
-                let how = match how {
-                    Ok(status) => Ended::Status(status),
-                    Err(signal) => Ended::Signal(signal),
-                };
-                ends.lock().ended.insert(id, how);
-                ends.changed.notify_all();
-            }
+            Some(Answer::Ended(id, Ok(status))) => heard.ended(id, Ended::Status(status)),
+            Some(Answer::Ended(id, Err(signal))) => heard.ended(id, Ended::Signal(signal)),
+            Some(Answer::Stopped(id)) => heard.stopped(id),
+            Some(Answer::Continued(id)) => heard.continued(id),
+            Some(Answer::Pulse) => heard.pulse(),
             // Nobody waits for it any more.
             Some(answer) => drop(tell.send((answer, files))),
             None => tracing::debug!("the lab's helper can't be understood"),
         }
     }
-    ends.lock().over = true;
-    ends.changed.notify_all();
+    heard.over();
+}
+
+/// Asks the helper again and again whether it is there, until `ended` says so.
+fn watch(control: &UnixStream, heard: &Heard, ended: &Receiver<()>, mut warn: impl FnMut(String)) {
+    let (mut waiting, mut warned) = (false, false);
+    while ended.recv_timeout(PULSE) == Err(RecvTimeoutError::Timeout) {
+        if !waiting {
+            heard.asked();
+            if pass::send(control, &Request::Pulse.write(), &[]).is_err() {
+                return;
+            }
+        }
+        waiting = !heard.wait_for_pulse(PULSE);
+        if waiting && heard.silence() >= heard::SILENT && !warned {
+            warned = true;
+            warn(
+                "the lab's helper process does not answer: it is stopped, or has no processor. Programs can't be started, and \
+                 their ends are not seen"
+                    .to_owned(),
+            );
+        }
+    }
 }

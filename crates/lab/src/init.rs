@@ -8,7 +8,8 @@ pub mod message;
 mod node;
 
 use message::{Answer, Request, RunWanted};
-use netburn_linux::{namespace, pass};
+use netburn_linux::namespace::{self, Change};
+use netburn_linux::pass;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -106,6 +107,7 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
             },
             Some(Request::Names(lines)) => answer(control, "names", names(&lines)),
             Some(Request::Run(wanted)) => answer(control, "start", run(&wanted, &nodes, files)),
+            Some(Request::Pulse) => pass::send(control, &Answer::Pulse.write(), &[]),
             Some(Request::Signal(id, signal)) => {
                 signal_to(id, signal as i32);
                 Ok(())
@@ -173,10 +175,10 @@ fn signal_to(id: u32, signal: i32) {
     }
 }
 
-/// Tells of every end, those of orphans aside.
+/// Tells of every end, stop and continuation, those of orphans aside.
 fn reap(control: &OwnedFd) {
     loop {
-        if !namespace::await_child().unwrap_or(false) {
+        if !namespace::await_change().unwrap_or(false) {
             let mut running = running();
             while running.children == 0 {
                 running = STARTED.wait(running).unwrap_or_else(PoisonError::into_inner);
@@ -185,15 +187,21 @@ fn reap(control: &OwnedFd) {
             continue;
         }
         let mut running = running();
-        while let Ok(Some(ended)) = namespace::reap(false) {
-            let Some(id) = running.ids.remove(&ended.id) else {
-                continue;
+        while let Ok(Some(change)) = namespace::next_change() {
+            let answer = match change {
+                Change::Ended(ended) => running.ids.remove(&ended.id).map(|id| {
+                    let how = match (ended.status, ended.signal) {
+                        (Some(status), _) => Ok(status.unsigned_abs()),
+                        (None, signal) => Err(signal.unwrap_or(0).unsigned_abs()),
+                    };
+                    Answer::Ended(id, how)
+                }),
+                Change::Stopped(pid) => running.ids.get(&pid).map(|id| Answer::Stopped(*id)),
+                Change::Continued(pid) => running.ids.get(&pid).map(|id| Answer::Continued(*id)),
             };
-            let how = match (ended.status, ended.signal) {
-                (Some(status), _) => Ok(status.unsigned_abs()),
-                (None, signal) => Err(signal.unwrap_or(0).unsigned_abs()),
-            };
-            if pass::send(control, &Answer::Ended(id, how).write(), &[]).is_err() {
+            if let Some(answer) = answer
+                && pass::send(control, &answer.write(), &[]).is_err()
+            {
                 return;
             }
         }

@@ -2,9 +2,9 @@
 
 use crate::capture::Captures;
 use crate::device::Device;
-use crate::engine::{Engine, Order, Seen};
+use crate::engine::{Engine, Order, Seen, Shown, lock};
 use crate::error::LabError;
-use crate::helper::{Ends, Helper};
+use crate::helper::{Heard, Helper};
 use crate::hold::Hold;
 use crate::init::message::{Request, RunWanted};
 use crate::nodes::Nodes;
@@ -14,10 +14,11 @@ use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
-use netburn_record::{LabHealth, Row};
+use netburn_record::{LabHealth, Row, Stopped};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +26,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A lab: nodes, the network between them, and programs at them. All of it ends when it is dropped, or this process does, however
@@ -35,6 +36,7 @@ pub struct Lab {
     // Before the helper: its files are the nodes' devices.
     engine: Engine,
     shared: Arc<Shared>,
+    heard: Arc<Heard>,
     plan: Plan,
     namespaces: Vec<OwnedFd>,
     notes: Vec<String>,
@@ -48,11 +50,13 @@ pub struct Lab {
 struct Shared {
     helper: Mutex<Helper>,
     next: AtomicU32,
+    /// The programs that were started: at which end, and by what name.
+    started: Mutex<BTreeMap<u32, (Endpoint, String)>>,
 }
 
 impl Shared {
     fn helper(&self) -> MutexGuard<'_, Helper> {
-        self.helper.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.helper)
     }
 }
 
@@ -61,7 +65,7 @@ impl Shared {
 pub struct Guest {
     id: u32,
     shared: Arc<Shared>,
-    ends: Arc<Ends>,
+    heard: Arc<Heard>,
 }
 
 impl Lab {
@@ -78,12 +82,19 @@ impl Lab {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn open_with(plan: &Plan, helper: Command, options: &Options) -> Result<Lab, LabError> {
-        let nodes = Nodes::make(plan, helper, options)?;
+        let shown = Arc::new(Mutex::new(Shown::default()));
+        let warn = {
+            let shown = Arc::clone(&shown);
+            move |text| lock(&shown).warnings.push((None, text))
+        };
+        let nodes = Nodes::make(plan, helper, options, warn)?;
         Ok(Lab {
-            engine: Engine::start(nodes.ports, plan)?,
+            engine: Engine::start(nodes.ports, plan, shown)?,
+            heard: Arc::clone(nodes.helper.heard()),
             shared: Arc::new(Shared {
                 helper: Mutex::new(nodes.helper),
                 next: AtomicU32::new(0),
+                started: Mutex::default(),
             }),
             plan: plan.clone(),
             namespaces: nodes.namespaces,
@@ -212,17 +223,17 @@ impl Lab {
         let mut helper = self.shared.helper();
         helper.ask(&request, &files).map_err(|error| match error {
             LabError::Refused { what, error } => LabError::Refused {
-                what: format!("{what} {}", name.unwrap_or_default()),
+                what: format!("{what} {}", name.as_deref().unwrap_or_default()),
                 error,
             },
             other => other,
         })?;
-        let ends = Arc::clone(helper.ends());
         drop(helper);
+        lock(&self.shared.started).insert(id, (at, name.unwrap_or_default()));
         Ok(Guest {
             id,
             shared: Arc::clone(&self.shared),
-            ends,
+            heard: Arc::clone(&self.heard),
         })
     }
 
@@ -264,7 +275,27 @@ impl Lab {
     /// The report on its own work, up to the last second; up to its end once it has [stopped](Self::stop).
     #[must_use]
     pub fn health(&self) -> LabHealth {
-        self.engine.shown().health.clone()
+        let mut health = self.engine.shown().health.clone();
+        let started = lock(&self.shared.started);
+        let stopped = self.heard.stops().into_iter().filter_map(|(id, long)| {
+            let (at, program) = started.get(&id)?;
+            Some(Stopped {
+                station: self.name(*at).to_owned(),
+                program: program.clone(),
+                us: long.as_nanos() as f64 / 1e3,
+            })
+        });
+        health.stopped = stopped.collect();
+        health.helper_us_max = self.heard.silence().as_nanos() as f64 / 1e3;
+        health
+    }
+
+    /// The name of an end.
+    fn name(&self, at: Endpoint) -> &str {
+        match at {
+            Endpoint::Station(number) => &self.plan.stations[usize::from(number)].name,
+            Endpoint::Server => "server",
+        }
     }
 
     /// What went wrong since the last call and people should know, a sentence each.
@@ -272,8 +303,7 @@ impl Lab {
     pub fn take_warnings(&self) -> Vec<String> {
         let warnings = std::mem::take(&mut self.engine.shown().warnings);
         let said = warnings.into_iter().map(|(end, text)| match end {
-            Some(Endpoint::Station(number)) => format!("{}: {text}", self.plan.stations[usize::from(number)].name),
-            Some(Endpoint::Server) => format!("server: {text}"),
+            Some(end) => format!("{}: {text}", self.name(end)),
             None => text,
         });
         said.collect()
@@ -295,12 +325,12 @@ impl Guest {
     /// How it ended; `None` while it runs.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
-        self.ends.of(self.id)
+        self.heard.end_of(self.id)
     }
 
     /// Waits until it has ended.
     pub fn wait(&self) -> Ended {
-        self.ends.wait(self.id)
+        self.heard.wait_for_end(self.id)
     }
 
     /// Sends it a signal.

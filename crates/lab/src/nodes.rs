@@ -35,12 +35,17 @@ pub(crate) struct Nodes {
 const KERNELS: u32 = 4_096;
 
 impl Nodes {
-    pub(crate) fn make(plan: &Plan, helper: Command, options: &Options) -> Result<Nodes, LabError> {
+    pub(crate) fn make(
+        plan: &Plan,
+        helper: Command,
+        options: &Options,
+        warn: impl FnMut(String) + Send + 'static,
+    ) -> Result<Nodes, LabError> {
         if plan.stations.len() > address::MOST_STATIONS {
             return Err(LabError::TooMany(plan.stations.len()));
         }
         Switch::new(plan)?;
-        let (mut helper, user, mut notes) = Helper::start(helper)?;
+        let (mut helper, user, mut notes) = Helper::start(helper, warn)?;
         if let Err(error) = helper.ask(&Request::Names(names(plan)), &[]) {
             notes.push(format!("names don't resolve: {error}"));
         }

@@ -133,23 +133,61 @@ pub fn reap(wait: bool) -> io::Result<Option<Ended>> {
         Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
         Err(error) => return Err(error),
     };
-    Ok(Some(Ended {
+    Ok(Some(ended(id, status)))
+}
+
+fn ended(id: u32, status: libc::c_int) -> Ended {
+    Ended {
         id,
         status: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
         signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+    }
+}
+
+/// What became of a child of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It ended.
+    Ended(Ended),
+    /// A signal stopped it.
+    Stopped(u32),
+    /// A signal let it continue.
+    Continued(u32),
+}
+
+/// The next child of this process that has ended, stopped or continued; `None` when none has.
+///
+/// # Errors
+/// When a signal interrupts the call.
+pub fn next_change() -> io::Result<Option<Change>> {
+    let mut status = 0;
+    let options = libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED;
+    // SAFETY: the kernel writes one int to `status`.
+    let id = match check(unsafe { libc::waitpid(-1, &mut status, options) }) {
+        Ok(0) => return Ok(None),
+        Ok(id) => id.unsigned_abs(),
+        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(Some(match status {
+        status if libc::WIFSTOPPED(status) => Change::Stopped(id),
+        status if libc::WIFCONTINUED(status) => Change::Continued(id),
+        status => Change::Ended(ended(id, status)),
     }))
 }
 
-/// Waits until a child of this process has ended, and leaves it to be [reaped](reap); `false` when there are no children.
+/// Waits until a child of this process has ended, stopped or continued, which is left for [`next_change`]; `false` when there are
+/// no children.
 ///
 /// # Errors
 /// What the kernel says; a signal is no error.
-pub fn await_child() -> io::Result<bool> {
+pub fn await_change() -> io::Result<bool> {
+    let what = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOWAIT;
     loop {
         // SAFETY: a siginfo_t is numbers; all zero is an empty one.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: the kernel writes one siginfo_t.
-        match check(unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, libc::WEXITED | libc::WNOWAIT) }) {
+        match check(unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, what) }) {
             Ok(_) => return Ok(true),
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

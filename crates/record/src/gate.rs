@@ -239,7 +239,10 @@ fn at_least(figure: f64, limit: f64) -> bool {
 /// A figure and the limit that it is beyond, with as many decimals as it takes to tell them apart.
 fn told(figure: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
     let both = |decimals| (write(figure, decimals), write(limit, decimals));
-    (2..6).map(both).find(|(figure, limit)| figure != limit).unwrap_or_else(|| both(6))
+    (2..6)
+        .map(both)
+        .find(|(figure, limit)| figure != limit)
+        .unwrap_or_else(|| both(6))
 }
 
 fn ms(value: f64) -> String {

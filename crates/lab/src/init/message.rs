@@ -17,6 +17,8 @@ pub enum Request {
     Run(RunWanted),
     /// Send a signal to what runs under this number.
     Signal(u32, u32),
+    /// Say that it is there.
+    Pulse,
 }
 
 /// A node to be made.
@@ -70,6 +72,12 @@ pub enum Answer {
     Failed(u32, String),
     /// What ran under this number has ended, with this status or by this signal.
     Ended(u32, Result<u32, u32>),
+    /// A signal stopped what runs under this number.
+    Stopped(u32),
+    /// A signal let continue what runs under this number.
+    Continued(u32),
+    /// It is there.
+    Pulse,
 }
 
 /// A node that was made.
@@ -107,6 +115,7 @@ impl Request {
                 to.text(lines.as_bytes());
             }
             Request::Probe => to.byte(5),
+            Request::Pulse => to.byte(6),
             Request::Run(run) => {
                 to.byte(3);
                 to.number(run.id);
@@ -154,6 +163,7 @@ impl Request {
             }),
             4 => Request::Signal(from.number()?, from.number()?),
             5 => Request::Probe,
+            6 => Request::Pulse,
             _ => return None,
         };
         from.0.is_empty().then_some(request)
@@ -196,6 +206,15 @@ impl Answer {
                 let (Ok(number) | Err(number)) = *how;
                 to.number(number);
             }
+            Answer::Stopped(id) => {
+                to.byte(7);
+                to.number(*id);
+            }
+            Answer::Continued(id) => {
+                to.byte(8);
+                to.number(*id);
+            }
+            Answer::Pulse => to.byte(9),
         }
         to.0
     }
@@ -222,6 +241,9 @@ impl Answer {
                 let (id, exited, number) = (from.number()?, from.flag()?, from.number()?);
                 Answer::Ended(id, if exited { Ok(number) } else { Err(number) })
             }
+            7 => Answer::Stopped(from.number()?),
+            8 => Answer::Continued(from.number()?),
+            9 => Answer::Pulse,
             _ => return None,
         };
         from.0.is_empty().then_some(answer)
@@ -325,6 +347,7 @@ mod tests {
             }),
             Request::Signal(7, 15),
             Request::Probe,
+            Request::Pulse,
         ];
         for request in requests {
             let bytes = request.write();
@@ -347,6 +370,9 @@ mod tests {
             Answer::Failed(13, "open".into()),
             Answer::Ended(7, Ok(1)),
             Answer::Ended(7, Err(9)),
+            Answer::Stopped(7),
+            Answer::Continued(7),
+            Answer::Pulse,
         ];
         for answer in answers {
             assert_eq!(Answer::read(&answer.write()), Some(answer));

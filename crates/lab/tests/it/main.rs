@@ -4,3 +4,4 @@ mod bad_days;
 mod carries;
 mod common;
 mod devices;
+mod standstills;

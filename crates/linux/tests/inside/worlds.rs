@@ -1,6 +1,6 @@
 //! Namespaces, and what lives in them.
 
-use netburn_linux::namespace::{self, Isolation};
+use netburn_linux::namespace::{self, Change, Ended, Isolation};
 use netburn_linux::pass;
 use std::fs;
 use std::io::ErrorKind;
@@ -83,15 +83,30 @@ pub(crate) fn mounts(_: Isolation) {
 
 pub(crate) fn children(_: Isolation) {
     assert_eq!(namespace::reap(true).unwrap(), None);
-    assert!(!namespace::await_child().unwrap());
+    assert!(!namespace::await_change().unwrap());
+    assert_eq!(namespace::next_change().unwrap(), None);
     // The first child is the first process of the new process id namespace, and must stay for others to be.
     let first = first();
     let second = namespace::fork(forever).unwrap();
     assert_eq!(namespace::reap(false).unwrap(), None);
-    namespace::signal(second, 9).unwrap();
-    assert!(namespace::await_child().unwrap());
-    let ended = namespace::reap(true).unwrap().unwrap();
-    assert_eq!((ended.id, ended.status, ended.signal), (second, None, Some(9)));
+    // SIGSTOP, SIGCONT and SIGKILL, each seen before the next.
+    for (signal, change) in [
+        (19, Change::Stopped(second)),
+        (18, Change::Continued(second)),
+        (
+            9,
+            Change::Ended(Ended {
+                id: second,
+                status: None,
+                signal: Some(9),
+            }),
+        ),
+    ] {
+        namespace::signal(second, signal).unwrap();
+        assert!(namespace::await_change().unwrap());
+        assert_eq!(namespace::next_change().unwrap(), Some(change));
+        assert_eq!(namespace::next_change().unwrap(), None);
+    }
     let last = namespace::fork(forever).unwrap();
     // Its /proc shows the processes of its namespace alone, where the system lets it have one.
     let third = namespace::fork(|| {

@@ -39,5 +39,6 @@ mod service;
 mod serving;
 mod simulating;
 mod ssh;
+mod standstills;
 mod sweeping;
 mod verdicts;

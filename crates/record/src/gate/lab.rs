@@ -44,7 +44,9 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
             Goal::Rate { .. } | Goal::NoStall => None,
         })
         .min();
-    strictest.map_or(WITHOUT_GOAL, |goal| (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, GREATEST))
+    strictest.map_or(WITHOUT_GOAL, |goal| {
+        (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, GREATEST)
+    })
 }
 
 /// Why a lab's figures can't be believed, each one plain sentence; empty when they can. `limit` is that of a
@@ -63,19 +65,22 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
         let (longest, limit) = told(health.standstill_us_max, limit_us, span_us);
         let more = match health.standstills {
             0 | 1 => String::new(),
-            many => format!(" at the longest, and {} in all {many} times", span_us(health.standstill_us_total, 2)),
+            many => format!(
+                " at the longest, and {} in all {many} times",
+                span_us(health.standstill_us_total, 2)
+            ),
         };
         reasons.push(format!("the lab stood still for {longest}{more}; the limit is {limit}"));
     } else if exceeds(health.lateness_us_max, limit_us) {
         let (late, limit) = told(health.lateness_us_max, limit_us, span_us);
-        reasons.push(format!(
-            "the lab delivered a packet {late} late; the limit is {limit}"
-        ));
+        reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
     if exceeds(share, STANDSTILL_SHARE) {
         let (share, limit) = told(share, STANDSTILL_SHARE, percent_to);
-        reasons.push(format!("the lab stood still for {share} of the time; the limit is {limit}"));
+        reasons.push(format!(
+            "the lab stood still for {share} of the time; the limit is {limit}"
+        ));
     }
     if exceeds(health.suspended_us, SUSPENDED_US) {
         reasons.push(format!(
@@ -92,7 +97,10 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
         ));
     }
     for (text, count) in [
-        ("the kernel dropped {} packets before the lab could read them", health.ring_drops),
+        (
+            "the kernel dropped {} packets before the lab could read them",
+            health.ring_drops,
+        ),
         ("the lab could not deliver {} frames", health.write_errors),
     ] {
         if count > 0 {
@@ -101,7 +109,11 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     }
     for (text, share, limit) in [
         ("the hypervisor took {} of the machine's time", health.steal, STEAL),
-        ("the machine was {} busy while the lab ran", health.machine_busy, MACHINE_BUSY),
+        (
+            "the machine was {} busy while the lab ran",
+            health.machine_busy,
+            MACHINE_BUSY,
+        ),
         ("carrying packets took {} of a core", health.cpu, CPU),
     ] {
         if exceeds(share, limit) {
@@ -189,7 +201,10 @@ mod tests {
                 |h| h.ring_drops = 3,
                 &["the kernel dropped 3 packets before the lab could read them; the limit is 0"],
             ),
-            (|h| h.write_errors = 2, &["the lab could not deliver 2 frames; the limit is 0"]),
+            (
+                |h| h.write_errors = 2,
+                &["the lab could not deliver 2 frames; the limit is 0"],
+            ),
             (|h| h.steal = 0.02, &[]),
             (
                 |h| h.steal = 0.03,
@@ -214,7 +229,9 @@ mod tests {
     #[test]
     fn the_limit_follows_the_strictest_goal() {
         let limit = |workloads: &str| {
-            let text = format!("duration = \"9 s\"\n[station.a]\nworkload = [{workloads}]\n[station.b]\nworkload = \"download\"\n");
+            let text = format!(
+                "duration = \"9 s\"\n[station.a]\nworkload = [{workloads}]\n[station.b]\nworkload = \"download\"\n"
+            );
             let document = netburn_scenario::Document::from_toml("t.toml", &text).unwrap();
             standstill_limit(&document.resolve_for(netburn_scenario::Ground::Local).unwrap().0).as_nanos() / 1_000_000
         };

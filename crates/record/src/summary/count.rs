@@ -4,8 +4,8 @@ mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
 use crate::amend::is_server_lost;
-use crate::header::{Ending, Ground};
 use crate::gate::{lab_reasons, standstill_limit};
+use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};

@@ -1,0 +1,190 @@
+//! What the helper tells of the programs that it started, and of itself.
+
+use crate::program::Ended;
+use netburn_linux::Monotonic;
+use netburn_units::Duration;
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A helper that is silent for longer is stopped, or has no processor.
+pub(super) const SILENT: Duration = Duration::from_secs(1);
+
+/// What the helper told, for whoever waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What the helper told. Pure: `now` is an argument.
+#[derive(Debug, Default)]
+struct State {
+    ended: BTreeMap<u32, Ended>,
+    stops: BTreeMap<u32, Stops>,
+    /// When the helper was asked last whether it is there, until it answers.
+    asked: Option<Monotonic>,
+    longest_silence: Duration,
+    over: bool,
+}
+
+/// How long a program was stopped.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stops {
+    since: Option<Monotonic>,
+    before: Duration,
+}
+
+impl State {
+    fn handle_ended(&mut self, now: Monotonic, id: u32, how: Ended) {
+        self.handle_continued(now, id);
+        self.ended.insert(id, how);
+    }
+
+    fn handle_stopped(&mut self, now: Monotonic, id: u32) {
+        self.stops.entry(id).or_default().since.get_or_insert(now);
+    }
+
+    fn handle_continued(&mut self, now: Monotonic, id: u32) {
+        if let Some(stops) = self.stops.get_mut(&id)
+            && let Some(since) = stops.since.take()
+        {
+            stops.before += now.saturating_since(since);
+        }
+    }
+
+    fn handle_pulse(&mut self, now: Monotonic) {
+        self.longest_silence = self.silence(now);
+        self.asked = None;
+    }
+
+    /// The longest silence, one that lasts included.
+    fn silence(&self, now: Monotonic) -> Duration {
+        let lasting = self.asked.map_or(Duration::ZERO, |asked| now.saturating_since(asked));
+        self.longest_silence.max(lasting)
+    }
+
+    fn stopped(&self, now: Monotonic) -> Vec<(u32, Duration)> {
+        let each = self.stops.iter().map(|(id, stops)| {
+            let lasting = stops.since.map_or(Duration::ZERO, |since| now.saturating_since(since));
+            (*id, stops.before + lasting)
+        });
+        each.collect()
+    }
+}
+
+impl Heard {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State, Monotonic) -> T) -> T {
+        let result = change(&mut self.lock(), Monotonic::now());
+        self.changed.notify_all();
+        result
+    }
+
+    pub(super) fn ended(&self, id: u32, how: Ended) {
+        self.change(|state, now| state.handle_ended(now, id, how));
+    }
+
+    pub(super) fn stopped(&self, id: u32) {
+        self.change(|state, now| state.handle_stopped(now, id));
+    }
+
+    pub(super) fn continued(&self, id: u32) {
+        self.change(|state, now| state.handle_continued(now, id));
+    }
+
+    pub(super) fn pulse(&self) {
+        self.change(State::handle_pulse);
+    }
+
+    /// The helper is gone, and everything that it started with it.
+    pub(super) fn over(&self) {
+        self.change(|state, _| state.over = true);
+    }
+
+    /// The helper is asked whether it is there.
+    pub(super) fn asked(&self) {
+        self.change(|state, now| state.asked = Some(now));
+    }
+
+    /// Waits for the answer to that, or for so long; whether it came, or never will.
+    pub(super) fn wait_for_pulse(&self, long: std::time::Duration) -> bool {
+        let waiting = |state: &mut State| state.asked.is_some() && !state.over;
+        let waited = self.changed.wait_timeout_while(self.lock(), long, waiting);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.asked.is_none() || state.over
+    }
+
+    /// How number `id` ended; `None` while it runs.
+    pub(crate) fn end_of(&self, id: u32) -> Option<Ended> {
+        let state = self.lock();
+        let ended = state.ended.get(&id).copied();
+        ended.or(state.over.then_some(Ended::WithLab))
+    }
+
+    /// Waits until number `id` has ended.
+    pub(crate) fn wait_for_end(&self, id: u32) -> Ended {
+        let mut state = self.lock();
+        loop {
+            if let Some(ended) = state.ended.get(&id) {
+                return *ended;
+            }
+            if state.over {
+                return Ended::WithLab;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The programs that a signal stopped, and for how long in all.
+    pub(crate) fn stops(&self) -> Vec<(u32, Duration)> {
+        self.lock().stopped(Monotonic::now())
+    }
+
+    /// The longest time for which the helper did not answer.
+    pub(crate) fn silence(&self) -> Duration {
+        self.lock().silence(Monotonic::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Monotonic {
+        Monotonic::from_nanos(millis * 1_000_000)
+    }
+
+    fn millis(spans: Vec<(u32, Duration)>) -> Vec<(u32, u64)> {
+        spans.into_iter().map(|(id, span)| (id, span.as_millis())).collect()
+    }
+
+    #[test]
+    fn stops_are_added_up_until_the_end() {
+        let mut state = State::default();
+        state.handle_stopped(at(1_000), 3);
+        // The kernel may tell of a stop again.
+        state.handle_stopped(at(1_500), 3);
+        assert_eq!(millis(state.stopped(at(1_700))), [(3, 700)]);
+        state.handle_continued(at(2_200), 3);
+        state.handle_continued(at(2_300), 4);
+        assert_eq!(millis(state.stopped(at(9_000))), [(3, 1_200)]);
+        state.handle_stopped(at(10_000), 3);
+        state.handle_ended(at(10_300), 3, Ended::Signal(9));
+        assert_eq!(millis(state.stopped(at(20_000))), [(3, 1_500)]);
+    }
+
+    #[test]
+    fn silence_lasts_until_the_answer() {
+        let mut state = State::default();
+        assert_eq!(state.silence(at(5_000)), Duration::ZERO);
+        state.asked = Some(at(1_000));
+        assert_eq!(state.silence(at(4_000)), Duration::from_secs(3));
+        state.handle_pulse(at(4_500));
+        state.asked = Some(at(5_000));
+        state.handle_pulse(at(5_001));
+        assert_eq!(state.silence(at(90_000)), Duration::from_millis(3_500));
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs and labs in which a process stands still, for a reason that no scheduler knows: SIGSTOP.
+
+use crate::common::{Bench, Running, SMALL, signal, start};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Longer than any limit of a standstill, and shorter than any time limit between the processes.
+const STOP: Duration = Duration::from_millis(400);
+
+/// Stops a process for [`STOP`].
+fn stop(pid: u32) {
+    signal(pid, "STOP");
+    std::thread::sleep(STOP);
+    signal(pid, "CONT");
+}
+
+/// Runs the small scenario in the lab, and stops one of its processes while the load runs. The run's `run.json`.
+fn run_with_stop(whom: impl Fn(&Running) -> u32) -> Value {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let mut run = start(bench.netburn(["run", "small.toml", "--on", "lab", "--out", "run"]));
+    run.wait_for_load();
+    std::thread::sleep(Duration::from_millis(500));
+    stop(whom(&run));
+    run.finish().expect(3);
+    serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap()
+}
+
+#[track_caller]
+fn doubted(run: &Value, station: usize, reason: &str) {
+    let found = &run["summary"]["stations"][station];
+    assert_eq!(found["verdict"], "inconclusive", "{found:#}");
+    assert!(found["reasons"].to_string().contains(reason), "{found:#}");
+}
+
+/// A standstill of the stop's length, but for how often a thread looks.
+#[track_caller]
+fn as_long(micros: &Value) {
+    let millis = micros.as_f64().unwrap() / 1e3;
+    assert!((370.0..20_000.0).contains(&millis), "{millis} ms");
+}
+
+#[test]
+fn a_lab_that_stands_still_makes_its_run_inconclusive() {
+    let run = run_with_stop(Running::id);
+    for station in [0, 1] {
+        doubted(&run, station, "the lab stood still for ");
+    }
+    as_long(&run["lab"]["standstill_us_max"]);
+    assert!(run["lab"]["standstills"].as_u64().unwrap() >= 1, "{run:#}");
+    assert!(run["lab"]["lateness_count"].as_u64().unwrap() > 0, "{run:#}");
+}
+
+#[test]
+fn an_agent_that_stands_still_makes_its_station_inconclusive() {
+    let run = run_with_stop(|run| run.participants("agent")[0]);
+    let health = run["health"].as_array().unwrap();
+    let stood = |of: &&Value| of["standstill_us_max"].as_f64().unwrap() > 370_000.0;
+    let stood: Vec<&Value> = health.iter().filter(stood).collect();
+    assert_eq!(stood.len(), 1, "{health:#?}");
+    let name = stood[0]["name"].as_str().unwrap();
+    let station = usize::from(name == "reader");
+    doubted(&run, station, &format!("agent {name} stood still for "));
+    // The helper process is its parent, and was told.
+    let stopped = &run["lab"]["stopped"][0];
+    assert_eq!(stopped["station"], name, "{stopped}");
+    as_long(&stopped["us"]);
+}
+
+#[test]
+fn a_server_that_stands_still_makes_every_station_inconclusive() {
+    let run = run_with_stop(|run| run.participants("serve")[0]);
+    for station in [0, 1] {
+        doubted(&run, station, "the server stood still for ");
+    }
+}
+
+#[test]
+fn a_lab_says_that_it_stood_still_while_programs_ran() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let ping = [
+        "lab",
+        "small.toml",
+        "--at",
+        "caller",
+        "--",
+        "ping",
+        "-c",
+        "12",
+        "-i",
+        "0.2",
+        "server",
+    ];
+    let mut lab = start(bench.netburn(ping));
+    lab.wait_for("the first answer", |lab| lab.printed().contains("bytes from"));
+    stop(lab.id());
+    let ended = lab.finish().expect(0);
+    assert!(
+        ended.stderr.contains("doubtful: the lab stood still for "),
+        "{}",
+        ended.stderr
+    );
+}
