@@ -9,6 +9,33 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The most stations that have an address.
 pub const MOST_STATIONS: usize = 60_000;
 
+/// Where the lab's networks are known: whoever sends to an address that isn't of them is told so from here.
+pub const ROUTER_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 254);
+/// The same for IPv6.
+pub const ROUTER_V6: Ipv6Addr = Ipv6Addr::new(0xfd6e, 0x6574, 0x6275, 0x726e, 0, 0, 0, 0xfe);
+
+/// The router's address of the same family.
+#[must_use]
+pub const fn router(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => IpAddr::V4(ROUTER_V4),
+        IpAddr::V6(_) => IpAddr::V6(ROUTER_V6),
+    }
+}
+
+/// Whether an address is of the lab's networks, or of the link.
+#[must_use]
+pub fn is_inside(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.octets()[0] == 198 && address.octets()[1] & 0xfe == 18 || address.is_link_local()
+        }
+        IpAddr::V6(address) => {
+            address.segments()[..4] == [0xfd6e, 0x6574, 0x6275, 0x726e] || address.is_unicast_link_local()
+        }
+    }
+}
+
 /// The IPv4 address of an end: the server's is 198.18.0.1, the first station's 198.18.1.0.
 #[must_use]
 pub fn v4(of: Endpoint) -> Ipv4Addr {
@@ -48,6 +75,32 @@ pub fn owner(address: IpAddr, stations: usize) -> Option<Endpoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_labs_networks_are_told_from_others() {
+        for inside in [
+            "198.18.1.77",
+            "198.19.255.255",
+            "169.254.3.4",
+            "fd6e:6574:6275:726e::77",
+            "fe80::1",
+        ] {
+            assert!(is_inside(inside.parse().unwrap()), "{inside}");
+        }
+        for outside in [
+            "198.17.255.255",
+            "198.20.0.0",
+            "1.1.1.1",
+            "127.0.0.1",
+            "fd6e:6574::1",
+            "2001:db8::1",
+        ] {
+            assert!(!is_inside(outside.parse().unwrap()), "{outside}");
+        }
+        for router in [IpAddr::V4(ROUTER_V4), IpAddr::V6(ROUTER_V6)] {
+            assert!(is_inside(router) && owner(router, MOST_STATIONS).is_none());
+        }
+    }
 
     #[test]
     fn an_address_belongs_to_whom_it_was_given() {

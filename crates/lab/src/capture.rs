@@ -12,7 +12,7 @@ use netburn_medium::phy::Modulation;
 use netburn_network::Endpoint;
 use netburn_units::Instant;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// LINKTYPE_RAW: IPv4 or IPv6, nothing before it.
@@ -23,25 +23,25 @@ const RADIOTAP: u16 = 127;
 /// A capture for each end, and one for the air.
 #[derive(Debug)]
 pub struct Captures {
-    server: Pcapng<BufWriter<File>>,
-    stations: Vec<Pcapng<BufWriter<File>>>,
-    air: Pcapng<BufWriter<File>>,
+    server: Pcapng,
+    stations: Vec<Pcapng>,
+    air: Pcapng,
     /// Nanoseconds since 1970 at the network's time 0.
     zero: i64,
     number: u32,
 }
 
 impl Captures {
-    /// A file for each end in `folder`, stations by their names, and one for the air. `zero` is what the network's time 0 is,
-    /// in nanoseconds since 1970.
+    /// A file for each end in `folder`, stations by their names, and one for the air, each with its header. `zero` is what the
+    /// network's time 0 is, in nanoseconds since 1970.
     ///
     /// # Errors
-    /// When they can't be written.
+    /// When they can't be written: nothing would be kept.
     pub fn create(folder: &Path, names: &[&str], zero: i64) -> io::Result<Captures> {
         std::fs::create_dir_all(folder)?;
         let file = |name: &str, link| {
             let file = File::create(folder.join(format!("{name}.pcapng")))?;
-            Pcapng::new(BufWriter::with_capacity(1 << 18, file), link, name)
+            Pcapng::new(file, link, name)
         };
         let stations = names.iter().map(|name| file(&format!("station-{name}"), RAW));
         Ok(Captures {
@@ -78,22 +78,27 @@ impl Captures {
         self.air.packet(self.nanos(transmission.at), &head, length, None)
     }
 
-    /// Hands on what is still held back.
+    /// Writes what was seen to the files. Where a file can't be written (a full disk), every file ends with its last whole packet.
     ///
     /// # Errors
-    /// When it can't be written.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.server.flush()?;
-        self.air.flush()?;
-        self.stations.iter_mut().try_for_each(Pcapng::flush)
+    /// The first that there is.
+    pub(crate) fn put(&mut self, taps: &[Tapped], air: &[Transmission]) -> io::Result<()> {
+        let taken = taps.iter().try_for_each(|tap| {
+            let packet = tap.packet();
+            self.packet(tap.end, tap.at, &packet, packet.len() as u32, tap.inbound)
+        });
+        let taken = taken.and_then(|()| air.iter().try_for_each(|transmission| self.air(transmission)));
+        let flushed = self.flush();
+        taken.and(flushed)
     }
 
-    pub(crate) fn put(&mut self, taps: &[Tapped], air: &[Transmission]) -> io::Result<()> {
-        for tap in taps {
-            let packet = tap.segment.packet();
-            self.packet(tap.end, tap.at, &packet, packet.len() as u32, tap.inbound)?;
-        }
-        air.iter().try_for_each(|transmission| self.air(transmission))
+    /// Writes what is gathered.
+    ///
+    /// # Errors
+    /// The first that there is; every file is tried.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let files = self.stations.iter_mut().chain([&mut self.server, &mut self.air]);
+        files.map(Pcapng::flush).fold(Ok(()), io::Result::and)
     }
 
     fn nanos(&self, at: Instant) -> u64 {
@@ -101,20 +106,32 @@ impl Captures {
     }
 }
 
-/// One pcapng file.
+/// One pcapng file, which holds whole blocks at any time.
 #[derive(Debug)]
-struct Pcapng<W: Write> {
-    to: W,
+struct Pcapng {
+    file: File,
+    /// The file's length.
+    length: u64,
+    /// Blocks that aren't written yet.
+    buffer: Vec<u8>,
 }
 
-impl<W: Write> Pcapng<W> {
+/// So many bytes are gathered before they are written.
+const BUFFER: usize = 1 << 18;
+
+impl Pcapng {
     /// Begins a file with one interface of that link type and name, in nanoseconds.
-    fn new(mut to: W, link: u16, name: &str) -> io::Result<Self> {
+    fn new(file: File, link: u16, name: &str) -> io::Result<Self> {
+        let mut begun = Pcapng {
+            file,
+            length: 0,
+            buffer: Vec::new(),
+        };
         let mut section = Vec::new();
         section.extend(0x1a2b_3c4d_u32.to_le_bytes());
         section.extend([1, 0, 0, 0]);
         section.extend(u64::MAX.to_le_bytes());
-        block(&mut to, 0x0a0d_0d0a, &section)?;
+        block(&mut begun.buffer, 0x0a0d_0d0a, &section);
         let mut interface = Vec::new();
         interface.extend(link.to_le_bytes());
         interface.extend([0; 6]);
@@ -122,8 +139,9 @@ impl<W: Write> Pcapng<W> {
         // if_tsresol: 10⁻⁹ s.
         option(&mut interface, 9, &[9]);
         option(&mut interface, 0, &[]);
-        block(&mut to, 1, &interface)?;
-        Ok(Pcapng { to })
+        block(&mut begun.buffer, 1, &interface);
+        begun.flush()?;
+        Ok(begun)
     }
 
     /// One packet at `nanos` since 1970, of which `bytes` were kept; `inbound` says which way, where that is known.
@@ -141,21 +159,33 @@ impl<W: Write> Pcapng<W> {
             option(&mut packet, 2, &(if inbound { 1_u32 } else { 2 }).to_le_bytes());
             option(&mut packet, 0, &[]);
         }
-        block(&mut self.to, 6, &packet)
+        block(&mut self.buffer, 6, &packet);
+        if self.buffer.len() >= BUFFER {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
-    /// Hands on what is still held back.
+    /// Writes what is gathered. Where that fails, the file is as it was before.
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        let buffer = std::mem::take(&mut self.buffer);
+        let written = self.file.write_all(&buffer);
+        match &written {
+            Ok(()) => self.length += buffer.len() as u64,
+            // What is cut short within a packet is of no use to a reader.
+            Err(_) => self.file.set_len(self.length)?,
+        }
+        written
     }
 }
 
-fn block(to: &mut impl Write, kind: u32, body: &[u8]) -> io::Result<()> {
+fn block(to: &mut Vec<u8>, kind: u32, body: &[u8]) {
     let length = (body.len() as u32 + 12).to_le_bytes();
-    to.write_all(&kind.to_le_bytes())?;
-    to.write_all(&length)?;
-    to.write_all(body)?;
-    to.write_all(&length)
+    to.extend(kind.to_le_bytes());
+    to.extend(length);
+    to.extend(body);
+    to.extend(length);
 }
 
 fn option(to: &mut Vec<u8>, kind: u16, value: &[u8]) {

@@ -1,5 +1,6 @@
 //! The stand-in on systems other than Linux: no lab can be opened, so there is none whose methods could be called.
 
+use crate::calls::{Call, Reply};
 use crate::error::LabError;
 use crate::hold::Hold;
 use crate::observe::StationLook;
@@ -14,6 +15,16 @@ use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc::Sender;
+
+/// How a lab's network begins.
+#[derive(Debug, Default)]
+pub struct Begin<'a> {
+    /// Where captures go.
+    pub captures: Option<&'a Path>,
+    /// Where refused connections go.
+    pub calls: Option<Sender<Call>>,
+}
 
 /// A lab, which this system doesn't have.
 #[derive(Debug)]
@@ -61,7 +72,27 @@ impl Lab {
         match *self {}
     }
 
-    pub fn begin_capturing(&self, _: Monotonic, _: &Path) -> Result<(), LabError> {
+    pub fn begin_with(&self, _: Monotonic, _: Begin<'_>) -> Result<(), LabError> {
+        match *self {}
+    }
+
+    pub fn reply(&self, _: Call, _: Reply) {
+        match *self {}
+    }
+
+    pub fn listens(&self, _: Endpoint, _: u16) -> Result<bool, LabError> {
+        match *self {}
+    }
+
+    pub fn caller(&self, _: Call) -> Option<String> {
+        match *self {}
+    }
+
+    pub fn programs(&self, _: Endpoint) -> Vec<String> {
+        match *self {}
+    }
+
+    pub fn captures_lost(&self) -> bool {
         match *self {}
     }
 

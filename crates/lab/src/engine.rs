@@ -7,6 +7,7 @@
 mod carrier;
 mod looks;
 
+use crate::calls::{Call, Reply};
 use crate::capture::Captures;
 use crate::device::Device;
 use crate::error::LabError;
@@ -50,12 +51,26 @@ pub(crate) struct Port {
 /// What the thread is told.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// The network begins; its time 0 is then.
-    Begin(Box<Switch>, Monotonic, Option<Sender<Seen>>),
+    /// The network begins.
+    Begin(Box<Beginning>),
+    /// A call is replied to.
+    Reply(Call, Reply),
     /// A setting changes, by hand.
     Set(Setting),
     /// Nothing more.
     Stop,
+}
+
+/// How a network begins.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    pub(crate) switch: Switch,
+    /// Its time 0.
+    pub(crate) zero: Monotonic,
+    /// Where captures go.
+    pub(crate) captures: Option<Sender<Seen>>,
+    /// Where calls go.
+    pub(crate) calls: Option<Sender<Call>>,
 }
 
 /// What was seen since the last time, for a capture.
@@ -70,6 +85,8 @@ pub(crate) struct Shown {
     pub(crate) stations: Vec<crate::observe::StationLook>,
     pub(crate) now: Option<Instant>,
     pub(crate) failed: Option<String>,
+    /// Whether captures are not whole.
+    pub(crate) captures_lost: bool,
     /// What people should know, not yet fetched; at whose end it is.
     pub(crate) warnings: Vec<(Option<Endpoint>, String)>,
 }
@@ -150,18 +167,15 @@ impl Engine {
     pub(crate) fn write(&self, mut captures: Captures) -> io::Result<Sender<Seen>> {
         let (tell, seen) = channel::<Seen>();
         let shown = Arc::clone(&self.shown);
-        let warn = move |error: io::Error| {
-            let text = format!("the captures can't be written and end here: {error}");
-            lock(&shown).warnings.push((None, text));
-        };
         let writer = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
             for (taps, air) in seen {
                 if let Err(error) = captures.put(&taps, &air) {
-                    return warn(error);
+                    let text = format!("the captures can't be written and end here: {error}");
+                    let mut shown = lock(&shown);
+                    shown.warnings.push((None, text));
+                    shown.captures_lost = true;
+                    return;
                 }
-            }
-            if let Err(error) = captures.flush() {
-                warn(error);
             }
         })?;
         *lock(&self.writer) = Some(writer);

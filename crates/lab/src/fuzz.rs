@@ -172,6 +172,17 @@ pub fn datagram(from: Endpoint, to: Endpoint, payload: usize) -> Vec<u8> {
     frame
 }
 
+/// A frame with a TCP segment over IPv4 that has these ports and flags, and no content.
+#[must_use]
+pub fn segment(from: Endpoint, to: Endpoint, ports: (u16, u16), flags: u8) -> Vec<u8> {
+    let mut frame = stream(from, to, 1, 0, 1448, false);
+    let packet = &mut frame[crate::packet::header::LENGTH..];
+    packet[20..22].copy_from_slice(&ports.0.to_be_bytes());
+    packet[22..24].copy_from_slice(&ports.1.to_be_bytes());
+    packet[33] = flags;
+    frame
+}
+
 /// A frame with TCP data that is still to be segmented.
 #[must_use]
 pub fn stream(from: Endpoint, to: Endpoint, sequence: u32, payload: usize, size: u16, v6: bool) -> Vec<u8> {

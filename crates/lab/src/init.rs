@@ -9,7 +9,7 @@ mod node;
 
 use message::{Answer, Request, RunWanted};
 use netburn_linux::namespace::{self, Change};
-use netburn_linux::pass;
+use netburn_linux::{pass, sockets};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -108,6 +108,10 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
             Some(Request::Names(lines)) => answer(control, "names", names(&lines)),
             Some(Request::Run(wanted)) => answer(control, "start", run(&wanted, &nodes, files)),
             Some(Request::Pulse) => pass::send(control, &Answer::Pulse.write(), &[]),
+            Some(Request::Listens(node, port)) => match listens(&nodes, node, port) {
+                Ok(listens) => pass::send(control, &Answer::Listens(listens).write(), &[]),
+                Err(error) => fail(control, "look for listening sockets", &error),
+            },
             Some(Request::Signal(id, signal)) => {
                 signal_to(id, signal as i32);
                 Ok(())
@@ -135,6 +139,15 @@ fn fail(control: &OwnedFd, what: &str, error: &io::Error) -> io::Result<()> {
         what.to_owned()
     };
     pass::send(control, &Answer::Failed(number, text).write(), &[])
+}
+
+/// Whether something listens at a node's TCP port. This thread is inside its network namespace afterwards.
+fn listens(nodes: &[OwnedFd], node: u32, port: u32) -> io::Result<bool> {
+    namespace::enter_network(nodes.get(node as usize).ok_or(io::ErrorKind::NotFound)?)?;
+    let all = sockets::tcp()?;
+    Ok(all
+        .iter()
+        .any(|socket| socket.listens() && u32::from(socket.local_port) == port))
 }
 
 /// Starts a program.

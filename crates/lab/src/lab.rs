@@ -1,15 +1,17 @@
 //! A lab: nodes, the network between them, and programs at them.
 
+use crate::calls::{Call, Reply};
 use crate::capture::Captures;
 use crate::device::Device;
-use crate::engine::{Engine, Order, Seen, Shown, lock};
+use crate::engine::{Beginning, Engine, Order, Seen, Shown, lock};
 use crate::error::LabError;
 use crate::helper::{Heard, Helper};
 use crate::hold::Hold;
-use crate::init::message::{Request, RunWanted};
+use crate::init::message::{Answer, Request, RunWanted};
 use crate::nodes::Nodes;
 use crate::observe::StationLook;
 use crate::options::{DeviceKind, Options};
+use crate::present;
 use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
 use netburn_linux::Monotonic;
@@ -20,6 +22,7 @@ use netburn_scenario::plan::Setting;
 use netburn_units::Instant;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -58,6 +61,16 @@ impl Shared {
     fn helper(&self) -> MutexGuard<'_, Helper> {
         lock(&self.helper)
     }
+}
+
+/// How a lab's network begins.
+#[derive(Debug, Default)]
+pub struct Begin<'a> {
+    /// Keeps what every end sends and receives, and the air, in this folder: `server.pcapng`, `station-NAME.pcapng`, `air.pcapng`.
+    /// They are whole once the lab has stopped or is dropped.
+    pub captures: Option<&'a Path>,
+    /// Gets the connections that the server's kernel refuses; each wants a [reply](Lab::reply).
+    pub calls: Option<Sender<Call>>,
 }
 
 /// A program that runs at a node. Dropped, it is killed.
@@ -135,23 +148,15 @@ impl Lab {
     /// # Errors
     /// When the plan's network can't be.
     pub fn begin(&self, zero: Monotonic) -> Result<(), LabError> {
-        self.begin_and(zero, None)
+        self.begin_with(zero, Begin::default())
     }
 
-    /// The same, keeping what every end sends and receives, and the air, in `folder`: `server.pcapng`, `station-NAME.pcapng`,
-    /// `air.pcapng`. They are whole once this lab has stopped or is dropped.
+    /// The same, with what `begin` says.
     ///
     /// # Errors
-    /// As for [`begin`](Self::begin), and when the files can't be made.
-    pub fn begin_capturing(&self, zero: Monotonic, folder: &Path) -> Result<(), LabError> {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let offset = since.as_nanos() as i64 - Monotonic::now().as_nanos() + zero.as_nanos();
-        let captures = Captures::create(folder, &self.names(), offset).map_err(LabError::Capture)?;
-        let seen = self.engine.write(captures).map_err(LabError::Capture)?;
-        self.begin_and(zero, Some(seen))
-    }
-
-    fn begin_and(&self, zero: Monotonic, seen: Option<Sender<Seen>>) -> Result<(), LabError> {
+    /// As for [`begin`](Self::begin), and when captures can't be written.
+    pub fn begin_with(&self, zero: Monotonic, begin: Begin<'_>) -> Result<(), LabError> {
+        let captures = begin.captures.map(|folder| self.capture(zero, folder));
         let before = zero.saturating_since(Monotonic::now());
         let plan = Plan {
             baseline: before,
@@ -162,8 +167,55 @@ impl Lab {
         if self.segments_udp {
             switch.join_datagrams();
         }
-        self.engine.order(Order::Begin(Box::new(switch), zero, seen));
+        self.engine.order(Order::Begin(Box::new(Beginning {
+            switch,
+            zero,
+            captures: captures.transpose().map_err(LabError::Capture)?,
+            calls: begin.calls,
+        })));
         Ok(())
+    }
+
+    fn capture(&self, zero: Monotonic, folder: &Path) -> io::Result<Sender<Seen>> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let offset = since.as_nanos() as i64 - Monotonic::now().as_nanos() + zero.as_nanos();
+        self.engine.write(Captures::create(folder, &self.names(), offset)?)
+    }
+
+    /// Replies to a call, which [`Begin::calls`] brought.
+    pub fn reply(&self, call: Call, reply: Reply) {
+        self.engine.order(Order::Reply(call, reply));
+    }
+
+    /// Whether something listens at a TCP port of an end.
+    ///
+    /// # Errors
+    /// When the helper can't tell.
+    pub fn listens(&self, at: Endpoint, port: u16) -> Result<bool, LabError> {
+        let request = Request::Listens(node(at) as u32, u32::from(port));
+        match self.shared.helper().ask(&request, &[])? {
+            (Answer::Listens(listens), _) => Ok(listens),
+            _ => Err(LabError::Gone("it answers something else".to_owned())),
+        }
+    }
+
+    /// The name of the program that a call is of: its file name, up to 15 characters. `None` when it is gone.
+    #[must_use]
+    pub fn caller(&self, call: Call) -> Option<String> {
+        let namespace = self.namespaces[node(Endpoint::Station(call.station))].as_fd();
+        present::caller(namespace, call.from, call.port)
+    }
+
+    /// The names of the programs at an end, in no order.
+    #[must_use]
+    pub fn programs(&self, at: Endpoint) -> Vec<String> {
+        present::names(self.namespaces[node(at)].as_fd())
+    }
+
+    /// Whether captures were asked for and are not whole.
+    #[must_use]
+    pub fn captures_lost(&self) -> bool {
+        self.engine.shown().captures_lost
     }
 
     /// Changes a setting by hand, now.
@@ -286,6 +338,8 @@ impl Lab {
             })
         });
         health.stopped = stopped.collect();
+        let refused = self.counted().refused.into_iter();
+        health.not_carried = refused.map(|(why, count)| (why.name().to_owned(), count)).collect();
         health.helper_us_max = self.heard.silence().as_nanos() as f64 / 1e3;
         health
     }

@@ -10,6 +10,7 @@
 //! - [`credit`]: how much a kernel may hand over ahead of the air, so that TCP Small Queues keep working.
 //! - [`hold`]: how kernels are kept to that.
 //! - [`address`]: who has which address.
+//! - `calls`: connections that the server refuses.
 //! - [`capture`]: what was seen, as pcapng.
 //! - [`Switch`]: frames in, frames out, without a clock or a file.
 //! - [`Lab`]: the nodes, the thread that carries packets between them, and programs at them.
@@ -19,6 +20,7 @@
 
 pub mod address;
 mod ahead;
+mod calls;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is captured is a lab's"))]
 pub mod capture;
 pub mod credit;
@@ -47,6 +49,8 @@ mod nodes;
 mod observe;
 mod options;
 pub mod packet;
+#[cfg(target_os = "linux")]
+mod present;
 mod program;
 mod senders;
 mod switch;
@@ -54,12 +58,13 @@ mod switch;
 mod wishes;
 
 pub use ahead::Pace;
+pub use calls::{Call, Reply};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Guest, Lab, init};
+pub use elsewhere::{Begin, Guest, Lab, init};
 pub use error::LabError;
 pub use hold::Hold;
 #[cfg(target_os = "linux")]
-pub use lab::{Guest, Lab};
+pub use lab::{Begin, Guest, Lab};
 pub use lateness::Lateness;
 pub use observe::StationLook;
 pub use options::{DeviceKind, Options};

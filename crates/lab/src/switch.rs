@@ -2,15 +2,18 @@
 
 use crate::address;
 use crate::ahead::{Ahead, Pace};
+use crate::calls::{Call, Calls, Reply};
 use crate::credit::{Credit, Sender};
+use crate::packet::icmp::Unreachable;
 use crate::packet::{Burst, Facts, Joiner, Refused, Segment};
 use crate::senders::{Ends, Senders};
-use netburn_medium::air::Foresight;
-use netburn_medium::packet::{DropReason, Packet};
+use netburn_medium::air::{Expected, Foresight};
+use netburn_medium::packet::{DropReason, Ecn, Packet};
 use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 /// A modelled network between kernels.
@@ -37,6 +40,14 @@ pub struct Switch {
     counted: Counted,
     taps: Vec<Tapped>,
     tapping: bool,
+    /// What becomes of refused connections; `None`: they are refused.
+    calls: Option<Calls>,
+    /// Frames beside those of the network: when each is due, and for whom.
+    beside: VecDeque<(Instant, Endpoint, Vec<u8>)>,
+    /// The one that was handed out last.
+    handed: Vec<u8>,
+    /// The time that has come.
+    now: Instant,
 }
 
 /// What was carried, and what was not.
@@ -85,9 +96,25 @@ pub struct Tapped {
     pub end: Endpoint,
     /// Whether it arrived there.
     pub inbound: bool,
+    /// The mark that it has there.
+    pub ecn: Ecn,
     /// The packet.
     pub segment: Segment,
 }
+
+impl Tapped {
+    /// The packet as it would be on a wire there.
+    #[must_use]
+    pub fn packet(&self) -> Vec<u8> {
+        self.segment.marked_packet(self.ecn)
+    }
+}
+
+/// The time after which a sender learns that its packet has nowhere to go. A kernel that learns it while the call that sent the
+/// packet still lasts may not heed it (tcp_v4_err).
+const UNREACHABLE: Duration = Duration::from_millis(1);
+/// Messages of this kind on their way; further packets that have nowhere to go are only counted.
+const MAX_UNREACHABLE: usize = 64;
 
 /// How long a connection's pace holds that sends nothing.
 const KNOWN: Duration = Duration::from_secs(1);
@@ -113,6 +140,10 @@ impl Switch {
             counted: Counted::default(),
             taps: Vec::new(),
             tapping: false,
+            calls: None,
+            beside: VecDeque::new(),
+            handed: Vec::new(),
+            now: Instant::from_nanos(i64::MIN),
         };
         for station in 0..stations as u16 {
             switch.follow(Instant::ZERO, station, &[]);
@@ -128,6 +159,27 @@ impl Switch {
     /// Kernels take bursts of datagrams: those that were sent one by one are joined, too.
     pub fn join_datagrams(&mut self) {
         self.joiner.join_datagrams();
+    }
+
+    /// Connections that the server refuses become calls from now on, which [`poll_call`](Self::poll_call) gives.
+    pub fn take_calls(&mut self) {
+        self.calls.get_or_insert_default();
+    }
+
+    /// The next call, to be replied to.
+    pub fn poll_call(&mut self) -> Option<Call> {
+        self.calls.as_mut()?.poll_call()
+    }
+
+    /// What is to become of a call.
+    pub fn handle_reply(&mut self, now: Instant, call: Call, reply: Reply) {
+        let Some(calls) = &mut self.calls else { return };
+        let replied = calls.handle_reply(call, reply);
+        let again = replied.again.into_iter().map(|frame| (now, Endpoint::Server, frame));
+        self.beside.extend(again);
+        for frame in replied.sent {
+            self.handle_frame(now, Endpoint::Server, &frame);
+        }
     }
 
     /// Keeps every packet for [`take_taps`](Self::take_taps) from now on.
@@ -167,25 +219,37 @@ impl Switch {
     pub fn handle_frame(&mut self, now: Instant, from: Endpoint, frame: &[u8]) {
         self.counted.frames += 1;
         let length = frame.len().saturating_sub(crate::packet::header::LENGTH) as u64;
-        let burst = Burst::read(frame).and_then(|burst| {
-            if address::owner(burst.facts.source, self.stations) != Some(from) {
-                return Err(Refused::Spoofed);
-            }
-            match address::owner(burst.facts.destination, self.stations) {
-                Some(to) if to != from => Ok((burst, to)),
-                _ => Err(Refused::Nobody),
-            }
-        });
         if let Endpoint::Station(station) = from {
             self.credits[usize::from(station)].handle_taken(length + self.framing);
         }
-        let (burst, to) = match burst {
-            Ok(both) => both,
+        let burst = match Burst::read(frame) {
+            Ok(burst) => burst,
+            Err(refused) => return self.refuse(refused),
+        };
+        let to = match self.receiver(from, &burst) {
+            Ok(to) => to,
             Err(refused) => {
-                *self.counted.refused.entry(refused).or_default() += 1;
-                return;
+                let why = match refused {
+                    Refused::Nobody => Some(Unreachable::Host),
+                    Refused::Outside => Some(Unreachable::Network),
+                    _ => None,
+                };
+                let message = why.and_then(|why| burst.unreachable(why));
+                if let Some(message) = message.filter(|_| self.beside.len() < MAX_UNREACHABLE) {
+                    self.beside.push_back((now + UNREACHABLE, from, message));
+                }
+                return self.refuse(refused);
             }
         };
+        let mut burst = burst;
+        if from == Endpoint::Server
+            && let Some(calls) = &mut self.calls
+        {
+            match calls.handle_sent(burst, to, frame) {
+                Some(sent) => burst = sent,
+                None => return,
+            }
+        }
         let (flow, tid, ecn) = (burst.facts.flow(), burst.facts.tid(), burst.facts.ecn);
         if from == Endpoint::Server && burst.facts.has_content(burst.length()) {
             // Its kernel is held back by nothing: its device takes all at once.
@@ -195,7 +259,7 @@ impl Switch {
             self.counted.packets += 1;
             let length = segment.length();
             if self.tapping {
-                self.saw(now, from, false, &segment);
+                self.saw(now, from, false, ecn, &segment);
             }
             if let Endpoint::Station(station) = from {
                 self.credits[usize::from(station)].handle_on_its_way(sender(flow), length as u64);
@@ -214,10 +278,32 @@ impl Switch {
         }
     }
 
+    /// Whom a burst is for.
+    fn receiver(&self, from: Endpoint, burst: &Burst) -> Result<Endpoint, Refused> {
+        if burst.is_discovery() {
+            return Err(Refused::Discovery);
+        }
+        if address::owner(burst.facts.source, self.stations) != Some(from) {
+            return Err(Refused::Spoofed);
+        }
+        let to = burst.facts.destination;
+        match address::owner(to, self.stations) {
+            Some(to) if to != from => Ok(to),
+            _ if to.is_multicast() => Err(Refused::Multicast),
+            _ if to == IpAddr::V4(Ipv4Addr::BROADCAST) => Err(Refused::Broadcast),
+            _ if address::is_inside(to) => Err(Refused::Nobody),
+            _ => Err(Refused::Outside),
+        }
+    }
+
+    fn refuse(&mut self, why: Refused) {
+        *self.counted.refused.entry(why).or_default() += 1;
+    }
+
     /// A kernel sent something that is not carried and that we don't look into, so many bytes of it on the link.
     pub fn handle_refused(&mut self, from: Endpoint, why: Refused, length: u64) {
         self.counted.frames += 1;
-        *self.counted.refused.entry(why).or_default() += 1;
+        self.refuse(why);
         if let Endpoint::Station(station) = from {
             self.credits[usize::from(station)].handle_taken(length);
         }
@@ -242,25 +328,43 @@ impl Switch {
     /// Time has come to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.network.handle_timeout(now);
+        self.now = self.now.max(now);
     }
 
     /// When something happens next, inside or seen from outside.
     pub fn poll_timeout(&mut self) -> Option<Instant> {
-        self.network.poll_timeout().map(|(at, _)| at)
+        let network = self.network.poll_timeout().map(|(at, _)| at);
+        network.into_iter().chain(self.due_beside()).min()
+    }
+
+    /// When the next frame beside those of the network is due.
+    fn due_beside(&self) -> Option<Instant> {
+        self.beside.iter().map(|(at, _, _)| *at).min()
     }
 
     /// When to come back: nothing is delivered before.
     pub fn foresee(&mut self) -> Option<Foresight> {
-        self.network.foresee()
+        let network = self.network.foresee();
+        match (self.due_beside(), &network) {
+            (Some(at), foreseen) if foreseen.is_none_or(|first| at < first.at) => Some(Foresight {
+                at,
+                what: Expected::Delivery,
+            }),
+            _ => network,
+        }
     }
 
     /// The next frame for a kernel.
     pub fn poll_delivery(&mut self) -> Option<Delivery<'_>> {
+        if self.due_beside().is_some_and(|at| at <= self.now) {
+            return self.beside();
+        }
         let first = match self.next.take() {
             Some(arrival) => arrival,
             None => self.arrival()?,
         };
         let (at, from, to) = (first.at, first.from, first.to);
+        let (facts, asks) = (*first.packet.payload.facts(), first.packet.payload.asks());
         self.joiner.push(first.packet.payload, first.packet.ecn);
         while let Some(arrival) = self.arrival() {
             // What came a little later is due by now as well.
@@ -273,7 +377,32 @@ impl Switch {
         }
         self.counted.written += 1;
         let frame = self.joiner.frame().expect("something was pushed");
+        if to == Endpoint::Server
+            && let Some(calls) = &mut self.calls
+        {
+            calls.handle_delivery(from, frame, &facts, asks);
+        }
         Some(Delivery { at, to, frame })
+    }
+
+    /// The next frame beside those of the network; one is due.
+    fn beside(&mut self) -> Option<Delivery<'_>> {
+        let due = self.beside.iter().position(|(at, _, _)| *at <= self.now)?;
+        let (at, to, frame) = self.beside.remove(due)?;
+        self.handed = frame;
+        if self.tapping
+            && let Ok(burst) = Burst::read(&self.handed)
+        {
+            let ecn = burst.facts.ecn;
+            for segment in Arc::new(burst).segments() {
+                self.saw(at, to, true, ecn, &segment);
+            }
+        }
+        Some(Delivery {
+            at,
+            to,
+            frame: &self.handed,
+        })
     }
 
     /// A station whose kernel may hand over so many bytes now, in place of what it was granted before.
@@ -312,7 +441,7 @@ impl Switch {
                 Output::Delivered { at, from, to, packet } => {
                     self.counted.delivered += 1;
                     if self.tapping {
-                        self.saw(at, to, true, &packet.payload);
+                        self.saw(at, to, true, packet.ecn, &packet.payload);
                     }
                     return Some(Arrival { at, from, to, packet });
                 }
@@ -335,11 +464,12 @@ impl Switch {
         None
     }
 
-    fn saw(&mut self, at: Instant, end: Endpoint, inbound: bool, segment: &Segment) {
+    fn saw(&mut self, at: Instant, end: Endpoint, inbound: bool, ecn: Ecn, segment: &Segment) {
         self.taps.push(Tapped {
             at,
             end,
             inbound,
+            ecn,
             segment: segment.clone(),
         });
     }

@@ -18,7 +18,7 @@
 //!
 //! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun`
 //! (interfaces that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces,
-//! addresses, routes, queues), `diag` (connections of whatever program), `offload` (what an interface takes over from its
+//! addresses, routes, queues), `diag` (connections of whatever program), `sockets` (which of them there are), `offload` (what an interface takes over from its
 //! host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files and an absolute time on a thread of
 //! one's own).
 
@@ -47,6 +47,8 @@ pub mod raw;
 pub mod route;
 pub mod sampler;
 pub mod socket;
+#[cfg(target_os = "linux")]
+pub mod sockets;
 pub mod tcp;
 pub mod terminal;
 pub mod timer;

@@ -9,7 +9,7 @@ use crate::plan;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::say;
-use netburn_lab::{Ended as GuestEnded, Guest, Lab, LabError, Program};
+use netburn_lab::{Begin, Ended as GuestEnded, Guest, Lab, LabError, Program};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
@@ -96,11 +96,12 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
             Ok((end, name, at.command))
         })
         .collect::<Result<_, Stop>>()?;
-    let began = match &args.pcap {
-        Some(folder) => lab.begin_capturing(Monotonic::now(), folder),
-        None => lab.begin(Monotonic::now()),
+    let begin = Begin {
+        captures: args.pcap.as_deref(),
+        ..Begin::default()
     };
-    began.map_err(|error| Stop::Wrong(error.to_string()))?;
+    lab.begin_with(Monotonic::now(), begin)
+        .map_err(|error| Stop::Wrong(error.to_string()))?;
     let _servers = servers(&lab, &ends)?;
     say(&format!("from another terminal: {} -- sh", lab.entry(ends[0].0)));
     let runtime = runtime::on(1)?;

@@ -1,8 +1,9 @@
 //! The thread itself.
 
 use super::looks::Looks;
-use super::{Order, Port, Seen, Shown};
+use super::{Beginning, Order, Port, Seen, Shown};
 use crate::ahead::Pace;
+use crate::calls::{Call, Reply};
 use crate::device::Taken;
 use crate::hold::Hold;
 use crate::lateness::Work;
@@ -79,6 +80,7 @@ struct Running {
     /// How long the machine had been suspended before.
     slept: Duration,
     captures: Option<Sender<Seen>>,
+    calls: Option<Sender<Call>>,
 }
 
 impl Running {
@@ -262,13 +264,25 @@ impl Carrier {
                         running.switch.network_mut().set(now, &setting);
                     }
                 }
-                Order::Begin(switch, zero, captures) => self.begin(*switch, zero, captures),
+                Order::Reply(call, reply) => {
+                    if let Some(running) = &mut self.running {
+                        let now = running.now();
+                        running.switch.handle_reply(now, call, reply);
+                    }
+                }
+                Order::Begin(beginning) => self.begin(*beginning),
             }
         }
         true
     }
 
-    fn begin(&mut self, switch: Switch, zero: Monotonic, captures: Option<Sender<Seen>>) {
+    fn begin(&mut self, beginning: Beginning) {
+        let Beginning {
+            switch,
+            zero,
+            captures,
+            calls,
+        } = beginning;
         let mut running = Running {
             switch,
             zero,
@@ -281,7 +295,11 @@ impl Carrier {
             machine: cpu::machine().unwrap_or_default(),
             slept: slept(),
             captures,
+            calls,
         };
+        if running.calls.is_some() {
+            running.switch.take_calls();
+        }
         if running.captures.is_some() {
             running.switch.tap();
             running.switch.network_mut().trace();
@@ -376,6 +394,14 @@ impl Carrier {
                 Err(error) => {
                     tracing::debug!(%error, to = ?delivery.to, "a frame can't be delivered");
                     self.work.write_errors += 1;
+                }
+            }
+        }
+        if let Some(calls) = &running.calls {
+            while let Some(call) = running.switch.poll_call() {
+                if calls.send(call).is_err() {
+                    // Nobody replies any more.
+                    running.switch.handle_reply(now, call, Reply::Refuse);
                 }
             }
         }

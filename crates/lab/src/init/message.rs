@@ -19,6 +19,8 @@ pub enum Request {
     Signal(u32, u32),
     /// Say that it is there.
     Pulse,
+    /// Say whether something listens at this node's TCP port.
+    Listens(u32, u32),
 }
 
 /// A node to be made.
@@ -78,6 +80,8 @@ pub enum Answer {
     Continued(u32),
     /// It is there.
     Pulse,
+    /// Whether something listens there.
+    Listens(bool),
 }
 
 /// A node that was made.
@@ -116,6 +120,11 @@ impl Request {
             }
             Request::Probe => to.byte(5),
             Request::Pulse => to.byte(6),
+            Request::Listens(node, port) => {
+                to.byte(7);
+                to.number(*node);
+                to.number(*port);
+            }
             Request::Run(run) => {
                 to.byte(3);
                 to.number(run.id);
@@ -164,6 +173,7 @@ impl Request {
             4 => Request::Signal(from.number()?, from.number()?),
             5 => Request::Probe,
             6 => Request::Pulse,
+            7 => Request::Listens(from.number()?, from.number()?),
             _ => return None,
         };
         from.0.is_empty().then_some(request)
@@ -215,6 +225,10 @@ impl Answer {
                 to.number(*id);
             }
             Answer::Pulse => to.byte(9),
+            Answer::Listens(listens) => {
+                to.byte(10);
+                to.byte(u8::from(*listens));
+            }
         }
         to.0
     }
@@ -244,6 +258,7 @@ impl Answer {
             7 => Answer::Stopped(from.number()?),
             8 => Answer::Continued(from.number()?),
             9 => Answer::Pulse,
+            10 => Answer::Listens(from.flag()?),
             _ => return None,
         };
         from.0.is_empty().then_some(answer)
@@ -348,6 +363,7 @@ mod tests {
             Request::Signal(7, 15),
             Request::Probe,
             Request::Pulse,
+            Request::Listens(1, 5201),
         ];
         for request in requests {
             let bytes = request.write();
@@ -373,6 +389,7 @@ mod tests {
             Answer::Stopped(7),
             Answer::Continued(7),
             Answer::Pulse,
+            Answer::Listens(true),
         ];
         for answer in answers {
             assert_eq!(Answer::read(&answer.write()), Some(answer));

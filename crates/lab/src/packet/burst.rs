@@ -6,8 +6,18 @@
 
 use super::checksum;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
+use super::icmp::{self, Unreachable};
 use super::ip::{Facts, Refused, TCP, UDP};
+use super::join::mark;
+use super::port::{self, Which};
+use netburn_medium::packet::Ecn;
 use std::sync::Arc;
+
+const IGMP: u8 = 2;
+const ICMP6: u8 = 58;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
 
 /// The longest packet of the air, IP header included (802.11-2020 clause 9.2.4.7.1, less LLC and SNAP).
 pub const LONGEST: usize = 2304;
@@ -101,6 +111,52 @@ impl Burst {
         self.bytes.len() + (usize::from(self.count) - 1) * self.headers
     }
 
+    /// The flags of a TCP segment; none where it is another packet, or a fragment.
+    fn tcp_flags(&self) -> u8 {
+        let tcp = self.facts.protocol == TCP && !self.facts.fragment;
+        let flags = self.bytes.get(self.facts.transport + 13).filter(|_| tcp);
+        flags.copied().unwrap_or_default()
+    }
+
+    /// Whether it is a TCP segment that accepts a connection, and whether it is one that refuses or resets one.
+    #[must_use]
+    pub(crate) fn answers(&self) -> (bool, bool) {
+        let flags = self.tcp_flags();
+        (flags & (SYN | RST | ACK) == SYN | ACK, flags & RST != 0)
+    }
+
+    /// Whether a kernel looks for neighbours, routers or groups with it of its own accord: Neighbor Discovery (RFC 4861), MLD
+    /// (RFC 2710, RFC 3810) and IGMP (RFC 9776).
+    #[must_use]
+    pub fn is_discovery(&self) -> bool {
+        match (self.facts.protocol, self.bytes.get(self.facts.transport)) {
+            (IGMP, _) => true,
+            (ICMP6, Some(kind)) => matches!(kind, 130..=137 | 143),
+            _ => false,
+        }
+    }
+
+    /// Its content comes from another port from now on.
+    pub fn set_source_port(&mut self, port: u16) {
+        port::replace(&mut self.bytes, self.header.flags, &self.facts, Which::Source, port);
+        if self.facts.ports != (0, 0) {
+            self.facts.ports.0 = port;
+        }
+    }
+
+    /// The port that it comes from; of a first fragment too.
+    #[must_use]
+    pub fn source_port(&self) -> Option<u16> {
+        port::ports(&self.bytes, &self.facts).map(|ports| ports.0)
+    }
+
+    /// The message that nobody has the address it goes to, as a frame to its sender; `None` where there must be none.
+    #[must_use]
+    pub fn unreachable(&self, why: Unreachable) -> Option<Vec<u8>> {
+        let router = crate::address::router(self.facts.source);
+        icmp::unreachable(&self.bytes, &self.facts, router, why)
+    }
+
     /// Its packets, in order.
     pub fn segments(self: Arc<Self>) -> impl Iterator<Item = Segment> {
         (0..self.count).map(move |index| Segment {
@@ -131,6 +187,20 @@ impl Segment {
         }
         let start = usize::from(self.index) * self.burst.size;
         &all[start..all.len().min(start + self.burst.size)]
+    }
+
+    /// Whether it is a TCP segment that asks for a connection.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.burst.tcp_flags() & (SYN | RST | ACK) == SYN
+    }
+
+    /// The packet as it would be on a wire, with every checksum complete, and with this mark.
+    #[must_use]
+    pub fn marked_packet(&self, ecn: Ecn) -> Vec<u8> {
+        let mut packet = self.packet();
+        mark(&mut packet, &self.burst, ecn);
+        packet
     }
 
     /// The packet as it would be on a wire, with every checksum complete.

@@ -41,10 +41,65 @@ pub enum Refused {
     Malformed,
     /// Longer than the air carries: the MSDU's 2304 bytes, less LLC and SNAP.
     TooLong,
-    /// It goes to nobody who is here: broadcast, multicast, or an address that is nobody's.
+    /// A kernel's own search for neighbours, routers and groups: Neighbor Discovery, MLD and IGMP.
+    Discovery,
+    /// It goes to a multicast group.
+    Multicast,
+    /// It goes to all.
+    Broadcast,
+    /// It goes to an address of the lab's networks that nobody has.
     Nobody,
+    /// It goes to an address that isn't of the lab's networks.
+    Outside,
     /// Its source address is not its sender's.
     Spoofed,
+}
+
+impl Refused {
+    /// All reasons.
+    pub const ALL: [Refused; 9] = [
+        Refused::NotIp,
+        Refused::Malformed,
+        Refused::TooLong,
+        Refused::Discovery,
+        Refused::Multicast,
+        Refused::Broadcast,
+        Refused::Nobody,
+        Refused::Outside,
+        Refused::Spoofed,
+    ];
+
+    /// The reason's name in a record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Refused::NotIp => "not-ip",
+            Refused::Malformed => "malformed",
+            Refused::TooLong => "too-long",
+            Refused::Discovery => "discovery",
+            Refused::Multicast => "multicast",
+            Refused::Broadcast => "broadcast",
+            Refused::Nobody => "nobody",
+            Refused::Outside => "outside",
+            Refused::Spoofed => "spoofed",
+        }
+    }
+
+    /// The reason in words, behind a number of packets.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Refused::NotIp => "neither IPv4 nor IPv6",
+            Refused::Malformed => "malformed",
+            Refused::TooLong => "longer than 2304 bytes",
+            Refused::Discovery => "a kernel's search for neighbours, routers and groups",
+            Refused::Multicast => "multicast",
+            Refused::Broadcast => "broadcast",
+            Refused::Nobody => "to an address that no station has",
+            Refused::Outside => "to an address outside the lab",
+            Refused::Spoofed => "from an address that is not the sender's",
+        }
+    }
 }
 
 impl Facts {
@@ -58,6 +113,18 @@ impl Facts {
             Some(6) => v6(bytes),
             _ => Err(Refused::NotIp),
         }
+    }
+
+    /// Whether `packet`, whose facts these are, is a fragment that doesn't begin with the transport's header.
+    #[must_use]
+    pub fn is_later_fragment(&self, packet: &[u8]) -> bool {
+        let offset = match self.source {
+            _ if !self.fragment => return false,
+            IpAddr::V4(_) => word(packet, 6).map(|word| word & 0x1fff),
+            // The fragment header is the last before the transport, as senders make it (RFC 8200, 4.5).
+            IpAddr::V6(_) => word(packet, self.transport.saturating_sub(6)).map(|word| word & 0xfff8),
+        };
+        offset != Ok(0)
     }
 
     /// A hash of addresses, protocol and ports: the same for all packets of a flow, fragments aside. Its highest bit is TCP's.

@@ -68,7 +68,7 @@ impl Joiner {
     }
 
     /// What was pushed, as one frame with its [`VnetHeader`]; `None` when nothing was. It begins anew.
-    pub fn frame(&mut self) -> Option<&[u8]> {
+    pub fn frame(&mut self) -> Option<&mut [u8]> {
         let run = std::mem::take(&mut self.run);
         self.length = 0;
         let (first, last) = (run.first()?, run.last()?);
@@ -83,7 +83,7 @@ impl Joiner {
         mark(&mut self.frame[super::header::LENGTH..], burst, self.ecn);
         self.run = run;
         self.run.clear();
-        Some(&self.frame)
+        Some(&mut self.frame)
     }
 
     fn made_of(&mut self, run: &[Segment], burst: &Burst, first: &Segment, last: &Segment) {
@@ -260,7 +260,7 @@ fn payload(segment: &Segment) -> &[u8] {
 }
 
 /// Puts the mark that a packet got under way into its header, and the IPv4 checksum right.
-fn mark(packet: &mut [u8], burst: &Burst, now: Ecn) {
+pub(super) fn mark(packet: &mut [u8], burst: &Burst, now: Ecn) {
     if now != Ecn::Ce || burst.facts.ecn == Ecn::Ce {
         return;
     }

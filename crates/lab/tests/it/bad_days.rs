@@ -165,6 +165,8 @@ for _ in range(3):
     send(0x0800, packet(own, '224.0.0.251'))
     send(0x0800, packet(own, '255.255.255.255'))
     send(0x0800, packet(own, '198.18.200.200'))
+    send(0x0800, packet(own, '1.1.1.1'))
+    send(0x0800, packet(own, '224.0.0.22', protocol=2))
     send(0x0800, packet('198.18.0.1', server))
     send(0x0800, packet('8.8.8.8', server))
     send(0x0800, packet(own, server, total=900))
@@ -183,8 +185,17 @@ fn what_is_not_carried_is_counted_and_harms_nobody() {
     assert_eq!((ended, text.trim()), (Ended::Status(0), "sent"));
     let refused = |why| lab.counted().refused.get(&why).copied().unwrap_or(0);
     until("they are counted", || refused(Refused::NotIp) >= 3);
-    // Kernels look for neighbours and routers by multicast on their own.
-    assert!(refused(Refused::Nobody) >= 9, "{:?}", lab.counted());
+    for once in [
+        Refused::Multicast,
+        Refused::Broadcast,
+        Refused::Nobody,
+        Refused::Outside,
+    ] {
+        assert_eq!(refused(once), 3, "{once:?}: {:?}", lab.counted());
+    }
+    // What kernels look for by multicast on their own is told apart.
+    assert!(refused(Refused::Discovery) >= 3, "{:?}", lab.counted());
+    assert_eq!(lab.health().not_carried.get("multicast"), Some(&3));
     assert_eq!(refused(Refused::Spoofed), 6, "{:?}", lab.counted());
     assert_eq!(refused(Refused::Malformed), 3, "{:?}", lab.counted());
     // A datagram that has to be fragmented arrives whole.

@@ -1,7 +1,7 @@
 //! Packets get through.
 
 use crate::common::{open, plan, start};
-use netburn_lab::Ended;
+use netburn_lab::{Begin, Ended};
 
 #[test]
 fn a_download_crosses_the_modelled_air() {
@@ -55,6 +55,21 @@ fn stations_reach_each_other_by_name_and_nobody_else() {
 }
 
 #[test]
+fn a_connection_to_nobody_ends_at_once_with_the_reason() {
+    let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
+    let lab = open(&plan);
+    let ask = "import errno, socket\nfor to in ['192.0.2.1', '198.18.200.1', '2001:db8::1', 'fd6e:6574:6275:726e::77']:\n\
+               \x20s = socket.socket(socket.AF_INET6 if ':' in to else socket.AF_INET); s.settimeout(100)\n\
+               \x20print(errno.errorcode[s.connect_ex((to, 22))])";
+    let (ended, text) = start(&lab, &plan.stations[0].name, &["python3", "-c", ask]).text();
+    assert_eq!(ended, Ended::Status(0));
+    assert_eq!(
+        text.split_whitespace().collect::<Vec<_>>(),
+        ["ENETUNREACH", "EHOSTUNREACH", "ENETUNREACH", "EHOSTUNREACH"]
+    );
+}
+
+#[test]
 fn who_answers_a_marked_connection_marks_it_too() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let lab = open(&plan);
@@ -104,8 +119,11 @@ fn tshark_reads_the_captures() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let folder = tempfile::tempdir().unwrap();
     let lab = netburn_lab::Lab::open(&plan, crate::common::helper()).unwrap();
-    lab.begin_capturing(netburn_linux::Monotonic::now(), folder.path())
-        .unwrap();
+    let begin = Begin {
+        captures: Some(folder.path()),
+        ..Begin::default()
+    };
+    lab.begin_with(netburn_linux::Monotonic::now(), begin).unwrap();
     let station = plan.stations[0].name.as_str();
     let mut server = start(&lab, "server", &["iperf3", "-s", "-1", "--forceflush"]);
     server.line();

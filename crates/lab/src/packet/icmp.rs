@@ -1,0 +1,145 @@
+//! Destination unreachable (RFC 792, RFC 4443): what a router says of a packet that it has no way for.
+
+use super::checksum;
+use super::header::VnetHeader;
+use super::ip::Facts;
+use std::net::IpAddr;
+
+const ICMP: u8 = 1;
+const ICMP6: u8 = 58;
+/// The echo request of each.
+const ECHO: u8 = 8;
+const ECHO6: u8 = 128;
+/// As much of the packet is quoted: with its headers the message stays below the 576 bytes of RFC 1812, 4.3.2.3.
+const QUOTED: usize = 512;
+
+/// Why there is no way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreachable {
+    /// The network of the address isn't known here.
+    Network,
+    /// The network is, but nobody there has the address.
+    Host,
+}
+
+/// The message to the sender of `packet`, as a frame from `router`; `None` where there must be none (RFC 1122, 3.2.2): about
+/// another message than an echo request, and about any but the first fragment.
+#[must_use]
+pub fn unreachable(packet: &[u8], facts: &Facts, router: IpAddr, why: Unreachable) -> Option<Vec<u8>> {
+    let about = packet.get(facts.transport).copied();
+    let answered = match facts.protocol {
+        ICMP => about == Some(ECHO),
+        ICMP6 => about == Some(ECHO6),
+        _ => true,
+    };
+    if !answered || facts.is_later_fragment(packet) {
+        return None;
+    }
+    let quoted = &packet[..packet.len().min(QUOTED)];
+    let mut frame = VnetHeader::default().bytes().to_vec();
+    let begin = frame.len();
+    // Type and code; then the checksum, and four bytes that mean nothing here.
+    let message = |kind: u8, code: u8| {
+        let mut message = vec![kind, code, 0, 0, 0, 0, 0, 0];
+        message.extend_from_slice(quoted);
+        message
+    };
+    match (router, facts.source) {
+        (IpAddr::V4(router), IpAddr::V4(to)) => {
+            let mut message = message(3, if why == Unreachable::Network { 0 } else { 1 });
+            let sum = !checksum::sum(&message);
+            message[2..4].copy_from_slice(&sum.to_be_bytes());
+            // Precedence internetwork control, as RFC 1812 wants it.
+            frame.extend([0x45, 0xc0, 0, 0, 0, 0, 0, 0, 64, ICMP, 0, 0]);
+            let length = (20 + message.len()) as u16;
+            frame[begin + 2..begin + 4].copy_from_slice(&length.to_be_bytes());
+            frame.extend(router.octets());
+            frame.extend(to.octets());
+            let sum = !checksum::sum(&frame[begin..]);
+            frame[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
+            frame.extend(message);
+        }
+        (IpAddr::V6(from), IpAddr::V6(to)) => {
+            let mut message = message(1, if why == Unreachable::Network { 0 } else { 3 });
+            let pseudo = checksum::pseudo(router, facts.source, ICMP6, message.len() as u32);
+            let sum = !checksum::add(pseudo, checksum::sum(&message));
+            message[2..4].copy_from_slice(&sum.to_be_bytes());
+            frame.extend([0x60, 0, 0, 0, 0, 0, ICMP6, 64]);
+            frame[begin + 4..begin + 6].copy_from_slice(&(message.len() as u16).to_be_bytes());
+            frame.extend(from.octets());
+            frame.extend(to.octets());
+            frame.extend(message);
+        }
+        _ => return None,
+    }
+    Some(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address;
+    use crate::fuzz::{datagram, stream};
+    use crate::packet::header::LENGTH;
+    use netburn_network::Endpoint;
+
+    fn packet(frame: &[u8]) -> (Facts, Vec<u8>) {
+        let packet = frame[LENGTH..].to_vec();
+        (Facts::of(&packet).unwrap(), packet)
+    }
+
+    #[test]
+    fn a_datagram_is_answered_with_its_beginning() {
+        let (facts, about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 900));
+        let frame = unreachable(&about, &facts, address::ROUTER_V4.into(), Unreachable::Network).unwrap();
+        let (said, message) = packet(&frame);
+        assert_eq!(
+            (said.source, said.destination),
+            (address::ROUTER_V4.into(), facts.source)
+        );
+        assert_eq!(said.protocol, ICMP);
+        // Destination unreachable, network (RFC 792); both checksums hold.
+        assert_eq!(message[20..22], [3, 0]);
+        assert_eq!(message[28..], about[..512]);
+        assert_eq!(checksum::sum(&message[..20]), 0xffff);
+        assert_eq!(checksum::sum(&message[20..]), 0xffff);
+    }
+
+    #[test]
+    fn ipv6_has_its_own_message() {
+        let (facts, about) = packet(&stream(Endpoint::Station(0), Endpoint::Server, 1, 100, 1448, true));
+        let frame = unreachable(&about, &facts, address::ROUTER_V6.into(), Unreachable::Host).unwrap();
+        let (said, message) = packet(&frame);
+        assert_eq!((said.protocol, said.destination), (ICMP6, facts.source));
+        // Destination unreachable, address (RFC 4443, 3.1).
+        assert_eq!(message[40..42], [1, 3]);
+        let pseudo = checksum::pseudo(said.source, said.destination, ICMP6, message.len() as u32 - 40);
+        assert_eq!(checksum::add(pseudo, checksum::sum(&message[40..])), 0xffff);
+    }
+
+    #[test]
+    fn messages_and_later_fragments_are_not_answered() {
+        let (facts, mut about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 20));
+        let router = address::ROUTER_V4.into();
+        let said = |about: &[u8], facts: Facts| unreachable(about, &facts, router, Unreachable::Host).is_some();
+        let icmp = Facts {
+            protocol: ICMP,
+            ..facts
+        };
+        about[20] = ECHO;
+        assert!(said(&about, icmp));
+        for other in [0, 3, 5, 11] {
+            about[20] = other;
+            assert!(!said(&about, icmp));
+        }
+        let fragment = Facts {
+            fragment: true,
+            ..facts
+        };
+        // More fragments, and an offset of 0; then one of 8 bytes.
+        about[6..8].copy_from_slice(&[0x20, 0]);
+        assert!(said(&about, fragment));
+        about[6..8].copy_from_slice(&[0x20, 1]);
+        assert!(!said(&about, fragment));
+    }
+}

@@ -1,0 +1,107 @@
+//! The TCP sockets of a network namespace, as /proc lists them (proc_pid_net(5)). Linux only.
+
+use std::io;
+use std::path::Path;
+
+/// A TCP socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpSocket {
+    /// Its own port.
+    pub local_port: u16,
+    /// The port at the other end; 0 where there is none.
+    pub remote_port: u16,
+    /// Its state (include/net/tcp_states.h).
+    pub state: u8,
+    /// Its inode, which a descriptor of it shows.
+    pub inode: u64,
+}
+
+const SYN_SENT: u8 = 2;
+const LISTEN: u8 = 10;
+
+impl TcpSocket {
+    /// Whether it listens.
+    #[must_use]
+    pub const fn listens(&self) -> bool {
+        self.state == LISTEN
+    }
+
+    /// Whether it has asked for a connection and got no answer yet.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        self.state == SYN_SENT
+    }
+}
+
+/// The TCP sockets of the network namespace that this thread is in.
+///
+/// # Errors
+/// Where there is no /proc.
+pub fn tcp() -> io::Result<Vec<TcpSocket>> {
+    tcp_below(Path::new("/proc/thread-self/net"))
+}
+
+/// The TCP sockets that the files `tcp` and `tcp6` of a folder list, such as `/proc/PID/net`.
+///
+/// # Errors
+/// When `tcp` can't be read. Without `tcp6` there is no IPv6.
+pub fn tcp_below(folder: &Path) -> io::Result<Vec<TcpSocket>> {
+    let mut text = std::fs::read_to_string(folder.join("tcp"))?;
+    text.push_str(&std::fs::read_to_string(folder.join("tcp6")).unwrap_or_default());
+    Ok(text.lines().filter_map(read).collect())
+}
+
+/// A line: number, local and remote address, state, queues, timers, retransmissions, user, time-out, inode, and more.
+fn read(line: &str) -> Option<TcpSocket> {
+    let mut words = line.split_whitespace();
+    words.next()?.strip_suffix(':')?.parse::<u64>().ok()?;
+    let mut port = || u16::from_str_radix(words.next()?.rsplit(':').next()?, 16).ok();
+    let (local_port, remote_port) = (port()?, port()?);
+    let state = u8::from_str_radix(words.next()?, 16).ok()?;
+    let inode = words.nth(5)?.parse().ok()?;
+    Some(TcpSocket {
+        local_port,
+        remote_port,
+        state,
+        inode,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_line_is_read() {
+        // Documentation/networking/proc_net_tcp.rst of Linux.
+        let line = "  46: 010310AC:9C4C 030310AC:1770 01 00000150:00000000 01:00000019 00000000  1000        0 54165785 4 cd1e6040";
+        let socket = read(line).unwrap();
+        assert_eq!(
+            (socket.local_port, socket.remote_port, socket.state),
+            (40_012, 6_000, 1)
+        );
+        assert_eq!(socket.inode, 54_165_785);
+        assert!(!socket.listens() && !socket.asks());
+        assert_eq!(
+            read("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"),
+            None
+        );
+        assert_eq!(read(""), None);
+        assert_eq!(read("  46: 010310AC:9C4C 030310AC:1770 01"), None);
+    }
+
+    #[test]
+    fn sockets_of_this_process_are_listed() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(address).unwrap();
+            let here = listener.local_addr().unwrap().port();
+            let found = |port: u16| tcp().unwrap().into_iter().find(|socket| socket.local_port == port);
+            assert!(found(here).unwrap().listens());
+            let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let socket = found(near.local_addr().unwrap().port()).unwrap();
+            assert_eq!((socket.remote_port, socket.listens()), (here, false));
+            assert!(socket.inode > 0);
+        }
+    }
+}
