@@ -55,6 +55,7 @@ workload = \"browsing\"
 
 - Every quantity is a text with its unit: `\"60 s\"`, `\"5min\"`, `\"25 Mbit/s\"`, `\"128 KiB\"`, `\"-62 dBm\"`, `\"1 %\"`, `\"6 m\"`. Mbit/s are 10⁶ bit/s, KiB 1024 bytes, kB 1000.
 - Names hold 1 to 63 letters (a to z), digits and `-`. A radio is named after its band: `2g`, `5g`, `6g`, a second one in a band `5g-2`.
+- No station is called `server` or `localhost`.
 - A key that isn't known is an error, and so is a value that can't be: with the line, what was found, and what would be right.
 - What describes the air (`ap`, `network`, `joins`, `signal` …) is needed where the air is modelled, on simulate and lab, and is a note on local and fleet.
 - On the command line `--set KEY=VALUE` changes any key by its dotted path, such as `--set station.tv.signal='-80 dBm'`; a text needs no quotes of its own.

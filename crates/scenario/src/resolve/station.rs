@@ -13,6 +13,9 @@ use netburn_units::Duration;
 /// The most workloads that one station may have.
 const MOST_WORKLOADS: usize = 64;
 
+/// Host names that are taken in a lab, whatever their case.
+const TAKEN: [(&str, &str); 2] = [("server", "the server"), ("localhost", "each machine itself")];
+
 pub(super) fn station(
     name: &At<String>,
     section: &At<StationSection>,
@@ -21,6 +24,10 @@ pub(super) fn station(
     names: &Names,
     cx: &mut Context,
 ) -> Station {
+    if let Some((taken, whose)) = TAKEN.iter().find(|(taken, _)| name.eq_ignore_ascii_case(taken)) {
+        let help = "give the station another name".to_owned();
+        cx.wrong(name, format!("the name `{taken}` is taken: it means {whose}"), help);
+    }
     let mut station = Station::new(name);
     station.workloads = workloads(section, own, names, cx);
     station.start = section.start.as_ref().map_or(station.start, |at| at.0);

@@ -151,6 +151,14 @@ fn names() {
         ],
     );
     wrong(
+        "[station.server]\n[station.Server]\n[station.servers]\n[station.localhost]\n[ap.server.radio.5g]\n",
+        &[
+            "1:10: station.server: the name `server` is taken: it means the server; give the station another name",
+            "2:10: station.Server: the name `server` is taken: it means the server; give the station another name",
+            "4:10: station.localhost: the name `localhost` is taken: it means each machine itself; give the station another name",
+        ],
+    );
+    wrong(
         "[station.tv]\n[station.tv]\n",
         &["2:10: `tv` is there twice; a name or key stands once in its section; give the second another name"],
     );
