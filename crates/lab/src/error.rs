@@ -15,6 +15,19 @@ pub enum LabError {
     /// More stations than there are addresses.
     #[error("the lab has addresses for {most} stations, not for {0}", most = crate::address::MOST_STATIONS)]
     TooMany(usize),
+    /// More open files than this process may have.
+    #[error(
+        "a lab of {stations} stations takes {needed} open files, and this process may have {limit} (`ulimit -Hn`): raise that limit, or \
+         take fewer stations"
+    )]
+    Files {
+        /// The stations.
+        stations: usize,
+        /// The open files that they take.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+    },
     /// The helper can't be started.
     #[error("the lab's helper can't be started: {0}")]
     Start(#[source] io::Error),

@@ -8,7 +8,7 @@ pub mod message;
 mod node;
 
 use message::{Answer, Request, RunWanted};
-use netburn_linux::namespace::{self, Change};
+use netburn_linux::namespace::{self, Change, Inside};
 use netburn_linux::{pass, sockets};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -169,7 +169,13 @@ fn run(wanted: &RunWanted, nodes: &[OwnedFd], files: Vec<OwnedFd>) -> io::Result
         .stdin(Stdio::from(input))
         .stdout(Stdio::from(output))
         .stderr(Stdio::from(error));
-    namespace::run_in(&mut command, node.try_clone()?, wanted.own_group);
+    let inside = Inside {
+        network: node.try_clone()?,
+        host_name: wanted.host_name.clone().into_bytes(),
+        open_files: u64::from(wanted.open_files),
+        own_group: wanted.own_group,
+    };
+    namespace::run_in(&mut command, inside);
     // Nobody reaps while this is held: a program that can't be started is reaped by who tried.
     let mut running = running();
     let child = command.spawn()?;

@@ -47,6 +47,8 @@ pub struct Lab {
     device: DeviceKind,
     hold: Hold,
     segments_udp: bool,
+    /// The soft limit of open files that programs get.
+    open_files: u32,
 }
 
 #[derive(Debug)]
@@ -123,6 +125,7 @@ impl Lab {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+            open_files: nodes.open_files,
     }
 
     /// What its nodes' devices are.
@@ -267,6 +270,8 @@ impl Lab {
                 .map(|(name, value)| (bytes(name), bytes(value)))
                 .collect(),
         });
+            host_name: self.name(at).to_owned(),
+            open_files: self.open_files,
         let files = [
             program.files[0].as_fd(),
             program.files[1].as_fd(),

@@ -11,6 +11,7 @@ use crate::options::{DeviceKind, Options};
 use crate::switch::Switch;
 use crate::wishes;
 use netburn_linux::diag::Diag;
+use netburn_linux::process;
 use netburn_linux::route::Route;
 use netburn_network::Endpoint;
 use netburn_scenario::Plan;
@@ -28,7 +29,14 @@ pub(crate) struct Nodes {
     pub(crate) device: DeviceKind,
     pub(crate) hold: Hold,
     pub(crate) segments_udp: bool,
+    /// The soft limit of open files before it was raised.
+    pub(crate) open_files: u32,
 }
+
+/// Open files for each node: its device, network namespace, two sockets of netlink's and a raw one; and one for its capture.
+const FILES_EACH: u64 = 6;
+/// Open files beside those of nodes: the helper, threads, a view, programs' output.
+const FILES_ELSE: u64 = 64;
 
 /// What may wait in a station's kernel for each connection, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets. What small
 /// queues let wait beyond that is ahead of the air.
@@ -45,6 +53,7 @@ impl Nodes {
             return Err(LabError::TooMany(plan.stations.len()));
         }
         Switch::new(plan)?;
+        let open_files = raise_open_files(plan.stations.len())?;
         let (mut helper, user, mut notes) = Helper::start(helper, warn)?;
         if let Err(error) = helper.ask(&Request::Names(names(plan)), &[]) {
             notes.push(format!("names don't resolve: {error}"));
@@ -58,6 +67,7 @@ impl Nodes {
             device: options.device.unwrap_or(DeviceKind::Tun),
             hold: Hold::Nothing,
             segments_udp: true,
+            open_files,
         };
         let usual = wishes::usual_control();
         nodes.notes.extend(usual.note);
@@ -176,6 +186,25 @@ impl Nodes {
         });
         Ok(())
     }
+}
+
+/// Has this process, and with it the helper, open as many files as so many stations take. The soft limit before.
+fn raise_open_files(stations: usize) -> Result<u32, LabError> {
+    let Ok((soft, hard)) = process::open_files() else {
+        return Ok(u32::MAX);
+    };
+    let needed = (stations as u64 + 1) * FILES_EACH + FILES_ELSE;
+    if needed > hard {
+        return Err(LabError::Files {
+            stations,
+            needed,
+            limit: hard,
+        });
+    }
+    if needed > soft {
+        process::limit_open_files(hard).map_err(LabError::Start)?;
+    }
+    Ok(u32::try_from(soft).unwrap_or(u32::MAX))
 }
 
 /// The lines of /etc/hosts.

@@ -3,7 +3,7 @@
 //! A process that [`isolate`]s itself gets a world in which it may set up devices, addresses and mounts without touching the
 //! host's. All of it ends with the last process or descriptor that refers to it. Linux only.
 
-use crate::process::check;
+use crate::process::{check, limit_open_files};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -223,14 +223,31 @@ pub fn killed_with_parent() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) }).map(drop)
 }
 
-/// Has `command` run in a network namespace, with the default handling of signals, as the caller's own user but able to open raw
-/// sockets and to change the network it is in; in a process group of its own where `own_group`.
-pub fn run_in(command: &mut Command, namespace: OwnedFd, own_group: bool) {
-    if own_group {
+/// How a program runs inside.
+#[derive(Debug)]
+pub struct Inside {
+    /// The network namespace that it is in.
+    pub network: OwnedFd,
+    /// The machine's name as it sees it, where it can be given one.
+    pub host_name: Vec<u8>,
+    /// The soft limit of open files that it gets.
+    pub open_files: u64,
+    /// Whether it has a process group of its own.
+    pub own_group: bool,
+}
+
+/// Has `command` run inside, with the default handling of signals, as the caller's own user but able to open raw sockets and to
+/// change the network it is in.
+pub fn run_in(command: &mut Command, inside: Inside) {
+    if inside.own_group {
         command.process_group(0);
     }
     let prepare = move || {
-        enter_network(&namespace)?;
+        enter_network(&inside.network)?;
+        // Without a name of its own it has the machine's.
+        let _ = name_host(&inside.host_name);
+        // It was raised for the namespaces' descriptors, and programs that use select(2) must not have more.
+        let _ = limit_open_files(inside.open_files);
         for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU] {
             // SAFETY: no handler of ours is installed.
             unsafe { libc::signal(number, libc::SIG_DFL) };
@@ -258,6 +275,16 @@ fn keep(capabilities: &[u32]) -> io::Result<()> {
         inheritable: u32,
     }
     // _LINUX_CAPABILITY_VERSION_3
+/// Moves this process into a UTS namespace in which the machine is called `name` (uts_namespaces(7)).
+fn name_host(name: &[u8]) -> io::Result<()> {
+    if name.is_empty() {
+        return Ok(());
+    }
+    unshare(libc::CLONE_NEWUTS)?;
+    // SAFETY: the kernel reads as many bytes as it is told there are.
+    check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }).map(drop)
+}
+
     let header = Header {
         version: 0x2008_0522,
         id: 0,

@@ -23,6 +23,22 @@ pub fn raise_open_files() -> io::Result<u64> {
     imp::raise_open_files()
 }
 
+/// How many files this process may open: its soft limit, and the hard limit up to which it may raise that (RLIMIT_NOFILE).
+///
+/// # Errors
+/// What the kernel says; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn open_files() -> io::Result<(u64, u64)> {
+    imp::open_files()
+}
+
+/// Lets this process open so many files, up to its hard limit.
+///
+/// # Errors
+/// As for [`open_files`].
+pub fn limit_open_files(most: u64) -> io::Result<()> {
+    imp::limit_open_files(most)
+}
+
 /// Whether this process may do everything: its effective user is root. False where there are no such users.
 #[must_use]
 pub fn is_root() -> bool {
@@ -77,16 +93,29 @@ mod imp {
     }
 
     pub(super) fn raise_open_files() -> io::Result<u64> {
+        let (_, hard) = open_files()?;
+        limit_open_files(hard)?;
+        Ok(hard)
+    }
+
+    pub(super) fn open_files() -> io::Result<(u64, u64)> {
         let mut limit = libc::rlimit {
             rlim_cur: 0,
             rlim_max: 0,
         };
         // SAFETY: the kernel writes one `rlimit` to `limit`.
         check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
-        limit.rlim_cur = limit.rlim_max;
+        Ok((limit.rlim_cur, limit.rlim_max))
+    }
+
+    pub(super) fn limit_open_files(most: u64) -> io::Result<()> {
+        let (_, hard) = open_files()?;
+        let limit = libc::rlimit {
+            rlim_cur: most.min(hard),
+            rlim_max: hard,
+        };
         // SAFETY: the kernel reads one `rlimit` from `limit`.
-        check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
-        Ok(limit.rlim_cur)
+        check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }).map(drop)
     }
 }
 
@@ -99,6 +128,14 @@ mod imp {
     }
 
     pub(super) fn raise_open_files() -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn open_files() -> io::Result<(u64, u64)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn limit_open_files(_most: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

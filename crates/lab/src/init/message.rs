@@ -53,6 +53,10 @@ pub struct RunWanted {
     pub node: u32,
     /// Whether it gets a process group of its own.
     pub own_group: bool,
+    /// The machine's name as it sees it.
+    pub host_name: String,
+    /// The soft limit of open files that it gets.
+    pub open_files: u32,
     /// The program and its arguments.
     pub arguments: Vec<Vec<u8>>,
     /// Variables beyond those that the helper has.
@@ -130,6 +134,8 @@ impl Request {
                 to.number(run.id);
                 to.number(run.node);
                 to.byte(u8::from(run.own_group));
+                to.text(run.host_name.as_bytes());
+                to.number(run.open_files);
                 to.number(run.arguments.len() as u32);
                 run.arguments.iter().for_each(|argument| to.text(argument));
                 to.number(run.environment.len() as u32);
@@ -167,6 +173,8 @@ impl Request {
                 id: from.number()?,
                 node: from.number()?,
                 own_group: from.flag()?,
+                host_name: from.string()?,
+                open_files: from.number()?,
                 arguments: from.list(|from| Some(from.text()?.to_vec()))?,
                 environment: from.list(|from| Some((from.text()?.to_vec(), from.text()?.to_vec())))?,
             }),
@@ -357,6 +365,8 @@ mod tests {
                 id: 7,
                 node: 1,
                 own_group: true,
+                host_name: "tv".into(),
+                open_files: 1024,
                 arguments: vec![b"ls".to_vec(), vec![0xff]],
                 environment: vec![(b"A".to_vec(), b"".to_vec())],
             }),

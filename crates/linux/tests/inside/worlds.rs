@@ -1,6 +1,6 @@
 //! Namespaces, and what lives in them.
 
-use netburn_linux::namespace::{self, Change, Ended, Isolation};
+use netburn_linux::namespace::{self, Change, Ended, Inside, Isolation};
 use netburn_linux::pass;
 use std::fs;
 use std::io::ErrorKind;
@@ -138,10 +138,16 @@ pub(crate) fn programs(isolation: Isolation) {
     let inode = of("thread-self", "net");
     namespace::enter_network(&here).unwrap();
     let mut command = Command::new("sh");
-    let script =
-        "readlink /proc/self/ns/net; id -u; grep -E 'CapAmb|SigIgn' /proc/self/status; exec cat /proc/self/stat";
+    let script = "readlink /proc/self/ns/net; id -u; grep -E 'CapAmb|SigIgn' /proc/self/status; uname -n; ulimit -Sn; exec cat /proc/self/stat";
     command.args(["-c", script]).stdin(Stdio::null());
-    namespace::run_in(&mut command, there, true);
+    let inside = Inside {
+        network: there,
+        host_name: b"kitchen".to_vec(),
+        open_files: 200,
+        own_group: true,
+    };
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    namespace::run_in(&mut command, inside);
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -153,8 +159,10 @@ pub(crate) fn programs(isolation: Isolation) {
     // CAP_NET_ADMIN is 12, CAP_NET_RAW 13, and it has no other.
     let ambient = hex(lines[3]);
     assert!(ambient == 3 << 12 || isolation == Isolation::Root, "{text}");
-    let stat: Vec<&str> = lines[4].rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let (process, group) = (lines[4].split_whitespace().next().unwrap(), stat[2]);
+    assert_eq!(lines[4..6], ["kitchen", "200"]);
+    assert_eq!(fs::read_to_string("/proc/sys/kernel/hostname").unwrap(), host);
+    let stat: Vec<&str> = lines[6].rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let (process, group) = (lines[6].split_whitespace().next().unwrap(), stat[2]);
     assert!(process == group || group == "0", "{text}");
     namespace::signal(first, 9).unwrap();
     while namespace::reap(true).unwrap().is_some() {}
