@@ -4,6 +4,7 @@ use crate::packet::Segment;
 use netburn_network::{Network, StationGain, StationSeen};
 use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
 use netburn_scenario::Plan;
+use netburn_scenario::plan::{Setting, StationSetting};
 use netburn_units::{BitRate, Dbm, Duration, Instant};
 
 /// How often links are looked at.
@@ -22,8 +23,8 @@ pub struct StationLook {
     pub down: BitRate,
     /// Bits a second that came from it.
     pub up: BitRate,
-    /// The data rate of what was sent to it last.
-    pub rate: BitRate,
+    /// The data rate of what was sent to it last; `None` where nothing was since its signal or MCS was set.
+    pub rate: Option<BitRate>,
     /// The power of the access point's signal at it.
     pub signal: Option<Dbm>,
 }
@@ -32,6 +33,9 @@ pub struct StationLook {
 #[derive(Debug)]
 pub(crate) struct Observer {
     stations: Vec<StationSeen>,
+    names: Vec<String>,
+    /// Whether its rate is known, by station: one on a wire has no other.
+    rated: Vec<bool>,
     at: Instant,
     links: Instant,
 }
@@ -40,6 +44,8 @@ impl Observer {
     pub(crate) fn new(plan: &Plan) -> Observer {
         Observer {
             stations: vec![StationSeen::default(); plan.stations.len()],
+            names: plan.stations.iter().map(|station| station.name.clone()).collect(),
+            rated: plan.stations.iter().map(|station| station.link.is_some()).collect(),
             at: Instant::ZERO,
             links: Instant::ZERO,
         }
@@ -62,6 +68,13 @@ impl Observer {
         rows: &mut Vec<Row>,
     ) -> Vec<StationLook> {
         while let Some(changed) = network.poll_change() {
+            for setting in &changed.settings {
+                if let Setting::Station(name, StationSetting::Quality(_)) = setting
+                    && let Some(station) = self.names.iter().position(|of| of == name)
+                {
+                    self.rated[station] = false;
+                }
+            }
             let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
             rows.push(Row::Event(EventRow {
                 station: None,
@@ -79,6 +92,8 @@ impl Observer {
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let (seen, link) = (network.station_seen(station), network.link_seen(station));
             let gain = seen.since(before);
+            let rated = &mut self.rated[usize::from(station)];
+            *rated |= !gain.airtime_down.is_zero();
             let rate = |bytes: u64| BitRate::from_bps((bytes as f64 * 8.0 / span) as u64);
             looks.push(StationLook {
                 airtime: (gain.airtime_down.as_secs_f64() + gain.airtime_up.as_secs_f64()) / span,
@@ -86,7 +101,7 @@ impl Observer {
                 backlog: gain.backlog,
                 down: rate(gain.bytes_down),
                 up: rate(gain.bytes_up),
-                rate: link.rate_down,
+                rate: rated.then_some(link.rate_down),
                 signal: link.signal,
             });
             rows.push(Row::Air(air_row(station, began, &gain)));

@@ -4,7 +4,7 @@ use netburn_medium::config::{Quality, QueueKind};
 use netburn_network::Network;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
-use netburn_units::{Dbm, Instant};
+use netburn_units::{BitRate, Dbm, Instant};
 
 /// What the keys do, for the view's last line.
 pub(super) const KEYS: &str =
@@ -83,12 +83,50 @@ struct Held {
     ap: usize,
     signal: Option<Dbm>,
     mcs: Option<u8>,
+    /// The rate of each MCS that the link has, by its number.
+    rates: Vec<BitRate>,
+}
+
+impl Held {
+    /// The MCS of a rate; `None` for one with fewer streams, or another guard interval.
+    fn mcs_of(&self, rate: BitRate) -> Option<u8> {
+        self.rates.iter().position(|of| *of == rate).map(|mcs| mcs as u8)
+    }
+
+    /// The next MCS from a rate on.
+    fn next_to(&self, rate: BitRate, faster: bool) -> Option<u8> {
+        let next = match faster {
+            true => self.rates.iter().position(|of| *of > rate),
+            false => self.rates.iter().rposition(|of| *of < rate),
+        };
+        next.map(|mcs| mcs as u8)
+    }
+}
+
+/// The highest MCS of any standard: 13, of 802.11be.
+const HIGHEST_MCS: u8 = 13;
+
+/// The rate of each MCS that a station's link has.
+fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
+    let mut rates: Vec<BitRate> = Vec::new();
+    for mcs in 0..=HIGHEST_MCS {
+        let quality = StationSetting::Quality(Quality::Mcs(mcs));
+        network.set(Instant::ZERO, &Setting::Station(name.to_owned(), quality));
+        let rate = network.link_seen(number).rate_down;
+        // One that the link doesn't have leaves it as it was.
+        if rates.last().is_some_and(|last| *last >= rate) {
+            break;
+        }
+        rates.push(rate);
+    }
+    rates
 }
 
 impl Hand {
     /// `None` for a plan whose network can't be.
     pub(super) fn new(plan: &Plan) -> Option<Hand> {
         let model = Network::<()>::new(plan).ok()?;
+        let mut scratch = Network::<()>::new(plan).ok()?;
         let stations = plan.stations.iter().zip(0_u16..).map(|(station, number)| {
             let joined = model.joined(number).unwrap_or_default();
             let ap = joined.split('.').next().unwrap_or_default();
@@ -100,6 +138,7 @@ impl Hand {
                     Some(Quality::Mcs(mcs)) => Some(mcs),
                     _ => None,
                 },
+                rates: rates(&mut scratch, number, &station.name),
             }
         });
         Some(Hand {
@@ -121,16 +160,21 @@ impl Hand {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// What follows from a key.
-    pub(super) fn handle_key(&mut self, key: Key) -> Option<Setting> {
+    /// The MCS of a rate at a station, where its link has one of that rate.
+    pub(super) fn mcs_of(&self, number: usize, rate: BitRate) -> Option<u8> {
+        self.stations.get(number)?.mcs_of(rate)
+    }
+
+    /// What follows from a key; `rate` is that of what was sent last to the selected station.
+    pub(super) fn handle_key(&mut self, key: Key, rate: Option<BitRate>) -> Option<Setting> {
         let last = self.stations.len().checked_sub(1)?;
         match key {
             Key::Up => self.selected = self.selected.saturating_sub(1),
             Key::Down => self.selected = (self.selected + 1).min(last),
             Key::Left => return self.signal(-STEP_DB),
             Key::Right => return self.signal(STEP_DB),
-            Key::Char(b'-') => return self.mcs(false),
-            Key::Char(b'+' | b'=') => return self.mcs(true),
+            Key::Char(b'-') => return self.mcs(false, rate),
+            Key::Char(b'+' | b'=') => return self.mcs(true, rate),
             Key::Char(b'q') => return self.queue(),
             Key::Char(_) => {}
         }
@@ -150,20 +194,19 @@ impl Hand {
         Some(setting)
     }
 
-    fn mcs(&mut self, faster: bool) -> Option<Setting> {
+    /// The next MCS: from the one that was set, else from the rate that rate control uses now.
+    fn mcs(&mut self, faster: bool, rate: Option<BitRate>) -> Option<Setting> {
         let (number, station) = (self.selected as u16, &mut self.stations[self.selected]);
         let mcs = match (station.mcs, faster) {
-            (None, _) => 0,
-            (Some(mcs), true) => mcs + 1,
+            (None, _) => {
+                let rate = rate.unwrap_or_else(|| self.model.link_seen(number).rate_down);
+                station.next_to(rate, faster)?
+            }
+            (Some(mcs), true) => (mcs + 1 < station.rates.len() as u8).then_some(mcs + 1)?,
             (Some(mcs), false) => mcs.checked_sub(1)?,
         };
         let setting = Setting::Station(station.name.clone(), StationSetting::Quality(Quality::Mcs(mcs)));
-        let before = self.model.link_seen(number).rate_down;
         self.model.set(Instant::ZERO, &setting);
-        // One that the link doesn't have leaves it as it was.
-        if station.mcs.is_some() && self.model.link_seen(number).rate_down == before {
-            return None;
-        }
         station.mcs = Some(mcs);
         station.signal = None;
         Some(setting)
@@ -217,7 +260,7 @@ mod tests {
 
     fn pressed(hand: &mut Hand, bytes: &[u8]) -> Vec<String> {
         let keys = keys(bytes).into_iter();
-        keys.filter_map(|key| hand.handle_key(key))
+        keys.filter_map(|key| hand.handle_key(key, None))
             .map(|setting| setting.to_string())
             .collect()
     }
@@ -245,6 +288,37 @@ mod tests {
         assert_eq!(hand.queues(), "home fifo");
     }
 
+    /// 802.11n with two streams in 40 MHz and a guard interval of 400 ns: 30 to 300 Mbit/s (802.11-2020, table 19-32).
+    #[test]
+    fn an_mcs_is_next_to_the_rate_that_is_used() {
+        let rate = |mbps| Some(BitRate::from_mbps(mbps));
+        let mut one = hand();
+        let rates: Vec<u64> = one.stations[0]
+            .rates
+            .iter()
+            .map(|rate| rate.as_bps() / 1_000_000)
+            .collect();
+        assert_eq!(rates, [30, 60, 90, 120, 180, 240, 270, 300]);
+        assert_eq!(
+            (
+                one.mcs_of(0, one.stations[0].rates[4]),
+                one.mcs_of(0, BitRate::from_mbps(65))
+            ),
+            (Some(4), None)
+        );
+        let set = |hand: &mut Hand, key, rate| hand.handle_key(Key::Char(key), rate).map(|setting| setting.to_string());
+        assert_eq!(set(&mut one, b'-', rate(180)).unwrap(), "station.near.mcs = 3");
+        // From there on it is known.
+        assert_eq!(set(&mut one, b'-', rate(300)).unwrap(), "station.near.mcs = 2");
+        // A rate between two, as with one stream.
+        assert_eq!(set(&mut hand(), b'+', rate(65)).unwrap(), "station.near.mcs = 2");
+        assert_eq!(set(&mut hand(), b'-', rate(65)).unwrap(), "station.near.mcs = 1");
+        assert_eq!(set(&mut hand(), b'+', rate(300)), None);
+        assert_eq!(set(&mut hand(), b'-', rate(30)), None);
+        // Before anything was sent, from the rate that the signal permits.
+        assert_eq!(set(&mut hand(), b'-', None).unwrap(), "station.near.mcs = 6");
+    }
+
     #[test]
     fn signals_and_rates_have_ends() {
         let mut hand = hand();
@@ -252,6 +326,8 @@ mod tests {
         assert_eq!(all.last().unwrap(), "station.near.signal = \"0 dBm\"");
         let all = pressed(&mut hand, &b"\x1b[D".repeat(60));
         assert_eq!(all.last().unwrap(), "station.near.signal = \"-110 dBm\"");
-        assert_eq!(pressed(&mut hand, b"--"), ["station.near.mcs = 0"]);
+        let all = pressed(&mut hand, &b"-".repeat(20));
+        assert_eq!(all.len(), 7);
+        assert_eq!(all.last().unwrap(), "station.near.mcs = 0");
     }
 }

@@ -54,7 +54,8 @@ impl View {
         tokio::select! {
             () = sleep_until(self.next) => {}
             Some(key) = drawn.keys.recv() => {
-                if let Some(setting) = drawn.hand.handle_key(key) {
+                let rate = lab.looks().1.get(drawn.hand.selected()).and_then(|look| look.rate);
+                if let Some(setting) = drawn.hand.handle_key(key, rate) {
                     lab.set(setting);
                 }
             }
@@ -142,10 +143,13 @@ fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, 
     let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
     let from = (hand.selected() + 1).saturating_sub(room);
     let shown = stations.iter().enumerate().skip(from).take(room);
-    let mut lines = vec!["  station       airtime  aggregate  queue  rate Mbit/s   signal  down Mbit/s  up".to_owned()];
+    let mut lines = vec!["  station      airtime  aggr.  queue  rate Mbit/s  MCS   signal  down Mbit/s  up".to_owned()];
     lines.extend(shown.map(|(number, (name, look))| {
         let mark = if number == hand.selected() { '>' } else { ' ' };
-        format!("{mark} {}", line(name, look))
+        format!(
+            "{mark} {}",
+            line(name, look, look.rate.and_then(|rate| hand.mcs_of(number, rate)))
+        )
     }));
     lines.push(format!("  queues: {}", hand.queues()));
     lines.push(format!("  {KEYS}"));
@@ -154,15 +158,18 @@ fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, 
 }
 
 /// One station's line.
-fn line(name: &str, look: &StationLook) -> String {
+fn line(name: &str, look: &StationLook, mcs: Option<u8>) -> String {
     let mbps = |rate: netburn_units::BitRate| rate.as_bps() as f64 / 1e6;
+    let rate = look
+        .rate
+        .map_or_else(|| "-".to_owned(), |rate| format!("{:.1}", mbps(rate)));
+    let mcs = mcs.map_or_else(|| "-".to_owned(), |mcs| mcs.to_string());
     let signal = look.signal.map_or_else(|| "-".to_owned(), |signal| signal.to_string());
     format!(
-        "{name:<13} {:>6.0}%  {:>9.1}  {:>5}  {:>11.1}  {signal:>7}  {:>6.1}  {:>6.1}",
+        "{name:<12} {:>6.0}%  {:>5.1}  {:>5}  {rate:>11}  {mcs:>3}  {signal:>7}  {:>6.1}  {:>6.1}",
         look.airtime * 100.0,
         look.aggregate,
         look.backlog,
-        mbps(look.rate),
         mbps(look.down),
         mbps(look.up)
     )
@@ -194,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_view_fits_its_terminal() {
-        let mut text = "[ap.home]\n[ap.home.radio.5g]\n".to_owned();
+        let mut text = "[ap.home]\n[ap.home.radio.5g]\nstandard = \"802.11n\"\n".to_owned();
         for station in 0..30 {
             text.push_str(&format!(
                 "[station.s{station}]\njoins = \"home.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n"
@@ -208,7 +215,7 @@ mod tests {
             backlog: 7,
             down: BitRate::from_mbps(20),
             up: BitRate::from_mbps(1),
-            rate: BitRate::from_mbps(65),
+            rate: Some(BitRate::from_mbps(120)),
             signal: Some(Dbm::from_dbm(-60)),
         };
         let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
@@ -218,11 +225,11 @@ mod tests {
         assert!(drawn.iter().all(|line| line.chars().count() <= 80));
         assert_eq!(
             drawn[1],
-            "> s0                25%       12.5      7         65.0  -60 dBm    20.0     1.0"
+            "> s0               25%   12.5      7        120.0    3  -60 dBm    20.0     1.0"
         );
         assert!(drawn[11].contains("station"));
         for _ in 0..40 {
-            hand.handle_key(Key::Down);
+            hand.handle_key(Key::Down, None);
         }
         let drawn = lines(&stations, &hand, (24, 80));
         assert!(drawn[9].starts_with("> s29 "), "{drawn:?}");
