@@ -76,7 +76,8 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
         reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
-    if exceeds(share, STANDSTILL_SHARE) {
+    // In a lab of a tenth of a second, one is a per cent.
+    if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
         let (share, limit) = told(share, STANDSTILL_SHARE, percent_to);
         reasons.push(format!(
             "the lab stood still for {share} of the time; the limit is {limit}"
@@ -173,6 +174,7 @@ mod tests {
                 |h| (h.standstill_us_max, h.standstill_us_total, h.standstills) = (98_000.0, 393_000.0, 4),
                 &["the lab stood still for 98 ms at the longest, and 393 ms in all 4 times; the limit is 15 ms"],
             ),
+            (|h| (h.span_us, h.standstill_us_total) = (100_000.0, 15_000.0), &[]),
             (|h| h.standstill_us_total = 600_000.0, &[]),
             (
                 |h| h.standstill_us_total = 601_000.0,
