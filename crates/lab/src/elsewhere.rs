@@ -155,6 +155,10 @@ impl Guest {
         match *self {}
     }
 
+    pub fn when_ended(&self, _: impl FnOnce(Ended) + Send + 'static) {
+        match *self {}
+    }
+
     pub fn signal(&self, _: i32) {
         match *self {}
     }

@@ -31,11 +31,22 @@ pub enum LabError {
     /// The helper can't be started.
     #[error("the lab's helper can't be started: {0}")]
     Start(#[source] io::Error),
+    /// The helper can't isolate itself.
+    #[error("namespaces can't be made: {0}")]
+    Namespaces(#[source] io::Error),
     /// The helper can't do something.
     #[error("can't {what}: {error}")]
     Refused {
         /// What.
         what: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A program can't be started.
+    #[error("can't start {name}: {error}")]
+    Program {
+        /// Its name.
+        name: String,
         /// Why.
         error: io::Error,
     },

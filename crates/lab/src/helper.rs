@@ -69,8 +69,12 @@ impl Helper {
             pulse: None,
         };
         helper.reader = Some(reader.map_err(LabError::Start)?);
-        let (Answer::Hello(user, notes), _) = helper.answer()? else {
-            return Err(LabError::Gone("it does not say hello".to_owned()));
+        let (user, notes) = match helper.answer() {
+            Ok((Answer::Hello(user, notes), _)) => (user, notes),
+            Ok(_) => return Err(LabError::Gone("it does not say hello".to_owned())),
+            // Before that it does nothing else.
+            Err(LabError::Refused { error, .. }) => return Err(LabError::Namespaces(error)),
+            Err(error) => return Err(error),
         };
         let (end, ended) = channel();
         let pulse = std::thread::Builder::new().name("pulse".to_owned()).spawn({
@@ -163,9 +167,18 @@ fn listen(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, heard: &H
             break;
         }
         match Answer::read(&bytes) {
-            Some(Answer::Ended(id, Ok(status))) => heard.ended(id, Ended::Status(status)),
-            Some(Answer::Ended(id, Err(signal))) => heard.ended(id, Ended::Signal(signal)),
-            Some(Answer::Stopped(id)) => heard.stopped(id),
+            Some(Answer::Ended(id, how)) => {
+                let how = match how {
+                    Ok(status) => Ended::Status(status),
+                    Err(signal) => Ended::Signal(signal),
+                };
+                tracing::info!(?how, "a program has ended");
+                heard.ended(id, how);
+            }
+            Some(Answer::Stopped(id)) => {
+                tracing::info!("a signal stopped a program");
+                heard.stopped(id);
+            }
             Some(Answer::Continued(id)) => heard.continued(id),
             Some(Answer::Pulse) => heard.pulse(),
             // Nobody waits for it any more.

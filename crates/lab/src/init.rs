@@ -31,7 +31,7 @@ pub fn main() -> i32 {
         Ok(isolation) => isolation,
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
-            let answer = Answer::Failed(number, "namespaces can't be made".to_owned());
+            let answer = Answer::Failed(number, "make namespaces".to_owned());
             let _ = pass::send(&control, &answer.write(), &[]);
             return 3;
         }

@@ -103,6 +103,13 @@ impl Lab {
             move |text| lock(&shown).warnings.push((None, text))
         };
         let nodes = Nodes::make(plan, helper, options, warn)?;
+        tracing::info!(
+            stations = plan.stations.len(),
+            device = %nodes.device,
+            hold = ?nodes.hold,
+            user_namespace = nodes.user,
+            "the lab is open"
+        );
         Ok(Lab {
             engine: Engine::start(nodes.ports, plan, shown)?,
             heard: Arc::clone(nodes.helper.heard()),
@@ -118,6 +125,7 @@ impl Lab {
             device: nodes.device,
             hold: nodes.hold,
             segments_udp: nodes.segments_udp,
+            open_files: nodes.open_files,
         })
     }
 
@@ -125,7 +133,6 @@ impl Lab {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
-            open_files: nodes.open_files,
     }
 
     /// What its nodes' devices are.
@@ -263,6 +270,8 @@ impl Lab {
             id,
             node: node(at) as u32,
             own_group: program.own_group,
+            host_name: self.name(at).to_owned(),
+            open_files: self.open_files,
             arguments: program.arguments.iter().map(bytes).collect(),
             environment: program
                 .environment
@@ -270,8 +279,6 @@ impl Lab {
                 .map(|(name, value)| (bytes(name), bytes(value)))
                 .collect(),
         });
-            host_name: self.name(at).to_owned(),
-            open_files: self.open_files,
         let files = [
             program.files[0].as_fd(),
             program.files[1].as_fd(),
@@ -279,14 +286,16 @@ impl Lab {
         ];
         let mut helper = self.shared.helper();
         helper.ask(&request, &files).map_err(|error| match error {
-            LabError::Refused { what, error } => LabError::Refused {
-                what: format!("{what} {}", name.as_deref().unwrap_or_default()),
+            LabError::Refused { error, .. } => LabError::Program {
+                name: name.clone().unwrap_or_default(),
                 error,
             },
             other => other,
         })?;
         drop(helper);
-        lock(&self.shared.started).insert(id, (at, name.unwrap_or_default()));
+        let name = name.unwrap_or_default();
+        tracing::info!(program = name, at = self.name(at), "a program was started");
+        lock(&self.shared.started).insert(id, (at, name));
         Ok(Guest {
             id,
             shared: Arc::clone(&self.shared),
@@ -390,6 +399,11 @@ impl Guest {
     /// Waits until it has ended.
     pub fn wait(&self) -> Ended {
         self.heard.wait_for_end(self.id)
+    }
+
+    /// Calls `tell` when it has ended, at once where it has.
+    pub fn when_ended(&self, tell: impl FnOnce(Ended) + Send + 'static) {
+        self.heard.when_ended(self.id, Box::new(tell));
     }
 
     /// Sends it a signal.

@@ -297,6 +297,7 @@ impl Switch {
     }
 
     fn refuse(&mut self, why: Refused) {
+        tracing::debug!(?why, "a frame is not carried");
         *self.counted.refused.entry(why).or_default() += 1;
     }
 

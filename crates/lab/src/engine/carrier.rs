@@ -305,6 +305,7 @@ impl Carrier {
             running.switch.network_mut().trace();
         }
         let now = running.now();
+        tracing::info!(real_time = self.work.real_time, "packets are carried");
         running.switch.handle_timeout(now);
         // Ticks lie on whole tenths of seconds of the network's time.
         let tick = TICK.as_nanos() as i64;

@@ -16,15 +16,29 @@ pub(crate) struct Heard {
     changed: Condvar,
 }
 
+/// Who wants to know of an end.
+type Tell = Box<dyn FnOnce(Ended) + Send>;
+
 /// What the helper told. Pure: `now` is an argument.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     ended: BTreeMap<u32, Ended>,
+    /// Who is to be told of ends, by number.
+    told: BTreeMap<u32, Vec<Tell>>,
     stops: BTreeMap<u32, Stops>,
     /// When the helper was asked last whether it is there, until it answers.
     asked: Option<Monotonic>,
     longest_silence: Duration,
     over: bool,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("ended", &self.ended)
+            .field("over", &self.over)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How long a program was stopped.
@@ -35,9 +49,15 @@ struct Stops {
 }
 
 impl State {
-    fn handle_ended(&mut self, now: Monotonic, id: u32, how: Ended) {
+    fn handle_ended(&mut self, now: Monotonic, id: u32, how: Ended) -> Vec<Tell> {
         self.handle_continued(now, id);
         self.ended.insert(id, how);
+        self.told.remove(&id).unwrap_or_default()
+    }
+
+    fn end_of(&self, id: u32) -> Option<Ended> {
+        let ended = self.ended.get(&id).copied();
+        ended.or(self.over.then_some(Ended::WithLab))
     }
 
     fn handle_stopped(&mut self, now: Monotonic, id: u32) {
@@ -84,7 +104,9 @@ impl Heard {
     }
 
     pub(super) fn ended(&self, id: u32, how: Ended) {
-        self.change(|state, now| state.handle_ended(now, id, how));
+        for tell in self.change(|state, now| state.handle_ended(now, id, how)) {
+            tell(how);
+        }
     }
 
     pub(super) fn stopped(&self, id: u32) {
@@ -101,7 +123,25 @@ impl Heard {
 
     /// The helper is gone, and everything that it started with it.
     pub(super) fn over(&self) {
-        self.change(|state, _| state.over = true);
+        let told = self.change(|state, _| {
+            state.over = true;
+            std::mem::take(&mut state.told)
+        });
+        for tell in told.into_values().flatten() {
+            tell(Ended::WithLab);
+        }
+    }
+
+    /// Tells of the end of number `id`, at once where it has ended.
+    pub(crate) fn when_ended(&self, id: u32, tell: Tell) {
+        let mut state = self.lock();
+        match state.end_of(id) {
+            Some(how) => {
+                drop(state);
+                tell(how);
+            }
+            None => state.told.entry(id).or_default().push(tell),
+        }
     }
 
     /// The helper is asked whether it is there.
@@ -119,20 +159,15 @@ impl Heard {
 
     /// How number `id` ended; `None` while it runs.
     pub(crate) fn end_of(&self, id: u32) -> Option<Ended> {
-        let state = self.lock();
-        let ended = state.ended.get(&id).copied();
-        ended.or(state.over.then_some(Ended::WithLab))
+        self.lock().end_of(id)
     }
 
     /// Waits until number `id` has ended.
     pub(crate) fn wait_for_end(&self, id: u32) -> Ended {
         let mut state = self.lock();
         loop {
-            if let Some(ended) = state.ended.get(&id) {
-                return *ended;
-            }
-            if state.over {
-                return Ended::WithLab;
+            if let Some(how) = state.end_of(id) {
+                return how;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -174,6 +209,26 @@ mod tests {
         state.handle_stopped(at(10_000), 3);
         state.handle_ended(at(10_300), 3, Ended::Signal(9));
         assert_eq!(millis(state.stopped(at(20_000))), [(3, 1_500)]);
+    }
+
+    #[test]
+    fn ends_are_told_once_before_and_after() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let heard = Heard::default();
+        let tell = |id: u32| {
+            let tell = tell.clone();
+            heard.when_ended(id, Box::new(move |how| tell.send((id, how)).unwrap()));
+        };
+        tell(1);
+        tell(2);
+        heard.ended(1, Ended::Status(7));
+        tell(1);
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [(1, Ended::Status(7)); 2]);
+        heard.over();
+        tell(3);
+        let with_lab = [(2, Ended::WithLab), (3, Ended::WithLab)];
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), with_lab);
+        assert_eq!(heard.end_of(1), Some(Ended::Status(7)));
     }
 
     #[test]
