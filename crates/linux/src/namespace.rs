@@ -49,6 +49,21 @@ pub fn isolate() -> io::Result<Isolation> {
     Ok(isolation)
 }
 
+/// How many namespaces of each kind that [`isolate`] makes this user namespace may have, by the name of the kernel's setting
+/// (namespaces(7)). Beyond that it makes none: "No space left on device".
+#[must_use]
+pub fn limits() -> Vec<(String, u64)> {
+    let limit = |kind: &str| {
+        let name = format!("max_{kind}_namespaces");
+        let text = std::fs::read_to_string(Path::new("/proc/sys/user").join(&name)).ok()?;
+        Some((format!("user.{name}"), text.trim().parse().ok()?))
+    };
+    ["user", "net", "mnt", "pid", "ipc"]
+        .into_iter()
+        .filter_map(limit)
+        .collect()
+}
+
 /// Moves this thread into a new network namespace.
 ///
 /// # Errors
@@ -260,6 +275,16 @@ pub fn run_in(command: &mut Command, inside: Inside) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Moves this process into a UTS namespace in which the machine is called `name` (uts_namespaces(7)).
+fn name_host(name: &[u8]) -> io::Result<()> {
+    if name.is_empty() {
+        return Ok(());
+    }
+    unshare(libc::CLONE_NEWUTS)?;
+    // SAFETY: the kernel reads as many bytes as it is told there are.
+    check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }).map(drop)
+}
+
 /// Lets these capabilities outlive an exec (ambient capabilities, capabilities(7)).
 fn keep(capabilities: &[u32]) -> io::Result<()> {
     #[repr(C)]
@@ -275,16 +300,6 @@ fn keep(capabilities: &[u32]) -> io::Result<()> {
         inheritable: u32,
     }
     // _LINUX_CAPABILITY_VERSION_3
-/// Moves this process into a UTS namespace in which the machine is called `name` (uts_namespaces(7)).
-fn name_host(name: &[u8]) -> io::Result<()> {
-    if name.is_empty() {
-        return Ok(());
-    }
-    unshare(libc::CLONE_NEWUTS)?;
-    // SAFETY: the kernel reads as many bytes as it is told there are.
-    check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }).map(drop)
-}
-
     let header = Header {
         version: 0x2008_0522,
         id: 0,

@@ -24,7 +24,7 @@ pub(crate) use fleet::{
     CheckArgs, DeployArgs, FleetArgs, FleetCommand, FleetListArgs, FleetServeArgs, JoinArgs, Label, LimitsArgs,
     RevokeArgs,
 };
-pub(crate) use lab::{DoctorArgs, LabArgs};
+pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
 pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     Validate(ValidateArgs),
     Sweep(SweepArgs),
-    Lab(LabArgs),
+    Lab(Box<LabArgs>),
     Fleet(FleetArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),

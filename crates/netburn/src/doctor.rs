@@ -85,7 +85,7 @@ fn opened() -> Finding {
         ok: opened.is_ok(),
         found: match opened {
             Ok(lab) => format!("opened in {took} ms; stations have {}", lab.device()),
-            Err(Stop::Wrong(why) | Stop::NotMeasured(why)) => why,
+            Err(Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why)) => why,
             Err(Stop::Unread) => String::new(),
         },
         remedy: None,

@@ -18,6 +18,10 @@ pub(crate) enum Ended {
     Worse,
     /// It could not be measured: 3.
     NotMeasured,
+    /// `lab`, and a command ended with this status.
+    Command(u8),
+    /// `lab`, and a signal of this number ended netburn: 128 and the number.
+    Signal(u8),
     /// `--bisect`, and it can't be told: 125, which `git bisect run` skips.
     Skipped,
 }
@@ -29,6 +33,8 @@ pub(crate) enum Stop {
     Wrong(String),
     /// It could not be measured: 3. Why.
     NotMeasured(String),
+    /// A command of `lab` can't be started, or ended too early: this status. Why.
+    Command(u8, String),
     /// Nobody reads standard output any more, which is no fault: 0.
     Unread,
 }
@@ -39,6 +45,8 @@ impl From<Ended> for ExitCode {
             Ended::Ran => 0,
             Ended::GoalFailed | Ended::BeyondTolerance | Ended::Worse => 1,
             Ended::NotMeasured => 3,
+            Ended::Command(status) => status,
+            Ended::Signal(signal) => 128 + signal,
             Ended::Skipped => 125,
         })
     }
@@ -51,6 +59,7 @@ impl Stop {
             Stop::Unread => 0,
             Stop::Wrong(_) => 2,
             Stop::NotMeasured(_) => 3,
+            Stop::Command(status, _) => *status,
         }
     }
 }

@@ -1,27 +1,32 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
 mod hand;
+mod output;
+mod record;
+mod servers;
+mod session;
 mod show;
 
-use crate::args::{GroundArg, LabArgs};
+use crate::args::{CommandArgs, GroundArg, LabArgs};
 use crate::exit::{Ended, Stop};
 use crate::plan;
 use crate::runtime;
-use crate::signals::Signals;
 use crate::terminal::say;
-use netburn_lab::{Begin, Ended as GuestEnded, Guest, Lab, LabError, Program};
+use netburn_lab::packet::Refused;
+use netburn_lab::{Begin, Counted, DeviceKind, Lab, LabError};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_report::plain::sanitise;
 use netburn_scenario::Plan;
-use std::ffi::OsString;
-use std::fs::File;
+use output::Output;
+use servers::Servers;
+use session::{Command, Outcome, Session, warn};
+use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::process::{self, Command};
+use std::process;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::channel;
 
 /// The whole life of a lab's helper process.
 pub(crate) fn helper() -> i32 {
@@ -29,6 +34,12 @@ pub(crate) fn helper() -> i32 {
 }
 
 pub(crate) use show::keep_terminal;
+
+/// From so many stations on it is said how long a lab takes to open.
+const MANY: usize = 100;
+/// What a station takes on a busy machine of two cores, in ms: the kernel waits for all processors several times for each network
+/// namespace.
+const OPENING_MS: usize = 40;
 
 /// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
@@ -38,19 +49,46 @@ pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
 /// Opens a lab for a plan where the machine permits it; else what is missing, and what would help.
 pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
+    let mut command = process::Command::new(program);
     command.arg("lab-init");
-    let lab = Lab::open(plan, command).map_err(|error| explained(&error))?;
-    say(&format!("stations have {}", lab.device()));
+    if plan.stations.len() > MANY {
+        let seconds = plan.stations.len() * OPENING_MS / 1000;
+        say(&format!(
+            "opening a lab of {} stations, which may take {seconds} s; closing it takes as long",
+            plan.stations.len()
+        ));
+    }
+    Lab::open(plan, command).map_err(|error| explained(&error))
+}
+
+/// Says what the lab's devices are, and what the machine doesn't let it do.
+pub(crate) fn announce(lab: &Lab) {
+    // What takes their place, and why, is one of the notes.
+    if lab.device() == DeviceKind::Tun {
+        say(&format!("stations have {}", lab.device()));
+    }
     for note in lab.notes() {
         say(&format!("note: {}", sanitise(note)));
     }
-    Ok(lab)
 }
 
 /// Why there is no lab, and what would help.
 fn explained(error: &LabError) -> String {
     let hint = match error {
+        // The kernel's word for a limit on namespaces.
+        LabError::Namespaces(why) | LabError::Refused { error: why, .. }
+            if why.kind() == io::ErrorKind::StorageFull =>
+        {
+            return match namespace_limit() {
+                Some((name, limit)) => {
+                    format!("{error} ({name} is {limit}; `netburn doctor` says what would raise it)")
+                }
+                None => error.to_string(),
+            };
+        }
+        LabError::Namespaces(_) => {
+            "this machine permits no user namespaces to this user; `netburn doctor` says what would"
+        }
         LabError::Refused { what, error }
             if what.contains("TUN") && error.kind() == io::ErrorKind::PermissionDenied =>
         {
@@ -58,9 +96,6 @@ fn explained(error: &LabError) -> String {
         }
         LabError::Refused { what, .. } if what.contains("TUN") => {
             "there is no /dev/net/tun: `sudo modprobe tun`, or for a container `--device /dev/net/tun`"
-        }
-        LabError::Refused { what, .. } if what.contains("namespaces") => {
-            "this machine permits no user namespaces to this user; `netburn doctor` says what would"
         }
         LabError::Refused { what, .. } if what.contains("congestion") => {
             "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it"
@@ -70,216 +105,237 @@ fn explained(error: &LabError) -> String {
     format!("{error} ({hint})")
 }
 
+/// The lowest limit on namespaces, which is the one that is reached.
+pub(crate) fn namespace_limit() -> Option<(String, u64)> {
+    #[cfg(target_os = "linux")]
+    return netburn_linux::namespace::limits()
+        .into_iter()
+        .min_by_key(|(_, limit)| *limit);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// `netburn lab SCENARIO`.
 pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
-    let commands = args.commands().map_err(Stop::Wrong)?;
-    let plan::Resolved { plan, notes, .. } = plan::resolved(&args.changes, Some(GroundArg::Lab))?;
-    for note in notes {
-        say(&format!("note: {}", sanitise(&note)));
+    let wanted = args.commands().map_err(Stop::Wrong)?;
+    // What notes there are concern the workloads, which don't run here.
+    let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(GroundArg::Lab))?;
+    let mut commands = commands(&plan, wanted)?;
+    let entered = commands[0].end;
+    if args.serve && commands.iter().all(|command| command.words.is_empty()) {
+        commands.clear();
     }
-    let first = plan
-        .stations
-        .first()
-        .map(|station| station.name.clone())
-        .unwrap_or_default();
-    say(&format!(
-        "{}: a modelled access point with this machine's kernel TCP; nothing of your own Wi-Fi",
-        plan.name
-    ));
+    if !args.quiet {
+        say(&format!(
+            "{}: a modelled access point with this machine's kernel TCP; nothing of your own Wi-Fi",
+            plan.name
+        ));
+    }
     let lab = Arc::new(open(&plan)?);
-    let ends: Vec<(Endpoint, String, Vec<OsString>)> = commands
-        .into_iter()
-        .map(|at| {
-            let name = at.name.unwrap_or_else(|| first.clone());
-            let name = called(&lab, name);
-            let end = lab.end(&name).map_err(|error| Stop::Wrong(error.to_string()))?;
-            Ok((end, name, at.command))
-        })
-        .collect::<Result<_, Stop>>()?;
+    if !args.quiet {
+        announce(&lab);
+    }
+    let (tell, calls) = channel();
     let begin = Begin {
         captures: args.pcap.as_deref(),
-        ..Begin::default()
+        calls: (!args.no_servers).then_some(tell),
     };
-    lab.begin_with(Monotonic::now(), begin)
-        .map_err(|error| Stop::Wrong(error.to_string()))?;
-    let _servers = servers(&lab, &ends)?;
-    say(&format!("from another terminal: {} -- sh", lab.entry(ends[0].0)));
+    lab.begin_with(Monotonic::now(), begin).map_err(|error| match error {
+        LabError::Capture(_) => Stop::NotMeasured(error.to_string()),
+        error => Stop::Wrong(error.to_string()),
+    })?;
+    let mut servers = match args.no_servers {
+        true => None,
+        false => Some(Servers::start(&lab, calls)?),
+    };
+    if !args.quiet {
+        say(&format!(
+            "at {}, from another terminal: {} -- sh",
+            name_of(&plan, entered),
+            lab.entry(entered)
+        ));
+    }
+    let unkept = |error: io::Error| Stop::NotMeasured(format!("what the commands print can't be kept: {error}"));
+    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(unkept)?;
     let runtime = runtime::on(1)?;
-    let status = runtime.block_on(attend(&lab, &plan, args, ends));
+    let session = Session::new(&lab, &commands, &mut output, args.serve);
+    let outcome = runtime.block_on(async {
+        let mut view = args.serve.then(|| show::View::open(&plan));
+        session.run(&mut view, &mut servers, args.serve).await
+    });
     runtime.shutdown_background();
     lab.stop();
     warn(&lab);
-    for reason in lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT) {
+    let (health, counted, captures_lost) = (lab.health(), lab.counted(), lab.captures_lost());
+    // What still runs ends with the lab, and with it what is still to be passed on of its output.
+    if let Some(servers) = servers {
+        servers.finish();
+    }
+    drop(lab);
+    output.finish();
+    let outcome = outcome?;
+    if let Some(text) = not_carried(&counted).filter(|_| !args.quiet) {
+        say(&text);
+    }
+    let reasons = lab_reasons(&health, DEFAULT_STANDSTILL_LIMIT);
+    for reason in &reasons {
         say(&format!("doubtful: {reason}"));
     }
-    match status? {
-        0 => Ok(Ended::Ran),
-        status => {
-            // The program's own, which is what was asked for.
-            drop(lab);
-            process::exit(status);
-        }
+    if let Some(folder) = &args.log {
+        record::keep(folder, &commands, &outcome, &health, &reasons).map_err(unkept)?;
+    }
+    Ok(ended(&outcome, args.check && !reasons.is_empty(), captures_lost))
+}
+
+/// How the command ends: by its signal; else, where that is asked for, by what makes its measurements unreliable; else as the commands
+/// did; else by what was lost.
+fn ended(outcome: &Outcome, unreliable: bool, lost: bool) -> Ended {
+    let statuses = outcome.went.iter().map(|went| went.status());
+    match outcome.signal {
+        Some(asked) => Ended::Signal(asked.number() as u8),
+        None if unreliable => Ended::NotMeasured,
+        None => match statuses.into_iter().find(|status| *status != 0) {
+            Some(status) => Ended::Command(status),
+            None if lost => Ended::NotMeasured,
+            None => Ended::Ran,
+        },
     }
 }
 
-/// The station of that name; else the first of those that are numbered under it: `fast` is `fast-1`.
-fn called(lab: &Lab, name: String) -> String {
-    let names = lab.names();
-    let numbered = |of: &&&str| of.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('-'));
-    match names.iter().find(numbered) {
-        Some(first) if name != "server" && !names.contains(&name.as_str()) => (*first).to_owned(),
-        _ => name,
-    }
-}
-
-/// Runs the commands to their ends; the first status that is not 0.
-async fn attend(
-    lab: &Arc<Lab>,
-    plan: &Plan,
-    args: &LabArgs,
-    ends: Vec<(Endpoint, String, Vec<OsString>)>,
-) -> Result<i32, Stop> {
-    let mut signals = Signals::new().map_err(|error| Stop::NotMeasured(error.to_string()))?;
-    let mut view = args.serve.then(|| show::View::open(plan));
-    let mut guests: Vec<Arc<Guest>> = Vec::new();
-    let alone = args.serve && ends.iter().all(|(_, _, command)| command.is_empty());
-    if !alone {
-        for (end, name, command) in &ends {
-            guests.push(Arc::new(start(lab, *end, name, command, args.serve)?));
-        }
-    }
-    let waiting = guests.clone();
-    let all = tokio::task::spawn_blocking(move || waiting.iter().map(|guest| guest.wait()).collect::<Vec<_>>());
-    let mut all = std::pin::pin!(all);
-    let mut asked = 0;
-    let ended = loop {
-        tokio::select! {
-            ended = &mut all, if !alone => break ended.map_err(|error| Stop::NotMeasured(error.to_string()))?,
-            // The terminal has told the commands, too: they end, or not, as they see fit; asked again, they are ended.
-            () = signals.next() => {
-                asked += 1;
-                if alone {
-                    break Vec::new();
-                }
-                if asked > 1 {
-                    guests.iter().for_each(|guest| guest.signal(9));
-                }
-            }
-            () = looked(&mut view, lab) => {}
-        }
-    };
-    if args.serve && !alone {
-        say("the commands have ended; the lab stays open until it is interrupted");
-        loop {
-            tokio::select! {
-                () = signals.next() => break,
-                () = looked(&mut view, lab) => {}
-            }
-        }
-    }
-    let status = ended.iter().map(|ended| match ended {
-        GuestEnded::Status(status) => *status as i32,
-        // As shells say it.
-        GuestEnded::Signal(signal) => 128 + *signal as i32,
-        GuestEnded::WithLab => 3,
-    });
-    Ok(status.into_iter().find(|status| *status != 0).unwrap_or(0))
-}
-
-/// Draws the view, if there is one, and says what went wrong; returns after a while.
-async fn looked(view: &mut Option<show::View>, lab: &Lab) {
-    match view {
-        Some(view) => view.look(lab).await,
-        None => tokio::time::sleep(Duration::from_millis(500)).await,
-    }
-    warn(lab);
-}
-
-fn warn(lab: &Lab) {
-    for text in lab.take_warnings() {
-        say(&format!("warning: {}", sanitise(&text)));
-    }
-}
-
-/// `viewed`: keys belong to the view.
-fn start(lab: &Lab, end: Endpoint, name: &str, command: &[OsString], viewed: bool) -> Result<Guest, Stop> {
-    let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-    let arguments = match command {
-        [] => vec![shell()],
-        command => command.to_vec(),
-    };
-    let ours = |stream: io::Result<OwnedFd>| stream.map_err(|error| Stop::NotMeasured(error.to_string()));
-    let program = Program {
-        arguments,
-        environment: vec![("NETBURN_STATION".into(), name.into())],
-        files: [
-            match viewed {
-                true => ours(File::open("/dev/null").map(OwnedFd::from))?,
-                false => ours(io::stdin().as_fd().try_clone_to_owned())?,
+/// The commands with their stations, which are there.
+fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, Stop> {
+    let mut count: BTreeMap<String, u32> = BTreeMap::new();
+    let each = wanted.into_iter().map(|args| {
+        let end = end(plan, args.at.as_deref())?;
+        let at = name_of(plan, end).to_owned();
+        let number = count.entry(at.clone()).or_default();
+        *number += 1;
+        Ok(Command {
+            end,
+            name: match *number {
+                1 => at.clone(),
+                more => format!("{at}#{more}"),
             },
-            ours(io::stdout().as_fd().try_clone_to_owned())?,
-            ours(io::stderr().as_fd().try_clone_to_owned())?,
-        ],
-        own_group: false,
-    };
-    lab.spawn(end, program).map_err(|error| Stop::Wrong(error.to_string()))
+            at,
+            words: args.command,
+            service: args.service,
+            ready: args.ready,
+        })
+    });
+    each.collect()
 }
 
-/// What answers at the server: `netburn serve` at port 80, and iperf3 for its clients.
-fn servers(lab: &Lab, ends: &[(Endpoint, String, Vec<OsString>)]) -> Result<Vec<Guest>, Stop> {
-    let wrong = |error: io::Error| Stop::NotMeasured(error.to_string());
-    let program = std::env::current_exe().map_err(wrong)?;
-    let nothing = |write: bool| {
-        File::options()
-            .read(!write)
-            .write(write)
-            .open("/dev/null")
-            .map(OwnedFd::from)
+/// The end of that name; else the first of the stations that are numbered under it: `fast` is `fast-1`. Without a name the first
+/// station.
+fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, Stop> {
+    let names = || plan.stations.iter().map(|station| station.name.as_str());
+    let Some(name) = name else {
+        return Ok(Endpoint::Station(0));
     };
-    let quiet = |arguments: Vec<OsString>| -> Result<Program, Stop> {
-        Ok(Program {
-            arguments,
-            environment: Vec::new(),
-            files: [
-                nothing(false).map_err(wrong)?,
-                nothing(true).map_err(wrong)?,
-                nothing(true).map_err(wrong)?,
-            ],
-            own_group: true,
-        })
-    };
-    let taken = |name: &str| {
-        ends.iter()
-            .any(|(end, _, command)| *end == Endpoint::Server && command.iter().any(|word| word == name))
-    };
-    let mut servers = Vec::new();
-    if !taken("80") {
-        let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
-        let all = std::iter::once(program.into_os_string()).chain(words).collect();
-        servers.push(
-            lab.spawn(Endpoint::Server, quiet(all)?)
-                .map_err(|error| Stop::Wrong(error.to_string()))?,
+    if name == "server" {
+        return Ok(Endpoint::Server);
+    }
+    let numbered = |of: &str| of.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    let station = names().position(|of| of == name).or_else(|| names().position(numbered));
+    station.map(|station| Endpoint::Station(station as u16)).ok_or_else(|| {
+        let all: Vec<&str> = names().collect();
+        Stop::Wrong(LabError::NoNode(name.to_owned(), format!("server, {}", all.join(", "))).to_string())
+    })
+}
+
+fn name_of(plan: &Plan, end: Endpoint) -> &str {
+    match end {
+        Endpoint::Station(station) => &plan.stations[usize::from(station)].name,
+        Endpoint::Server => "server",
+    }
+}
+
+/// What was not carried, in one line; `None` where that is nothing but what kernels send of their own accord.
+fn not_carried(counted: &Counted) -> Option<String> {
+    let told = counted.refused.iter().filter(|(why, _)| **why != Refused::Discovery);
+    let each: Vec<String> = told.map(|(why, count)| format!("{count} {}", why.describe())).collect();
+    (!each.is_empty()).then(|| format!("packets not carried: {}", each.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signals::Asked;
+    use netburn_lab::Ended as Guest;
+    use session::Went;
+
+    fn plan() -> Plan {
+        let station =
+            |name: &str| format!("[station.{name}]\njoins = \"a.5g\"\nsignal = \"-50 dBm\"\nworkload = \"probe\"\n");
+        let text = format!(
+            "[ap.a.radio.5g]\n{}{}{}",
+            station("slow"),
+            station("fast-1"),
+            station("fast-2")
+        );
+        let document = netburn_scenario::Document::from_toml("t.toml", &text).unwrap();
+        document.resolve().unwrap()
+    }
+
+    #[test]
+    fn ends_are_found_by_name_and_number() {
+        let plan = plan();
+        let found = |name| end(&plan, name).ok();
+        assert_eq!(found(None), Some(Endpoint::Station(0)));
+        assert_eq!(found(Some("server")), Some(Endpoint::Server));
+        assert_eq!(found(Some("fast")), Some(Endpoint::Station(1)));
+        assert_eq!(found(Some("fast-2")), Some(Endpoint::Station(2)));
+        let Err(Stop::Wrong(why)) = end(&plan, Some("fas")) else {
+            panic!("there is none");
+        };
+        assert!(why.contains("server, slow, fast-1, fast-2"), "{why}");
+    }
+
+    #[test]
+    fn several_commands_at_one_station_have_numbers() {
+        let wanted = |at: &str| CommandArgs {
+            at: Some(at.to_owned()),
+            service: false,
+            ready: None,
+            command: vec!["ls".into()],
+        };
+        let all = commands(&plan(), vec![wanted("slow"), wanted("fast"), wanted("slow")]).unwrap();
+        let names: Vec<&str> = all.iter().map(|command| command.name.as_str()).collect();
+        assert_eq!(names, ["slow", "fast-1", "slow#2"]);
+    }
+
+    #[test]
+    fn what_is_not_carried_is_one_line() {
+        let mut counted = Counted::default();
+        counted.refused.insert(Refused::Discovery, 9);
+        assert_eq!(not_carried(&counted), None);
+        counted.refused.insert(Refused::Multicast, 3);
+        counted.refused.insert(Refused::TooLong, 2);
+        assert_eq!(
+            not_carried(&counted).unwrap(),
+            "packets not carried: 2 longer than 2304 bytes, 3 multicast"
         );
     }
-    let calls = |command: &[OsString]| command.first().is_some_and(|word| word == "iperf3");
-    if ends
-        .iter()
-        .any(|(end, _, command)| *end != Endpoint::Server && calls(command))
-        && !taken("iperf3")
-    {
-        // Where it isn't installed, the client says so.
-        if let Ok(guest) = lab.spawn(Endpoint::Server, quiet(["iperf3", "-s"].map(OsString::from).to_vec())?) {
-            servers.push(guest);
-        }
-    }
-    servers.iter().for_each(listening);
-    Ok(servers)
-}
 
-/// Gives a server the time to listen.
-fn listening(guest: &Guest) {
-    let until = std::time::Instant::now() + std::time::Duration::from_millis(300);
-    while guest.ended().is_none() && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    #[test]
+    fn every_case_has_its_status() {
+        let of = |went: &[Went], signal| Outcome {
+            went: went.to_vec(),
+            signal,
+        };
+        let (fine, seven) = (Went::Ended(Guest::Status(0)), Went::Ended(Guest::Status(7)));
+        let (killed, dismissed) = (Went::Ended(Guest::Signal(9)), Went::Dismissed(Guest::Signal(15)));
+        for (went, signal, unreliable, lost, expected) in [
+            (&[fine, dismissed][..], None, false, false, Ended::Ran),
+            (&[fine, seven, killed], None, false, false, Ended::Command(7)),
+            (&[killed, seven], None, false, true, Ended::Command(137)),
+            (&[fine], None, false, true, Ended::NotMeasured),
+            (&[seven], None, true, false, Ended::NotMeasured),
+            (&[seven], Some(Asked::Terminate), true, true, Ended::Signal(15)),
+            (&[fine], Some(Asked::Hangup), false, false, Ended::Signal(1)),
+            (&[], None, false, false, Ended::Ran),
+        ] {
+            assert_eq!(ended(&of(went, signal), unreliable, lost), expected, "{went:?}");
+        }
     }
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Ok(ended) => ended.into(),
         Err(stop) => {
             match &stop {
-                Stop::Wrong(why) | Stop::NotMeasured(why) => terminal::say(why),
+                Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why) => terminal::say(why),
                 Stop::Unread => {}
             }
             ExitCode::from(stop.status())

@@ -31,11 +31,43 @@ impl Signals {
 
     /// Returns when the next one comes.
     pub(crate) async fn next(&mut self) {
+        self.next_kind().await;
+    }
+
+    /// Returns when the next one comes, and says which it is.
+    pub(crate) async fn next_kind(&mut self) -> Asked {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
+            _ = self.interrupt.recv() => Asked::Interrupt,
+            _ = self.terminate.recv() => Asked::Terminate,
+            _ = self.hangup.recv() => Asked::Hangup,
         }
+    }
+}
+
+/// How an end was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// By SIGINT: a terminal sends it to all that run in its foreground.
+    Interrupt,
+    /// By SIGTERM, to this process alone.
+    Terminate,
+    /// By SIGHUP, to this process alone, or by the terminal's end.
+    Hangup,
+}
+
+impl Asked {
+    /// The signal's number, which POSIX gives to these three.
+    pub(crate) const fn number(self) -> i32 {
+        match self {
+            Asked::Hangup => 1,
+            Asked::Interrupt => 2,
+            Asked::Terminate => 15,
+        }
+    }
+
+    /// Whether this process is to end, and not only what runs in the foreground.
+    pub(crate) const fn ends(self) -> bool {
+        !matches!(self, Asked::Interrupt)
     }
 }
 

@@ -17,8 +17,8 @@ pub(super) struct Machine {
     pub(super) container: bool,
     /// Whether the kernel has user namespaces.
     pub(super) kernel: bool,
-    /// user.max_user_namespaces.
-    pub(super) most: Option<i64>,
+    /// The lowest of the limits on namespaces (user.max_user_namespaces and others).
+    pub(super) most: Option<(String, u64)>,
     /// kernel.unprivileged_userns_clone, on Debian and what comes from it.
     pub(super) clone: Option<i64>,
     /// kernel.apparmor_restrict_unprivileged_userns, on Ubuntu since 23.10.
@@ -48,7 +48,7 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
         root: netburn_linux::namespace::ids().0 == 0,
         container,
         kernel: Path::new("/proc/self/ns/user").exists(),
-        most: number("/proc/sys/user/max_user_namespaces"),
+        most: crate::lab::namespace_limit(),
         clone: number("/proc/sys/kernel/unprivileged_userns_clone"),
         apparmor: number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
         filtered: seccomp.is_some_and(|mode| mode.trim() == "2"),

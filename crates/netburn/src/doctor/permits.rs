@@ -8,17 +8,23 @@ use super::kernel::Machine;
 const CONTAINER: &str = "start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
                          --security-opt systempaths=unconfined --device /dev/net/tun";
 
+/// A lab of few stations has some ten namespaces.
+const FEW: u64 = 16;
+
 /// Whether namespaces can be had.
 pub(super) fn namespaces(machine: &Machine) -> Finding {
+    if let Some((name, limit)) = machine.most.as_ref().filter(|(_, limit)| !machine.lab && *limit < FEW) {
+        return Finding {
+            name: "user namespaces",
+            ok: false,
+            found: format!("{name} is {limit}"),
+            remedy: Some(lasting(&format!("sudo sysctl -w {name}=10000"))),
+        };
+    }
     let (found, remedy) = if machine.lab {
         ("allowed", None)
     } else if !machine.kernel {
         ("this kernel has none (CONFIG_USER_NS); root needs none", None)
-    } else if machine.most == Some(0) {
-        (
-            "none are allowed",
-            Some("sudo sysctl -w user.max_user_namespaces=10000"),
-        )
     } else if machine.container {
         ("a container's confinement may forbid them", Some(CONTAINER))
     } else if machine.clone == Some(0) && !machine.root {
@@ -91,7 +97,7 @@ mod tests {
     fn usual() -> Machine {
         Machine {
             kernel: true,
-            most: Some(96_365),
+            most: Some(("user.max_user_namespaces".to_owned(), 96_365)),
             ..Machine::default()
         }
     }
@@ -116,11 +122,15 @@ mod tests {
             assert!(!finding.ok);
             finding.remedy.unwrap_or_default()
         };
-        let none = Machine {
-            most: Some(0),
-            ..usual()
-        };
-        assert!(remedy(none).starts_with("sudo sysctl -w user.max_user_namespaces=10000 "));
+        for name in ["user.max_user_namespaces", "user.max_net_namespaces"] {
+            let none = Machine {
+                most: Some((name.to_owned(), 0)),
+                // Which says nothing about a limit.
+                container: true,
+                ..usual()
+            };
+            assert!(remedy(none).starts_with(&format!("sudo sysctl -w {name}=10000 ")));
+        }
         let debian = Machine {
             clone: Some(0),
             ..usual()

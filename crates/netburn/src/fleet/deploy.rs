@@ -48,7 +48,7 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<Ended, Stop> {
         let shown = sanitise(host);
         match one(host, &url, &binaries, args) {
             Ok(done) => say(&format!("{shown}: {done}")),
-            Err(Stop::Wrong(why) | Stop::NotMeasured(why)) => {
+            Err(Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why)) => {
                 failed += 1;
                 say(&format!("{shown}: {why}"));
             }

@@ -168,6 +168,9 @@ async fn one(
         },
         _ => None,
     };
+    if let Some(lab) = &lab {
+        lab::announce(lab);
+    }
     let header = Header {
         plan: plan.clone(),
         ground,

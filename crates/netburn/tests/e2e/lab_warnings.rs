@@ -1,6 +1,7 @@
 //! What goes wrong in a lab is said in sentences.
 
 use crate::common::{Bench, SMALL, finish};
+use std::process::Command;
 
 /// Nothing that looks like a log.
 #[track_caller]
@@ -42,8 +43,90 @@ fn captures_that_find_no_room_say_so() {
         "-c",
         load,
     ];
-    let ended = finish(bench.inside(&["--mount"], script, args)).expect(0);
+    // The command did what it was to do; what was asked for beside it is lost.
+    let ended = finish(bench.inside(&["--mount"], script, args)).expect(3);
     let warning = "warning: the captures can't be written and end here: No space left on device";
     assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
     is_plain(&ended.stderr);
+}
+
+#[test]
+fn captures_that_cannot_begin_end_it_before_anything_runs() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let script =
+        "mkdir full && mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero >full/rest && exec \"$@\"";
+    let args = [
+        "lab",
+        "small.toml",
+        "--pcap",
+        "full",
+        "--at",
+        "caller",
+        "--",
+        "echo",
+        "ran",
+    ];
+    let ended = finish(bench.inside(&["--mount"], script, args)).expect(3);
+    assert_eq!(ended.out(), "");
+    let why = "captures can't be written: No space left on device";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+}
+
+#[test]
+fn a_capture_that_ends_early_ends_with_a_whole_packet() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let script =
+        "mkdir full && mount -t tmpfs -o size=128k tmpfs full && \"$@\"; status=$?; cp -r full kept; exit $status";
+    let load = ["curl", "--silent", "--output", "/dev/null", "http://server/bytes/1MiB"];
+    let args = [
+        &["lab", "small.toml", "--pcap", "full", "--at", "caller", "--"][..],
+        &load,
+    ]
+    .concat();
+    finish(bench.inside(&["--mount"], script, args)).expect(3);
+    for name in ["server", "station-caller", "station-reader", "air"] {
+        let file = bench.path("kept").join(format!("{name}.pcapng"));
+        let mut tshark = Command::new("tshark");
+        tshark.arg("-r").arg(&file).args(["-c", "100000"]);
+        let output = tshark.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !said.contains("cut short"), "{name}: {said}");
+    }
+}
+
+#[test]
+fn the_server_at_port_80_is_missed_when_it_is_gone() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    // Its processes are all that a program of the lab sees.
+    let kill = "for process in /proc/[0-9]*; do\n\
+                \x20tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q 'serv[e] --listen' && kill -9 ${process#/proc/}\n\
+                done; sleep 1.5";
+    let at = ["lab", "small.toml", "--at", "caller", "--", "sh", "-c", kill];
+    let ended = finish(bench.netburn(at)).expect(0);
+    let warning = "warning: netburn's server at port 80 was killed by signal 9";
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn what_is_not_carried_is_said_in_one_line_at_the_end() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let send = "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)\n\
+                for to in ['224.0.0.251'] * 3 + ['255.255.255.255'] * 2: s.sendto(b'there?', (to, 5353))";
+    let at = ["lab", "small.toml", "--at", "caller", "--", "python3", "-c", send];
+    let ended = finish(bench.netburn(at)).expect(0);
+    let line = "packets not carried: 3 multicast, 2 broadcast";
+    assert_eq!(
+        ended.stderr.lines().filter(|said| *said == line).count(),
+        1,
+        "{}",
+        ended.stderr
+    );
+    // What kernels send of their own accord is nobody's business.
+    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "caller", "--", "true"])).expect(0);
+    assert!(!ended.stderr.contains("not carried"), "{}", ended.stderr);
 }

@@ -26,6 +26,7 @@ mod input;
 mod interface;
 mod lab;
 mod lab_bad_days;
+mod lab_commands;
 mod lab_users;
 mod lab_warnings;
 mod leaving;

@@ -1,0 +1,49 @@
+//! What is kept of a lab with `--log`: how its commands went, and its report on its own work.
+
+use super::session::{Command, Outcome, Went};
+use netburn_lab::Ended;
+use netburn_record::LabHealth;
+use serde_json::{Value, json};
+use std::io;
+use std::path::Path;
+
+/// The file's name.
+const FILE: &str = "lab.json";
+
+/// Writes the file.
+pub(super) fn keep(
+    folder: &Path,
+    commands: &[Command],
+    outcome: &Outcome,
+    health: &LabHealth,
+    reasons: &[String],
+) -> io::Result<()> {
+    let each = commands.iter().zip(&outcome.went);
+    let document = json!({
+        "schema": "netburn.lab/1",
+        "commands": each.map(|(command, went)| described(command, *went)).collect::<Vec<_>>(),
+        "reliable": reasons.is_empty(),
+        "reasons": reasons,
+        "health": health,
+    });
+    let mut text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    text.push('\n');
+    std::fs::write(folder.join(FILE), text)
+}
+
+fn described(command: &Command, went: Went) -> Value {
+    let words = command.words.iter().map(|word| word.to_string_lossy());
+    let (status, signal) = match went {
+        Went::Ended(Ended::Status(status)) | Went::Dismissed(Ended::Status(status)) => (Some(status), None),
+        Went::Ended(Ended::Signal(signal)) | Went::Dismissed(Ended::Signal(signal)) => (None, Some(signal)),
+        _ => (None, None),
+    };
+    json!({
+        "name": command.name,
+        "station": command.at,
+        "command": words.collect::<Vec<_>>(),
+        "service": command.service,
+        "status": status,
+        "signal": signal,
+    })
+}

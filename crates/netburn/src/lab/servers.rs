@@ -1,0 +1,194 @@
+//! What answers at the server without being asked for: `netburn serve` at port 80, and iperf3.
+//!
+//! iperf3 serves one test at a time, and two stations are the first thing that people try. So each station gets an iperf3 server
+//! of its own, started when it first calls one: when the server's kernel refuses a connection that a program called iperf3 asks
+//! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
+//! it called. A server that somebody starts at the port itself always comes first.
+
+use crate::exit::Stop;
+use crate::terminal::say;
+use netburn_lab::{Call, Ended, Guest, Lab, LabError, Program, Reply};
+use netburn_network::Endpoint;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// iperf3's own port.
+const IPERF3: u16 = 5201;
+/// The first port at which an iperf3 server listens that was started for a station. Clients take theirs from 32768 on
+/// (net.ipv4.ip_local_port_range).
+const FIRST: u16 = 20_000;
+/// As many ports are tried.
+const PORTS: u16 = 10_000;
+/// A server has so long until it listens.
+const STARTING: Duration = Duration::from_secs(5);
+/// A server that somebody else is just starting has so long.
+const OTHERS_STARTING: Duration = Duration::from_secs(1);
+/// It is looked so often whether a server listens.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The servers of a lab.
+pub(super) struct Servers {
+    http: Option<Guest>,
+    calls: JoinHandle<()>,
+}
+
+impl Servers {
+    /// Starts `netburn serve`, and what answers calls.
+    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<Call>) -> Result<Servers, Stop> {
+        let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
+        let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
+        let program = std::env::current_exe().map_err(failed)?;
+        let all = std::iter::once(program.into_os_string()).chain(words).collect();
+        let http = lab
+            .spawn(Endpoint::Server, quiet(all).map_err(failed)?)
+            .map_err(|error| Stop::NotMeasured(error.to_string()))?;
+        if !listens_soon(lab, &http, 80) {
+            say("warning: netburn's server does not listen at port 80");
+        }
+        let answering = Answering {
+            lab: Arc::clone(lab),
+            started: Vec::new(),
+            next: FIRST,
+            missing: false,
+        };
+        let thread = std::thread::Builder::new().name("calls".to_owned());
+        let thread = thread.spawn(move || answering.answer(&calls)).map_err(failed)?;
+        Ok(Servers {
+            http: Some(http),
+            calls: thread,
+        })
+    }
+
+    /// What is to be said of them: once, where the server at port 80 has ended.
+    pub(super) fn warning(&mut self) -> Option<String> {
+        let ended = self.http.as_ref()?.ended()?;
+        self.http = None;
+        match ended {
+            Ended::Status(status) => Some(format!("netburn's server at port 80 has ended with status {status}")),
+            Ended::Signal(signal) => Some(format!("netburn's server at port 80 was killed by signal {signal}")),
+            Ended::WithLab => None,
+        }
+    }
+
+    /// Ends them. The lab has stopped, so there are no more calls.
+    pub(super) fn finish(self) {
+        let _ = self.calls.join();
+    }
+}
+
+/// A program that says nothing and reads nothing.
+fn quiet(arguments: Vec<OsString>) -> io::Result<Program> {
+    let nothing = |write: bool| File::options().read(!write).write(write).open("/dev/null");
+    Ok(Program {
+        arguments,
+        environment: Vec::new(),
+        files: [nothing(false)?, nothing(true)?, nothing(true)?].map(OwnedFd::from),
+        own_group: true,
+    })
+}
+
+/// Waits until a server listens at its port; `false` when it has ended, or takes too long.
+fn listens_soon(lab: &Lab, server: &Guest, port: u16) -> bool {
+    until(STARTING, || {
+        if server.ended().is_some() {
+            return Some(false);
+        }
+        listens(lab, port).then_some(true)
+    })
+    .unwrap_or(false)
+}
+
+fn listens(lab: &Lab, port: u16) -> bool {
+    lab.listens(Endpoint::Server, port).unwrap_or(false)
+}
+
+/// Looks until there is an answer, or for so long.
+fn until<T>(long: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let began = Instant::now();
+    loop {
+        match look() {
+            None if began.elapsed() < long => std::thread::sleep(LOOK),
+            answer => return answer,
+        }
+    }
+}
+
+/// Answers calls.
+struct Answering {
+    lab: Arc<Lab>,
+    /// The iperf3 servers that were started.
+    started: Vec<Guest>,
+    /// The port of the next.
+    next: u16,
+    /// Whether there is no iperf3, which is said once.
+    missing: bool,
+}
+
+impl Answering {
+    /// Until there are no more.
+    fn answer(mut self, calls: &Receiver<Call>) {
+        for call in calls {
+            let reply = self.reply(call);
+            tracing::info!(?call, ?reply, "a connection was refused");
+            self.lab.reply(call, reply);
+        }
+    }
+
+    fn reply(&mut self, call: Call) -> Reply {
+        let caller = self.lab.caller(call);
+        if call.port != IPERF3 && !caller.is_some_and(|name| is_iperf3(&name)) {
+            return Reply::Refuse;
+        }
+        self.started.retain(|server| server.ended().is_none());
+        let here = self.lab.programs(Endpoint::Server);
+        let others = here.iter().filter(|name| is_iperf3(name)).count() > self.started.len();
+        let patience = if others { OTHERS_STARTING } else { Duration::ZERO };
+        if until(patience, || listens(&self.lab, call.port).then_some(())).is_some() {
+            return Reply::Again;
+        }
+        match self.start() {
+            Some(port) => Reply::At(port),
+            None => Reply::Refuse,
+        }
+    }
+
+    /// Starts an iperf3 server; its port.
+    fn start(&mut self) -> Option<u16> {
+        // A port may be taken by somebody's own server.
+        for _ in 0..3 {
+            let port = self.next;
+            self.next = FIRST + (self.next + 1 - FIRST) % PORTS;
+            let words = ["iperf3", "-s", "-p", &port.to_string()].map(OsString::from).to_vec();
+            let server = match self.lab.spawn(Endpoint::Server, quiet(words).ok()?) {
+                Ok(server) => server,
+                Err(LabError::Program { error, .. }) => {
+                    if !self.missing {
+                        self.missing = true;
+                        say(&format!(
+                            "warning: no iperf3 answers at the server, because it can't be started: {error}"
+                        ));
+                    }
+                    return None;
+                }
+                // The lab ends.
+                Err(_) => return None,
+            };
+            if listens_soon(&self.lab, &server, port) {
+                self.started.push(server);
+                return Some(port);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a program is iperf3, by its name: `iperf3`, `iperf3-static`.
+fn is_iperf3(name: &str) -> bool {
+    name.starts_with("iperf3")
+}

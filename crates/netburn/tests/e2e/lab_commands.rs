@@ -1,0 +1,385 @@
+//! Several commands in one lab: servers and those who wait for them, what they print, and how it all ends.
+
+use crate::common::{Bench, Running, SMALL, finish, start};
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench
+}
+
+fn lab<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [&["lab", "small.toml", "--quiet"], words].concat()
+}
+
+/// A tenth of a second of iperf3.
+const IPERF3: &[&str] = &["iperf3", "-c", "server", "-n", "200K"];
+
+#[test]
+fn iperf3_is_answered_however_it_is_called() {
+    let bench = bench();
+    let script =
+        "iperf3 -c server -n 200K && iperf3 -6 -c server -R -n 200K && iperf3 -c server -u -l 4000 -b 20M -n 40K";
+    for call in [
+        IPERF3,
+        &[&["env"], IPERF3].concat(),
+        &[&["timeout", "60"], IPERF3].concat(),
+        &["sh", "-c", script],
+        &["iperf3", "-c", "server", "-p", "5300", "-n", "200K"],
+    ] {
+        let ended = finish(bench.netburn(lab(&[&["--at", "caller", "--"], call].concat()))).expect(0);
+        assert!(ended.out().contains("iperf Done."), "{call:?}: {}", ended.out());
+    }
+}
+
+#[test]
+fn two_stations_run_iperf3_at_once() {
+    let bench = bench();
+    let call = ["iperf3", "-c", "server", "-t", "2"];
+    let both = [
+        &["--at", "caller", "--"],
+        &call[..],
+        &["--and", "--at", "reader", "--"],
+        &call,
+    ]
+    .concat();
+    let ended = finish(bench.netburn(lab(&both))).expect(0);
+    for line in ["caller| iperf Done.", "reader| iperf Done."] {
+        assert!(ended.out().lines().any(|said| said == line), "{}", ended.out());
+    }
+}
+
+/// Their own server comes first, also one that is still starting when the client calls.
+#[test]
+fn an_iperf3_server_of_ones_own_is_the_one_that_is_asked() {
+    let bench = bench();
+    let own = [
+        "--at", "server", "--", "iperf3", "-s", "-1", "--and", "--at", "caller", "--",
+    ];
+    let ended = finish(bench.netburn(lab(&[&own, IPERF3].concat()))).expect(0);
+    assert!(
+        ended.out().contains("server| Accepted connection from"),
+        "{}",
+        ended.out()
+    );
+}
+
+#[test]
+fn without_servers_of_netburns_own_nobody_answers() {
+    let bench = bench();
+    let script = "iperf3 -c server -n 1K; curl -sS http://server/; test $? -eq 7";
+    let ended = finish(bench.netburn(lab(&["--no-servers", "--at", "caller", "--", "sh", "-c", script]))).expect(0);
+    assert!(!ended.out().contains("iperf Done"), "{}", ended.out());
+    // The port is free.
+    let serve =
+        "import http.server\nhttp.server.HTTPServer(('', 80), http.server.SimpleHTTPRequestHandler).serve_forever()";
+    let both = [
+        "--no-servers",
+        "--at",
+        "server",
+        "--service",
+        "--ready",
+        "80",
+        "--",
+        "python3",
+        "-c",
+        serve,
+        "--and",
+        "--at",
+        "caller",
+        "--",
+        "curl",
+        "-sS",
+        "http://server/small.toml",
+    ];
+    let ended = finish(bench.netburn(lab(&both))).expect(0);
+    assert!(ended.out().contains("caller| duration = \"3 s\""), "{}", ended.out());
+}
+
+/// A number in a command is no port.
+#[test]
+fn a_command_that_holds_an_80_leaves_the_server_where_it_is() {
+    let bench = bench();
+    let both = [
+        "--at",
+        "server",
+        "--service",
+        "--",
+        "timeout",
+        "80",
+        "sleep",
+        "70",
+        "--and",
+        "--at",
+        "caller",
+        "--",
+        "curl",
+        "-sS",
+        "-o",
+        "/dev/null",
+        "-w",
+        "%{http_code}\\n",
+        "http://server/bytes/1KiB",
+    ];
+    let began = Instant::now();
+    let ended = finish(bench.netburn(lab(&both))).expect(0);
+    assert_eq!(ended.out(), "caller| 200\n");
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "the service ends with the others"
+    );
+}
+
+/// A server that takes a second to listen, and one that others wait for in vain.
+#[test]
+fn commands_wait_for_the_port_of_the_one_before() {
+    let bench = bench();
+    let serve = "import socket, time\ntime.sleep(1)\ns = socket.create_server(('', 8080))\nwhile True: s.accept()[0].sendall(b'here')";
+    let ask = "import socket\nprint(socket.create_connection(('server', 8080)).recv(9).decode())";
+    let both = [
+        "--at",
+        "server",
+        "--service",
+        "--ready=8080",
+        "--",
+        "python3",
+        "-c",
+        serve,
+        "--and",
+        "--at",
+        "caller",
+        "--",
+        "python3",
+        "-c",
+        ask,
+    ];
+    assert_eq!(finish(bench.netburn(lab(&both))).expect(0).out(), "caller| here\n");
+    let never = [
+        "--at", "server", "--ready", "8080", "--", "sh", "-c", "exit 5", "--and", "--at", "caller", "--", "echo", "ran",
+    ];
+    let ended = finish(bench.netburn(lab(&never))).expect(5);
+    assert_eq!(ended.out(), "");
+    let why = "the command at server ended before it listened at port 8080";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+}
+
+/// Says what reaches it, and how it ends.
+const HEEDS: &str = "
+import signal, sys, time
+def told(number, frame):
+    print('told', number, flush=True)
+    sys.exit(0)
+for number in (1, 15):
+    signal.signal(number, told)
+print('up', flush=True)
+time.sleep(600)
+";
+const HEEDS_NOTHING: &str = "
+import signal, time
+for number in (1, 2, 15):
+    signal.signal(number, signal.SIG_IGN)
+print('up', flush=True)
+time.sleep(600)
+";
+
+fn up(bench: &Bench, script: &str, more: &[&str]) -> Running {
+    let words = [more, &["--at", "caller", "--", "python3", "-c", script]].concat();
+    let mut running = start(bench.netburn(lab(&words)));
+    running.wait_for("the command", |lab| lab.printed().contains("up"));
+    running
+}
+
+#[test]
+fn the_first_signal_is_passed_on_and_ends_it() {
+    let bench = bench();
+    for (signal, number) in [("TERM", 15), ("HUP", 1)] {
+        for more in [&[][..], &["--serve"]] {
+            let running = up(&bench, HEEDS, more);
+            running.signal(signal);
+            let ended = running.finish().expect(128 + number);
+            assert_eq!(ended.status.signal(), None, "it ends by itself");
+            assert_eq!(ended.out(), format!("up\ntold {number}\n"));
+        }
+    }
+}
+
+#[test]
+fn who_heeds_no_signal_is_killed_after_a_while_or_the_next_signal() {
+    let bench = bench();
+    let running = up(&bench, HEEDS_NOTHING, &[]);
+    let began = Instant::now();
+    running.signal("TERM");
+    running.finish().expect(143);
+    assert!(began.elapsed() >= Duration::from_secs(3), "{:?}", began.elapsed());
+    // The first signal decides on the status, whatever comes after it.
+    let running = up(&bench, HEEDS_NOTHING, &[]);
+    running.signal("HUP");
+    std::thread::sleep(Duration::from_millis(100));
+    running.signal("TERM");
+    running.finish().expect(129);
+}
+
+#[test]
+fn a_service_that_heeds_no_signal_ends_with_the_others_too() {
+    let bench = bench();
+    let both = [
+        "--at",
+        "server",
+        "--service",
+        "--",
+        "python3",
+        "-c",
+        HEEDS_NOTHING,
+        "--and",
+        "--at",
+        "caller",
+        "--",
+        "sh",
+        "-c",
+        "sleep 1; exit 4",
+    ];
+    finish(bench.netburn(lab(&both))).expect(4);
+}
+
+#[test]
+fn what_cannot_be_started_ends_with_the_status_that_shells_give() {
+    let bench = bench();
+    let path = bench.write("plain", "no program");
+    let path = path.to_str().unwrap();
+    for (words, status) in [
+        (&["--", "/no/such/command"][..], 127),
+        (&["--", path], 126),
+        (&["--", "true", "--and", "--at", "reader", "--", "no-such-command"], 127),
+    ] {
+        let ended = finish(bench.netburn(lab(words))).expect(status);
+        assert!(ended.stderr.contains("can't start "), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn output_is_told_apart_by_name() {
+    let bench = bench();
+    let both = [
+        "--at",
+        "caller",
+        "--",
+        "sh",
+        "-c",
+        "echo one; echo two >&2",
+        "--and",
+        "--at",
+        "caller",
+        "--",
+        "printf",
+        "three",
+        "--and",
+        "--at",
+        "server",
+        "--",
+        "hostname",
+    ];
+    let ended = finish(bench.netburn(lab(&both))).expect(0);
+    let mut lines: Vec<String> = ended.out().lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["caller#2| three", "caller| one", "server| server"]);
+    assert!(ended.stderr.contains("caller| two\n"), "{}", ended.stderr);
+    // To files, without names in them.
+    let ended = finish(bench.netburn(lab(&[&["--log", "kept"], &both[..]].concat()))).expect(0);
+    assert_eq!(ended.out(), "");
+    let kept = |name: &str| std::fs::read_to_string(bench.path("kept").join(name)).unwrap();
+    assert_eq!(
+        (kept("caller.out"), kept("caller.err")),
+        ("one\n".to_owned(), "two\n".to_owned())
+    );
+    assert_eq!(
+        (kept("caller#2.out"), kept("server.out")),
+        ("three".to_owned(), "server\n".to_owned())
+    );
+    let record: Value = serde_json::from_str(&kept("lab.json")).unwrap();
+    assert_eq!(record["commands"][1]["name"], "caller#2", "{record:#}");
+    assert_eq!(record["commands"][1]["status"], 0);
+    assert!(record["health"]["standstill_us_max"].as_f64().is_some(), "{record:#}");
+}
+
+#[test]
+fn one_command_has_the_terminal_to_itself_and_its_stations_name() {
+    let bench = bench();
+    let script = "printf \"$(hostname) $NETBURN_STATION\"; exit 3";
+    let ended = finish(bench.netburn(lab(&["--at", "reader", "--", "sh", "-c", script]))).expect(3);
+    assert_eq!(ended.out(), "reader reader");
+    // And nothing else, with --quiet.
+    let said = ended.stderr.lines().filter(|line| !line.starts_with("doubtful: "));
+    assert_eq!(said.count(), 0, "{}", ended.stderr);
+}
+
+#[test]
+fn a_station_that_is_not_there_is_found_before_a_lab_is_opened() {
+    let bench = bench();
+    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "nobody", "--", "true"])).expect(2);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("there is no station `nobody`; there are: server, caller, reader")
+    );
+}
+
+/// A lab in which netburn itself stands still is told by its exit status where that is asked for.
+#[test]
+fn a_disturbed_lab_has_a_status_of_its_own() {
+    let bench = bench();
+    let script = "echo up; sleep 1; exit 7";
+    for (check, status) in [(&["--check"][..], 3), (&[], 7)] {
+        let words = [check, &["--at", "caller", "--", "sh", "-c", script]].concat();
+        let mut running = start(bench.netburn(lab(&words)));
+        running.wait_for("the command", |lab| lab.printed().contains("up"));
+        running.signal("STOP");
+        std::thread::sleep(Duration::from_millis(300));
+        running.signal("CONT");
+        let ended = running.finish().expect(status);
+        assert!(
+            ended.stderr.contains("doubtful: the lab stood still for "),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn many_stations_need_no_higher_limit_of_open_files() {
+    let bench = bench();
+    let mut text = "[ap.home.radio.5g]\n".to_owned();
+    for number in 0..40 {
+        text.push_str(&format!(
+            "[station.s{number}]\nlink = {{ rate = \"100 Mbit/s\" }}\nworkload = \"probe\"\n"
+        ));
+    }
+    bench.write("many.toml", text);
+    // 41 nodes of six files each. The shell sets the limit for netburn, which programs get back.
+    let limited = |limits: &str| {
+        let mut command = std::process::Command::new("sh");
+        let script = format!("{limits} && exec \"$@\"");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_netburn")]);
+        command.args([
+            "lab",
+            "many.toml",
+            "-q",
+            "--at",
+            "s39",
+            "--",
+            "sh",
+            "-c",
+            "ulimit -Sn; ping -c 1 -q server",
+        ]);
+        finish(bench.prepared(command))
+    };
+    let ended = limited("ulimit -Sn 100").expect(0);
+    assert!(ended.out().starts_with("100\n"), "{}", ended.out());
+    assert!(ended.out().contains("1 received"), "{}", ended.out());
+    let ended = limited("ulimit -n 100").expect(2);
+    let why = "a lab of 40 stations takes 310 open files, and this process may have 100 (`ulimit -Hn`)";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+}
