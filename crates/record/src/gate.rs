@@ -6,6 +6,7 @@ pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL
 
 use crate::header::Ground;
 use crate::health::{Clock, Gate, Health, Lateness, Role};
+use crate::lab_health::LabHealth;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
@@ -49,7 +50,9 @@ pub struct Evidence<'a> {
     pub clocks: &'a [Clock],
     /// Why no figure can be believed, as whoever carried the packets says.
     pub doubts: &'a [String],
-    /// The longest standstill of a participant that is still believed: see [`standstill_limit`].
+    /// The lab's report on its own work, where one carried the packets.
+    pub lab: Option<&'a LabHealth>,
+    /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
     pub standstill: Duration,
     /// Whether the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
@@ -109,12 +112,22 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         .iter()
         .map(|health| health.machine_busy)
         .max_by(f64::total_cmp);
-    if let Some(share) = busiest.filter(|share| one_machine && at_least(*share, MACHINE_BUSY)) {
+    let told = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
+    if let Some(share) = busiest.filter(|share| one_machine && !told && at_least(*share, MACHINE_BUSY)) {
         doubt(&all, busy("this machine", share));
     }
     for reason in evidence.doubts {
         doubt(&all, reason.clone());
     }
+    for reason in evidence
+        .lab
+        .map_or(Vec::new(), |lab| lab_reasons(lab, evidence.standstill))
+    {
+        doubt(&all, reason);
+    }
+    let stood = evidence.health.iter().map(|health| health.standstill_us_max);
+    let stood = stood.chain(evidence.lab.map(|lab| lab.standstill_us_max));
+    let longest = stood.filter(|longest| *longest > 0.0).max_by(f64::total_cmp);
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
@@ -158,6 +171,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
         }
     }
     checked.gate.timer_lateness_us = lateness;
+    checked.gate.standstill_us_max = longest;
     checked.gate.ok = checked.gate.reasons.is_empty();
     checked
 }
@@ -312,6 +326,7 @@ mod tests {
     fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
         gate(&Evidence {
             served: None,
+            lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             ground,
@@ -330,6 +345,7 @@ mod tests {
         };
         let checked = gate(&Evidence {
             served: Some(&["laptop".to_owned()]),
+            lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             ground: Ground::Fleet,
@@ -346,6 +362,7 @@ mod tests {
         };
         let checked = gate(&Evidence {
             served: Some(&[]),
+            lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             ground: Ground::Fleet,
@@ -453,6 +470,44 @@ mod tests {
             ["this machine was 99.9 % busy; the limit is 98 %"]
         );
         assert_eq!(checked.doubts.len(), 2);
+    }
+
+    #[test]
+    fn a_lab_concerns_every_station_and_its_machine_is_said_once() {
+        let lab = LabHealth {
+            span_us: 9e6,
+            standstill_us_max: 31_000.0,
+            standstill_us_total: 31_000.0,
+            standstills: 1,
+            machine_busy: 0.99,
+            ..LabHealth::default()
+        };
+        let busy = Health {
+            machine_busy: 0.999,
+            standstill_us_max: 2_000.0,
+            ..agent()
+        };
+        let checked = gate(&Evidence {
+            served: None,
+            lab: Some(&lab),
+            standstill: Duration::from_millis(15),
+            doubts: &[],
+            ground: Ground::Lab,
+            stations: &["laptop", "tv"],
+            health: &[busy],
+            clocks: &[],
+            complete: false,
+        });
+        let reasons = [
+            "the lab stood still for 31 ms; the limit is 15 ms",
+            "the machine was 99 % busy while the lab ran; the limit is 98 %",
+        ];
+        assert_eq!(checked.gate.reasons, reasons);
+        assert_eq!(
+            (&checked.doubts["laptop"][..], &checked.doubts["tv"][..]),
+            (&reasons.map(str::to_owned)[..], &reasons.map(str::to_owned)[..])
+        );
+        assert_eq!(checked.gate.standstill_us_max, Some(31_000.0));
     }
 
     #[test]

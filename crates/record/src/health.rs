@@ -61,6 +61,9 @@ pub struct Gate {
     pub ok: bool,
     /// The worst participant's lateness.
     pub timer_lateness_us: Lateness,
+    /// The longest [standstill](crate::standstill) of a participant, or of the lab, in µs; `None` where none was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standstill_us_max: Option<f64>,
     /// What is in doubt, in plain sentences.
     pub reasons: Vec<String>,
 }
@@ -129,6 +132,7 @@ impl Default for Gate {
         Gate {
             ok: true,
             timer_lateness_us: Lateness::default(),
+            standstill_us_max: None,
             reasons: Vec::new(),
         }
     }

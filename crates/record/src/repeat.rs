@@ -208,6 +208,8 @@ fn add_gate(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
     if lateness.p99 >= worst.p99 {
         *worst = lateness;
     }
+    let longest = all.gate.standstill_us_max.into_iter().chain(one.gate.standstill_us_max);
+    all.gate.standstill_us_max = longest.max_by(f64::total_cmp);
     all.gate.reasons.extend(one.gate.reasons.iter().map(&said));
     all.gate.ok &= one.gate.ok;
     for (station, reasons) in one.doubts {

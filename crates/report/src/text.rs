@@ -109,8 +109,14 @@ fn gate(summary: &Summary, colour: bool) -> Vec<String> {
     }
     let late = summary.gate.timer_lateness_us;
     if summary.gate.ok {
+        let stood = summary.gate.standstill_us_max.map_or_else(String::new, |longest| {
+            format!(
+                " Nothing that took part stood still for longer than {}.",
+                figure::span_us(longest)
+            )
+        });
         return vec![format!(
-            "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.",
+            "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.{stood}",
             figure::span_us(late.p99),
             figure::span_us(late.max)
         )];

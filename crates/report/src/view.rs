@@ -16,7 +16,7 @@ pub use histogram::Histogram;
 
 use crate::explain::Cause;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
-use netburn_record::{Clock, Ending, Health, Host, Summary};
+use netburn_record::{Clock, Ending, Health, Host, LabHealth, Summary};
 use serde::Serialize;
 
 /// One run, or several of one scenario pooled.
@@ -34,6 +34,8 @@ pub struct View {
     pub host: Host,
     /// What the participants said of their own measuring.
     pub health: Vec<Health>,
+    /// What the lab said of its own work; `None` where none carried the packets.
+    pub lab: Option<LabHealth>,
     /// Their clocks against the controller's.
     pub clocks: Vec<Clock>,
     /// The resolved scenario, itself a scenario file in JSON.

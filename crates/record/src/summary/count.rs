@@ -4,7 +4,6 @@ mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
 use crate::amend::is_server_lost;
-use crate::gate::{lab_reasons, standstill_limit};
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
@@ -27,7 +26,6 @@ pub(crate) struct Counter {
     clocks: Vec<Clock>,
     doubts: Vec<String>,
     lab: Option<LabHealth>,
-    standstill_limit: Duration,
     nobody_served: bool,
     reached: Instant,
 }
@@ -68,7 +66,6 @@ impl Counter {
             clocks: Vec::new(),
             doubts: Vec::new(),
             lab: None,
-            standstill_limit: standstill_limit(plan),
             nobody_served: false,
             reached: Instant::ZERO,
         }
@@ -213,9 +210,6 @@ impl Counter {
             .map(|(station, name)| station.finish(whole, known(name)))
             .collect();
         let end = if whole { self.end } else { self.end.min(reached) };
-        if let Some(lab) = &self.lab {
-            self.doubts.extend(lab_reasons(lab, self.standstill_limit));
-        }
         RunEvidence {
             stations,
             judged: end.checked_since(self.warmup).unwrap_or_default(),

@@ -39,6 +39,7 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         health: &evidence.health,
         clocks: &evidence.clocks,
         doubts: &evidence.doubts,
+        lab: evidence.lab.as_ref(),
         standstill: standstill_limit(&header.plan),
         complete: *ending == Ending::Complete,
     })

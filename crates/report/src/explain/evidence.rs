@@ -1,9 +1,10 @@
 //! What the rules look at, gathered from a run's rows.
 
 use super::{Cause, rules, scene::Scene};
+use netburn_record::gate::{lab_reasons, standstill_limit};
 use netburn_record::row::BASELINE;
 use netburn_record::{
-    AirRow, ConnectionRow, EventKind, EventRow, Ground, Health, IntervalRow, LinkRow, Row, Side, Summary,
+    AirRow, ConnectionRow, EventKind, EventRow, Ground, Health, IntervalRow, LabHealth, LinkRow, Row, Side, Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -249,10 +250,19 @@ impl Evidence {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station, row.at, end);
             }
-            (EventKind::Doubt, _) if self.doubts.len() < DOUBTS && !self.doubts.contains(&row.text) => {
-                self.doubts.push(row.text.clone());
+            (EventKind::Doubt, _) => self.doubt(row.text.clone()),
+            (EventKind::Lab, _) => {
+                let lab = serde_json::from_str::<LabHealth>(&row.text).unwrap_or_default();
+                let reasons = lab_reasons(&lab, standstill_limit(&self.plan));
+                reasons.into_iter().for_each(|reason| self.doubt(reason));
             }
             _ => {}
+        }
+    }
+
+    fn doubt(&mut self, reason: String) {
+        if self.doubts.len() < DOUBTS && !self.doubts.contains(&reason) {
+            self.doubts.push(reason);
         }
     }
 

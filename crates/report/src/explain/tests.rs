@@ -4,7 +4,8 @@ use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, EventKind, EventRow, Ground, Header, Health, IntervalRow, LinkRow, OperationRow, Row, Sink as _,
+    AirRow, Ending, EventKind, EventRow, Ground, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
+    Sink as _,
 };
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -155,6 +156,46 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
         "{}",
         causes[0].figure
     );
+}
+
+/// The strictest goal is a call's 150 ms, so that 15 ms are believed.
+#[test]
+fn who_stood_still_is_a_doubt() {
+    let stood = Health {
+        standstill_us_max: 400_000.0,
+        ..agent("a1", "laptop")
+    };
+    let causes = named(&[], &[stood, agent("a2", "tablet")]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(
+        causes[0].figure,
+        "Agent a1 stood still for 400 ms (believed up to 15.0 ms)."
+    );
+    let lab = |standstill_us_max| {
+        let health = LabHealth {
+            span_us: 60e6,
+            standstill_us_max,
+            standstills: 1,
+            ..LabHealth::default()
+        };
+        Row::Event(EventRow {
+            station: None,
+            workload: None,
+            at: Instant::ZERO,
+            length: 0,
+            kind: EventKind::Lab,
+            text: serde_json::to_string(&health).unwrap(),
+        })
+    };
+    let causes = named(&[lab(31_000.0)], &[]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(causes[0].stations, ["laptop", "tablet"]);
+    assert!(
+        causes[0].figure.contains("the lab stood still for 31 ms"),
+        "{}",
+        causes[0].figure
+    );
+    assert_eq!(named(&[lab(15_000.0)], &[]), []);
 }
 
 /// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.

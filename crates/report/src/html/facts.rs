@@ -105,11 +105,24 @@ pub(super) fn gate(view: &View) -> String {
         }
         out.push_str("</ul>\n");
     }
+    if let Some(lab) = &view.lab {
+        let _ = writeln!(
+            out,
+            "<p>The lab delivered packets {} late at the 99th percentile, {} at worst. The thread that carries them had {} real-time \
+             priority, stood still for {} at the longest, and took {} of a core.</p>",
+            span_us(lab.lateness_us_p99),
+            span_us(lab.lateness_us_max),
+            if lab.real_time { "a" } else { "no" },
+            span_us(lab.standstill_us_max),
+            percent(lab.cpu)
+        );
+    }
     if !view.health.is_empty() {
         let head = [
             "participant",
             "late, 99 %",
             "late, worst",
+            "standstill, worst",
             "missed sends",
             "busiest thread",
             "machine busy",
@@ -122,6 +135,7 @@ pub(super) fn gate(view: &View) -> String {
                 health.name.clone(),
                 span_us(health.lateness_us_p99),
                 span_us(health.lateness_us_max),
+                span_us(health.standstill_us_max),
                 health.missed_sends.to_string(),
                 percent(health.cpu),
                 percent(health.machine_busy),

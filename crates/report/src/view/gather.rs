@@ -370,6 +370,7 @@ impl<'a> Gathering<'a> {
             started: header.started.map(netburn_record::UnixTime::rfc3339),
             host: header.host.clone(),
             health: run.health().to_vec(),
+            lab: run.lab().cloned(),
             clocks: run.clocks().to_vec(),
             scenario: header.plan.to_json(),
             assumptions: header.plan.assumptions.clone(),

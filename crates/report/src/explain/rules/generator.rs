@@ -5,16 +5,17 @@ use crate::explain::scene::Scene;
 use crate::explain::{Cause, Kind, Severity};
 use crate::text::figure::{percent, span_us};
 use netburn_record::Health;
-use netburn_record::gate::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS};
+use netburn_record::gate::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
 use netburn_record::health::Role;
 
 pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
     if !scene.ground.is_real() {
         return Vec::new();
     }
+    let limit_us = standstill_limit(scene.plan).as_nanos() as f64 / 1e3;
     let agents = scene.health.iter().filter(|health| health.role == Role::Agent);
     let mut causes: Vec<Cause> = agents
-        .filter_map(|agent| Some((agent, figure(agent)?)))
+        .filter_map(|agent| Some((agent, figure(agent, limit_us)?)))
         .map(cause)
         .collect();
     let doubts = &scene.evidence.doubts;
@@ -46,8 +47,8 @@ fn cause((agent, figure): (&Health, String)) -> Cause {
     }
 }
 
-/// What it says of its own measuring, where that is beyond belief.
-fn figure(agent: &Health) -> Option<String> {
+/// What it says of its own measuring, where that is beyond belief. `limit_us` is that of a standstill.
+fn figure(agent: &Health, limit_us: f64) -> Option<String> {
     let due = agent.operations.saturating_add(agent.missed_sends);
     let mut figures = Vec::new();
     if agent.cpu >= CPU {
@@ -69,6 +70,13 @@ fn figure(agent: &Health) -> Option<String> {
             "acted {} late at the 99th percentile (believed up to {})",
             span_us(agent.lateness_us_p99),
             span_us(LATENESS_US)
+        ));
+    }
+    if agent.standstill_us_max > limit_us {
+        figures.push(format!(
+            "stood still for {} (believed up to {})",
+            span_us(agent.standstill_us_max),
+            span_us(limit_us)
         ));
     }
     if agent.missed_sends as f64 > MISSED_SENDS * due as f64 {
