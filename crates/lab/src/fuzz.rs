@@ -2,6 +2,7 @@
 
 use crate::address;
 use crate::ahead::Pace;
+use crate::calls::Reply;
 use crate::init::message::{Answer, Request};
 use crate::packet::header::{Gso, NEEDS_CHECKSUM};
 use crate::packet::ip::TCP;
@@ -85,6 +86,9 @@ pub fn check_message(data: &[u8]) {
 /// When a law is broken.
 pub fn check_switch(data: &[u8]) {
     let mut switch = Switch::new(&plan()).expect("the plan is good");
+    if data.len() % 2 == 1 {
+        switch.take_calls();
+    }
     let mut now = Instant::ZERO;
     for step in data.chunks_exact(2) {
         let (what, much) = (step[0], step[1]);
@@ -117,6 +121,14 @@ pub fn check_switch(data: &[u8]) {
             }
         }
         switch.handle_timeout(now);
+        while let Some(call) = switch.poll_call() {
+            let reply = match much % 3 {
+                0 => Reply::Refuse,
+                1 => Reply::Again,
+                _ => Reply::At(20_000 + u16::from(much)),
+            };
+            switch.handle_reply(now, call, reply);
+        }
         while let Some(delivery) = switch.poll_delivery() {
             assert!(delivery.at <= now, "nothing arrives before its time");
             let (_, packet) = VnetHeader::read(delivery.frame).expect("a header");

@@ -273,7 +273,8 @@ fn percent_to(share: f64, decimals: usize) -> String {
 
 /// A time in µs, as seconds from one second on, else as milliseconds.
 fn span_us(us: f64, decimals: usize) -> String {
-    match us >= 1e6 {
+    // What rounds to a second is one.
+    match us >= 1e6 - 5.0 {
         true => format!("{} s", short(us / 1e6, decimals)),
         false => format!("{} ms", short(us / 1e3, decimals)),
     }

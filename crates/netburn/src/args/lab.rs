@@ -88,17 +88,19 @@ pub(crate) struct DoctorArgs {
 const EXAMPLES: &str = "Examples:
   netburn lab anomaly --at fast-1 -- iperf3 -c server
   netburn lab anomaly --at fast-1 -- curl -o /dev/null http://server/bytes/100MiB --and --at slow -- ping -c 9 server
-  netburn lab anomaly --at server --service --ready 8080 -- python3 -m http.server 8080 --and --at slow -- curl http://server:8080/
+  netburn lab anomaly --at server --service --ready 8080 -- python3 -m http.server 8080 \\
+    --and --at slow -- curl http://server:8080/
   netburn lab archer-c7-split --serve
 
 Exit status:
-  the command's own; of several, the first that is not 0
-  2    the input is wrong
-  3    with --check, the lab was disturbed; captures that were asked for are not whole; there is no lab
+  The command's own; of several commands, the first that is not 0.
+  2    the input is wrong, or there can be no lab
+  3    with --check, the lab was disturbed; or captures are not whole
   126  a command can't be executed
   127  a command isn't there
-  128 and the number of the signal that ended netburn (SIGTERM, SIGHUP) or a command. Commands get SIGTERM and
-  SIGHUP too, and SIGKILL after 3 s or a second signal";
+  143  and other sums of 128 and a signal: a signal ended a command, or netburn.
+       SIGTERM and SIGHUP are passed on to the commands, which are killed after
+       3 s or a second signal.";
 
 impl LabArgs {
     /// What is different from the scenario's.

@@ -1,6 +1,6 @@
 //! Agents whose clocks are set, stand still or begin anew in the middle of a run.
 
-use crate::common::{Running, start, station};
+use crate::common::{Bench, Running, start, station};
 use crate::fleet::{Fleet, end, operations, summary};
 use netburn_record::{Clock, EventKind, Row, Run};
 use std::os::unix::fs::FileExt;
@@ -11,11 +11,11 @@ use std::time::Duration;
 const SECOND: i64 = 1_000_000_000;
 
 /// The clocks of one device.
-struct Clocks(PathBuf);
+pub(crate) struct Clocks(PathBuf);
 
 impl Clocks {
-    fn new(fleet: &Fleet) -> Clocks {
-        Clocks(fleet.bench.write("clocks", [0; 24]))
+    pub(crate) fn new(bench: &Bench) -> Clocks {
+        Clocks(bench.write("clocks", [0; 24]))
     }
 
     /// From now on the wall clock says so much more than it should, in ns.
@@ -24,7 +24,7 @@ impl Clocks {
     }
 
     /// The device has slept so long until now: its monotonic clock stood still.
-    fn slept(&self, nanos: i64) {
+    pub(crate) fn slept(&self, nanos: i64) {
         self.set(1, -nanos);
     }
 
@@ -33,17 +33,22 @@ impl Clocks {
         file.write_all_at(&nanos.to_ne_bytes(), which * 8).unwrap();
     }
 
-    /// An agent that lives by them, and has joined.
-    fn agent(&self, fleet: &Fleet, name: &str) -> Running {
-        let (library, source) = (fleet.bench.path("clock.so"), include_str!("clock.c"));
-        let source = fleet.bench.write("clock.c", source);
+    /// Has a command live by them, and what it starts.
+    pub(crate) fn rule(&self, bench: &Bench, command: &mut Command) {
+        let (library, source) = (bench.path("clock.so"), include_str!("clock.c"));
+        let source = bench.write("clock.c", source);
         let made = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"])
             .args([&library, &source])
             .status();
         assert!(made.unwrap().success());
-        let mut command = fleet.joining(name, fleet.url(), &[]);
         command.env("LD_PRELOAD", &library).env("CLOCKS", &self.0);
+    }
+
+    /// An agent that lives by them, and has joined.
+    fn agent(&self, fleet: &Fleet, name: &str) -> Running {
+        let mut command = fleet.joining(name, fleet.url(), &[]);
+        self.rule(&fleet.bench, &mut command);
         let mut agent = start(command);
         agent.wait_for("the agent to join", |agent| {
             agent.said().contains("is in the fleet `home`")
@@ -73,7 +78,7 @@ fn warnings(fleet: &Fleet) -> Vec<String> {
 #[test]
 fn a_wall_clock_that_is_set_in_the_middle_changes_nothing() {
     let fleet = Fleet::new();
-    let clocks = Clocks::new(&fleet);
+    let clocks = Clocks::new(&fleet.bench);
     clocks.set_wall(-52 * 365 * 86_400 * SECOND);
     let (alpha, beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept"]));
@@ -96,7 +101,7 @@ fn a_wall_clock_that_is_set_in_the_middle_changes_nothing() {
 #[test]
 fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
     let fleet = Fleet::new();
-    let clocks = Clocks::new(&fleet);
+    let clocks = Clocks::new(&fleet.bench);
     let (alpha, _beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept"]));
     run.wait_for_load();

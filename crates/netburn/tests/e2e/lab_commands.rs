@@ -341,7 +341,7 @@ fn a_disturbed_lab_has_a_status_of_its_own() {
         running.signal("CONT");
         let ended = running.finish().expect(status);
         assert!(
-            ended.stderr.contains("doubtful: the lab stood still for "),
+            ended.stderr.contains("doubtful: the lab stood still "),
             "{}",
             ended.stderr
         );

@@ -26,6 +26,27 @@ fn a_station_without_its_device_is_named() {
 }
 
 #[test]
+fn a_log_comes_with_v_and_without_it_there_is_none() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let run = |more: &[&str]| {
+        let words = [&["lab", "small.toml"], more, &["--at", "reader", "--", "true"]].concat();
+        finish(bench.netburn(words)).expect(0).stderr
+    };
+    let logged = run(&["-v"]);
+    for line in [
+        "the lab is open",
+        "packets are carried",
+        "a program was started",
+        "a program has ended",
+    ] {
+        let found = logged.lines().any(|said| said.contains("INFO") && said.contains(line));
+        assert!(found, "{line}: {logged}");
+    }
+    is_plain(&run(&[]));
+}
+
+#[test]
 fn captures_that_find_no_room_say_so() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);

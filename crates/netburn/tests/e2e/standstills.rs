@@ -1,5 +1,6 @@
 //! Runs and labs in which a process stands still, for a reason that no scheduler knows: SIGSTOP.
 
+use crate::clocks::Clocks;
 use crate::common::{Bench, Running, SMALL, signal, start};
 use serde_json::Value;
 use std::time::Duration;
@@ -44,7 +45,7 @@ fn as_long(micros: &Value) {
 fn a_lab_that_stands_still_makes_its_run_inconclusive() {
     let run = run_with_stop(Running::id);
     for station in [0, 1] {
-        doubted(&run, station, "the lab stood still for ");
+        doubted(&run, station, "the lab stood still ");
     }
     as_long(&run["lab"]["standstill_us_max"]);
     assert!(run["lab"]["standstills"].as_u64().unwrap() >= 1, "{run:#}");
@@ -97,8 +98,44 @@ fn a_lab_says_that_it_stood_still_while_programs_ran() {
     stop(lab.id());
     let ended = lab.finish().expect(0);
     assert!(
-        ended.stderr.contains("doubtful: the lab stood still for "),
+        ended.stderr.contains("doubtful: the lab stood still "),
         "{}",
         ended.stderr
+    );
+}
+
+/// A machine that is suspended: its clock stands still, so nothing that looks at it alone can tell.
+#[test]
+fn a_lab_says_that_the_machine_was_suspended() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let clocks = Clocks::new(&bench);
+    let words = [
+        "lab",
+        "small.toml",
+        "--at",
+        "caller",
+        "--",
+        "sh",
+        "-c",
+        "echo up; sleep 3",
+    ];
+    let mut command = bench.netburn(words);
+    clocks.rule(&bench, &mut command);
+    let mut lab = start(command);
+    lab.wait_for("the command", |lab| lab.printed().contains("up"));
+    signal(lab.id(), "STOP");
+    std::thread::sleep(Duration::from_secs(1));
+    clocks.slept(1_000_000_000);
+    signal(lab.id(), "CONT");
+    let ended = lab.finish().expect(0);
+    let line = ended
+        .stderr
+        .lines()
+        .find(|line| line.contains("the machine was suspended for "));
+    let line = line.unwrap_or_else(|| panic!("{}", ended.stderr));
+    assert!(
+        line.starts_with("doubtful: ") && line.ends_with(" s; the limit is 0"),
+        "{line}"
     );
 }

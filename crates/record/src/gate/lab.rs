@@ -63,14 +63,13 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
         let (longest, limit) = told(health.standstill_us_max, limit_us, span_us);
-        let more = match health.standstills {
-            0 | 1 => String::new(),
+        reasons.push(match health.standstills {
+            0 | 1 => format!("the lab stood still for {longest}; the limit is {limit}"),
             many => format!(
-                " at the longest, and {} in all {many} times",
+                "the lab stood still {many} times, for {longest} at the longest and {} in all; the limit is {limit}",
                 span_us(health.standstill_us_total, 2)
             ),
-        };
-        reasons.push(format!("the lab stood still for {longest}{more}; the limit is {limit}"));
+        });
     } else if exceeds(health.lateness_us_max, limit_us) {
         let (late, limit) = told(health.lateness_us_max, limit_us, span_us);
         reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
@@ -172,7 +171,7 @@ mod tests {
             ),
             (
                 |h| (h.standstill_us_max, h.standstill_us_total, h.standstills) = (98_000.0, 393_000.0, 4),
-                &["the lab stood still for 98 ms at the longest, and 393 ms in all 4 times; the limit is 15 ms"],
+                &["the lab stood still 4 times, for 98 ms at the longest and 393 ms in all; the limit is 15 ms"],
             ),
             (|h| (h.span_us, h.standstill_us_total) = (100_000.0, 15_000.0), &[]),
             (|h| h.standstill_us_total = 600_000.0, &[]),

@@ -1,12 +1,40 @@
 //! What is measured agrees with what happened.
 
-use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls};
+use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls, runtime};
 use netburn_record::EventKind;
 use netburn_traffic::client::{Resource, Target};
-use netburn_traffic::drive::Stopper;
-use netburn_units::{BitRate, ByteSize, Duration, Instant};
-use netburn_workload::{Config, Outcome, PlayerConfig};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{Load, Stop, Stopper, drive};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+use netburn_workload::{Config, Outcome, PlayerConfig, Workload};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// Nothing is due while the thread is held up, so that no lateness shows it.
+#[test]
+fn a_standstill_shows_whatever_is_due() {
+    let nginx = Process::nginx();
+    nginx.object("bytes/20000", 20_000);
+    let end = Instant::from_millis(1_000);
+    let load = Load {
+        station: 0,
+        workload: 0,
+        machine: Workload::new(calls(20_000, 10_000), Instant::ZERO, end, end, Seed(5), 0),
+        target: Arc::new(Target::new(nginx.address)),
+    };
+    let (rows, _received) = tokio::sync::mpsc::unbounded_channel();
+    let (report, ()) = runtime().block_on(async {
+        tokio::join!(
+            drive(vec![load], RunClock::starting_now(), rows, Stop::never()),
+            async {
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                std::thread::sleep(std::time::Duration::from_millis(250));
+            }
+        )
+    });
+    // It looks every 20 ms.
+    assert!(report.standstill_us_max >= 230_000.0, "{report:?}");
+}
 
 #[test]
 fn operations_and_bytes_are_those_of_nginx_s_log() {
