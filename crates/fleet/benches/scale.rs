@@ -421,7 +421,7 @@ async fn one(line: &str) -> Option<()> {
         lateness_us_p99: 1.0,
         lateness_us_max: 1.0,
         lateness_count: 1,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 0,
         cpu: 0.0,
         machine_busy: 0.0,

@@ -125,9 +125,10 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
     {
         doubt(&all, reason);
     }
-    let stood = evidence.health.iter().map(|health| health.standstill_us_max);
-    let stood = stood.chain(evidence.lab.map(|lab| lab.standstill_us_max));
-    let longest = stood.filter(|longest| *longest > 0.0).max_by(f64::total_cmp);
+    let stood = evidence.health.iter().filter_map(|health| health.standstill_us_max);
+    let longest = stood
+        .chain(evidence.lab.map(|lab| lab.standstill_us_max))
+        .max_by(f64::total_cmp);
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
@@ -188,8 +189,8 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
         ));
     }
     let limit = standstill.as_nanos() as f64 / 1e3;
-    if exceeds(health.standstill_us_max, limit) {
-        let (longest, limit) = told(health.standstill_us_max, limit, span_us);
+    if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
+        let (longest, limit) = told(longest, limit, span_us);
         reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
     }
     let due = health.operations.saturating_add(health.missed_sends);
@@ -302,7 +303,7 @@ mod tests {
             lateness_us_p99: 40.0,
             lateness_us_max: 900.0,
             lateness_count: 1000,
-            standstill_us_max: 0.0,
+            standstill_us_max: None,
             missed_sends: 0,
             cpu: 0.2,
             machine_busy: 0.5,
@@ -389,14 +390,14 @@ mod tests {
                 one,
                 "agent a1 acted 12.5 ms late at the 99th percentile; the limit is 10 ms",
             ),
-            (|a, _| a.standstill_us_max = 15_000.0, &[], ""),
+            (|a, _| a.standstill_us_max = Some(15_000.0), &[], ""),
             (
-                |a, _| a.standstill_us_max = 1_180_000.0,
+                |a, _| a.standstill_us_max = Some(1_180_000.0),
                 one,
                 "agent a1 stood still for 1.18 s; the limit is 15 ms",
             ),
             (
-                |_, s| s.standstill_us_max = 15_004.0,
+                |_, s| s.standstill_us_max = Some(15_004.0),
                 both,
                 "server s1 stood still for 15.004 ms; the limit is 15 ms",
             ),
@@ -485,7 +486,7 @@ mod tests {
         };
         let busy = Health {
             machine_busy: 0.999,
-            standstill_us_max: 2_000.0,
+            standstill_us_max: Some(2_000.0),
             ..agent()
         };
         let checked = gate(&Evidence {

@@ -30,10 +30,10 @@ pub struct Health {
     pub lateness_us_max: f64,
     /// How many times it acted.
     pub lateness_count: u64,
-    /// The longest [standstill](crate::standstill) of a thread that acts (agent) or answers (server), in µs; 0 where it isn't
-    /// measured.
-    #[serde(default)]
-    pub standstill_us_max: f64,
+    /// The longest [standstill](crate::standstill) of a thread that acts (agent) or answers (server), in µs; `None` where it isn't
+    /// measured, as in browsers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standstill_us_max: Option<f64>,
     /// Things due that it never did because it was too late.
     pub missed_sends: u64,
     /// Its busiest thread's processor time as a share of the run, 0 to 1 (taken over one-second windows, the 95th

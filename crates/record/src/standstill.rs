@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         /// However a stop lies between the looks, it is seen but for one period, and never as longer than it was.
         #[test]
-        fn a_stop_is_seen_but_for_one_period(begin in 0_u64..20_000, length in 0_u64..3_000_000) {
+        fn a_stop_is_seen_but_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
             let looks: Vec<u64> = (0..3_100)
                 .map(|look| look * 1_000)
                 .map(|at| if (begin..begin + length).contains(&at) { begin + length } else { at })

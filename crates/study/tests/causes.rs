@@ -133,7 +133,7 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
         lateness_us_p99: 38_000.0,
         lateness_us_max: 120_000.0,
         lateness_count: 10_000,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 12,
         cpu: 0.99,
         machine_busy: 1.0,

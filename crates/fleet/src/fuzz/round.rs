@@ -265,7 +265,7 @@ fn health(figure: f64) -> Health {
         lateness_us_p99: figure,
         lateness_us_max: figure,
         lateness_count: 0,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 0,
         cpu: figure,
         machine_busy: figure,

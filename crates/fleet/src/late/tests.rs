@@ -38,7 +38,7 @@ fn report() -> Health {
         lateness_us_p99: 2.0,
         lateness_us_max: 3.0,
         lateness_count: 4,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 0,
         cpu: 0.1,
         machine_busy: 0.2,

@@ -32,10 +32,10 @@ pub(super) struct HealthSchema {
     lateness_us_max: f64,
     /// How many times it acted.
     lateness_count: u64,
-    /// The longest time in which a thread that acts or answers did not run although it should have, in µs; 0 where it isn't
+    /// The longest time in which a thread that acts or answers did not run although it should have, in µs; left out where it isn't
     /// measured.
     #[serde(default)]
-    standstill_us_max: f64,
+    standstill_us_max: Option<f64>,
     /// Things due that it never did because it was too late.
     missed_sends: u64,
     /// Its busiest thread's processor time as a share of the run, 0 to 1.

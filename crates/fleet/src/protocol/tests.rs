@@ -54,7 +54,7 @@ fn health() -> Health {
         lateness_us_p99: 2.0,
         lateness_us_max: 3.0,
         lateness_count: 4,
-        standstill_us_max: 0.0,
+        standstill_us_max: Some(1_500.0),
         missed_sends: 5,
         cpu: 0.5,
         machine_busy: 0.25,

@@ -114,7 +114,7 @@ pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
         lateness_us_p99: 40.0,
         lateness_us_max: 200.0,
         lateness_count: 1000,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 0,
         cpu: 0.1,
         machine_busy: 0.2,

@@ -102,7 +102,7 @@ fn agent(name: &str, station: &str) -> Health {
         lateness_us_p99: 40.0,
         lateness_us_max: 900.0,
         lateness_count: 1_000,
-        standstill_us_max: 0.0,
+        standstill_us_max: None,
         missed_sends: 0,
         cpu: 0.2,
         machine_busy: 0.5,
@@ -162,7 +162,7 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
 #[test]
 fn who_stood_still_is_a_doubt() {
     let stood = Health {
-        standstill_us_max: 400_000.0,
+        standstill_us_max: Some(400_000.0),
         ..agent("a1", "laptop")
     };
     let causes = named(&[], &[stood, agent("a2", "tablet")]);

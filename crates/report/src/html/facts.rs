@@ -135,7 +135,7 @@ pub(super) fn gate(view: &View) -> String {
                 health.name.clone(),
                 span_us(health.lateness_us_p99),
                 span_us(health.lateness_us_max),
-                span_us(health.standstill_us_max),
+                health.standstill_us_max.map_or_else(String::new, span_us),
                 health.missed_sends.to_string(),
                 percent(health.cpu),
                 percent(health.machine_busy),

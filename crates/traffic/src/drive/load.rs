@@ -61,7 +61,7 @@ impl DriveReport {
             lateness_us_p99: self.lateness_us_p99,
             lateness_us_max: self.lateness_us_max,
             lateness_count: self.lateness_count,
-            standstill_us_max: self.standstill_us_max,
+            standstill_us_max: Some(self.standstill_us_max),
             missed_sends: self.missed_sends,
             cpu: self.cpu,
             machine_busy,

@@ -71,12 +71,10 @@ impl ServerHandle {
             lateness_us_p99: lateness.quantile_us(0.99),
             lateness_us_max: lateness.max_us(),
             lateness_count: lateness.count(),
-            standstill_us_max: stats
-                .iter()
-                .map(|stats| stats.standstill.load(Relaxed))
-                .max()
-                .unwrap_or(0) as f64
-                / 1e3,
+            standstill_us_max: self.shared.watching.borrow().then(|| {
+                let each = stats.iter().map(|stats| stats.standstill.load(Relaxed));
+                each.max().unwrap_or(0) as f64 / 1e3
+            }),
             missed_sends: 0,
             cpu,
             machine_busy,

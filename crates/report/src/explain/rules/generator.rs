@@ -72,10 +72,10 @@ fn figure(agent: &Health, limit_us: f64) -> Option<String> {
             span_us(LATENESS_US)
         ));
     }
-    if agent.standstill_us_max > limit_us {
+    if let Some(longest) = agent.standstill_us_max.filter(|longest| *longest > limit_us) {
         figures.push(format!(
             "stood still for {} (believed up to {})",
-            span_us(agent.standstill_us_max),
+            span_us(longest),
             span_us(limit_us)
         ));
     }
