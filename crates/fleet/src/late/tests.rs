@@ -210,6 +210,14 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
     assert!(reason(desk.late("kitchen", late(1, 1))).contains("were not asked for"));
     desk.offer("kitchen", &waiting);
     assert!(reason(desk.late("kitchen", late(2, 1))).contains("late rows 2"));
+    desk.offer("kitchen", &waiting);
+    let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"lost","it rains"]]}"#).unwrap();
+    let everywhere = Late {
+        run: RUN.to_owned(),
+        sequence: 1,
+        batch: lost,
+    };
+    assert!(reason(desk.late("kitchen", everywhere)).contains("an event without a station"));
     // The folder is gone.
     std::fs::remove_dir_all(&folder).unwrap();
     let said = desk.offer("kitchen", &waiting);

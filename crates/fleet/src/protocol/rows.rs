@@ -48,6 +48,9 @@ pub enum WrongRow {
     /// A row is about a station that isn't the sender's.
     #[error("a row about station {0}, which isn't the sender's")]
     ForeignStation(u16),
+    /// An event is about no station: only the controller reports what concerns the whole run.
+    #[error("an event without a station")]
+    NoStation,
     /// An event is of a kind, or a length, that a participant can't report.
     #[error("an event that isn't a participant's to report")]
     ForeignEvent,
@@ -164,7 +167,8 @@ impl Batch {
     }
 
     /// The rows, checked: not too many, each about a station that `owned` agrees to. With `far` the sender is a
-    /// server, which may leave the station of a connection open.
+    /// server, which may leave the station of a connection open. Nobody may leave the station of an event open: such an
+    /// event would count for every station of the run.
     ///
     /// # Errors
     /// At the first row that doesn't fit; then none is taken.
@@ -193,9 +197,9 @@ impl Batch {
         for row in &rows {
             match row.station() {
                 Some(station) if owned(station) => {}
-                Some(u16::MAX) | None if far && matches!(row, Row::Connection(_) | Row::Event(_)) => {}
+                Some(u16::MAX) if far && matches!(row, Row::Connection(_)) => {}
                 Some(station) => return Err(WrongRow::ForeignStation(station)),
-                None => {}
+                None => return Err(WrongRow::NoStation),
             }
         }
         Ok(rows)

@@ -303,6 +303,21 @@ fn rows_come_back_as_they_went() {
     assert_eq!(batch(&rows).into_rows(|station| station == 1, false), Ok(rows));
 }
 
+/// Such an event would count for every station: neither an agent nor a server may send it, whatever its kind.
+#[test]
+fn an_event_without_a_station_is_rejected() {
+    for kind in ["stall", "lost", "change", "roam", "warning", "startup", "rate"] {
+        for workload in ["null", "0"] {
+            let text = format!(r#"{{"events":[[null,{workload},1000000000,1000000000,"{kind}","the cable was pulled"]]}}"#);
+            let read: Batch = serde_json::from_str(&text).unwrap();
+            for far in [false, true] {
+                let rows = read.clone().into_rows(|_| true, far);
+                assert_eq!(rows, Err(WrongRow::NoStation), "{text}, far: {far}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_full_batch_is_a_message() {
     let longest = every_row();

@@ -4,7 +4,7 @@ mod jumps;
 mod patience;
 
 use super::*;
-use crate::protocol::{Batch, Done, HealthMessage, Hello, Ping, Pong, Progress, Ready, Rows, ServerAddress};
+use crate::protocol::{Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress};
 use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
 
 const SECOND: i64 = 1_000_000_000;
@@ -472,6 +472,22 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
     let outcome = rig.finish().unwrap();
     assert_eq!(outcome.lost.len(), 1);
     assert_eq!(outcome.health.len(), 2);
+}
+
+/// What an agent reports of the whole run would count for every other station.
+#[test]
+fn an_agent_reports_nothing_of_the_whole_run() {
+    for id in [LAPTOP, SERVER] {
+        let mut rig = Rig::started();
+        let before = rig.rows.len();
+        let text = r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"lost","it rains"]]}}"#;
+        rig.say(id, ToController::from_text(text).unwrap());
+        assert_eq!(rig.refused, [Refusal::Row(protocol::WrongRow::NoStation)]);
+        assert_eq!(rig.rows.len(), before);
+        // What else is said is taken as before.
+        rig.say(TV, rows(1, 1));
+        assert_eq!(rig.rows.len(), before + 1);
+    }
 }
 
 #[test]
