@@ -4,7 +4,6 @@ mod picture;
 
 pub use picture::Picture;
 
-use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{AirRow, EventKind, EventRow, Header, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_units::{Duration, Instant};
@@ -236,7 +235,7 @@ impl Live {
         let mut whose = None;
         if let Some(station) = station {
             // A station whose server is lost is there itself.
-            station.lost |= row.kind == EventKind::Lost && !is_server_lost(&row.text);
+            station.lost |= row.kind == EventKind::Lost;
             let one = row
                 .workload
                 .and_then(|number| station.uses.get_mut(usize::from(number)));

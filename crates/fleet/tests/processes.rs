@@ -164,7 +164,7 @@ fn server_killed() {
     };
     let outcome = run(&four_uses("3 s"), &mut noted.clone(), &mut memory, &mut told, never()).unwrap();
     assert_eq!(outcome.lost.len(), 1);
-    let lost = memory.events(EventKind::Lost);
+    let lost = memory.events(EventKind::ServerLost);
     assert_eq!((lost.len(), lost[0].station), (1, None));
     let failed = memory
         .operations(2)

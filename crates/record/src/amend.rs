@@ -56,40 +56,20 @@ pub struct Amended {
     pub added: u64,
 }
 
-/// The sentence that says why an agent was lost: the event of kind [`EventKind::Lost`] that [`amend`] looks for.
+/// The text of an event of kind [`EventKind::Lost`].
 #[must_use]
 pub fn lost(name: &str, reason: &str) -> String {
     format!("agent {name} was lost: {reason}")
 }
 
-/// The sentence that says why the run's server was lost, a fleet's member of that name or one without.
+/// The text of an event of kind [`EventKind::ServerLost`] or [`EventKind::UnusedServerLost`]. `member`: the fleet's member
+/// that served.
 #[must_use]
 pub fn server_lost(member: Option<&str>, reason: &str) -> String {
     match member {
-        Some(member) => format!("{SERVER} ({member}) was lost: {reason}"),
-        None => format!("{SERVER} was lost: {reason}"),
+        Some(member) => format!("the server ({member}) was lost: {reason}"),
+        None => format!("the server was lost: {reason}"),
     }
-}
-
-/// What no agent's sentence begins with.
-const SERVER: &str = "the server";
-
-/// Whether `text` says that the run's server was lost. Of a station, it says that this can't count on its figures, though it
-/// may go on: its agent is there.
-#[must_use]
-pub fn is_server_lost(text: &str) -> bool {
-    text.strip_prefix(SERVER).is_some_and(was_lost)
-}
-
-/// Whether `text` is the sentence of that name; the device may stand behind it in brackets.
-fn is_lost(text: &str, name: &str) -> bool {
-    let rest = text.strip_prefix("agent ").and_then(|rest| rest.strip_prefix(name));
-    rest.is_some_and(was_lost)
-}
-
-/// Whether this is what stands behind the name of who was lost.
-fn was_lost(rest: &str) -> bool {
-    rest.starts_with(" was lost: ") || rest.starts_with(" (") && rest.contains(") was lost: ")
 }
 
 /// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
@@ -166,7 +146,6 @@ fn write(
             && whole
             && event.kind == EventKind::Lost
             && event.station.is_some_and(|station| late.stations.contains(&station))
-            && is_lost(&event.text, late.name)
         {
             event.kind = EventKind::Warning;
         }

@@ -159,7 +159,7 @@ pub struct EventRow {
 pub enum EventKind {
     /// A player had nothing to play.
     Stall,
-    /// An agent was lost, or a station's results are incomplete.
+    /// The controller lost the station's agent.
     Lost,
     /// A timed change of the scenario took effect.
     Change,
@@ -179,6 +179,12 @@ pub enum EventKind {
     Rate,
     /// The lab's report on its own work: `text` is a [`LabHealth`](crate::LabHealth) as JSON. The last one counts.
     Lab,
+    /// An agent reports that results of its station are missing.
+    Incomplete,
+    /// The controller lost the run's server. The station measured against it; `None`: all stations did.
+    ServerLost,
+    /// The controller lost the run's server, and no station measured against it.
+    UnusedServerLost,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -229,7 +235,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds. Their places are their codes in the spool: append, never reorder.
-    pub(crate) const ALL: [EventKind; 11] = [
+    pub(crate) const ALL: [EventKind; 14] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -241,6 +247,9 @@ impl EventKind {
         EventKind::Doubt,
         EventKind::Rate,
         EventKind::Lab,
+        EventKind::Incomplete,
+        EventKind::ServerLost,
+        EventKind::UnusedServerLost,
     ];
 
     /// Its name in columns and exports.
@@ -258,6 +267,9 @@ impl EventKind {
             EventKind::Doubt => "doubt",
             EventKind::Rate => "rate",
             EventKind::Lab => "lab",
+            EventKind::Incomplete => "incomplete",
+            EventKind::ServerLost => "server-lost",
+            EventKind::UnusedServerLost => "unused-server-lost",
         }
     }
 }

@@ -154,6 +154,26 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 6, "five tables and run.json");
 }
 
+/// A part that comes home whole undoes the loss of its own agent and nothing else, whatever the texts are.
+#[test]
+fn a_lost_server_and_missing_results_stay_reasons() {
+    let dir = tempfile::tempdir().unwrap();
+    for kind in [EventKind::ServerLost, EventKind::Incomplete] {
+        let path = dir.path().join(kind.name());
+        let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+        let Row::Event(row) = lost(1234) else { unreachable!() };
+        let other = Row::Event(EventRow { kind, ..row });
+        for row in others().into_iter().chain([lost(1234), other]) {
+            recorder.put(&row).unwrap();
+        }
+        recorder.finish(&Ending::Complete).unwrap();
+        amended(&path, &whole(Some(&report())), laptop()).unwrap();
+        let run = Run::open(&path).unwrap();
+        assert_eq!((events(&run, EventKind::Lost).len(), events(&run, kind).len()), (0, 1));
+        assert_eq!(run.summary().stations[0].verdict, Verdict::Inconclusive, "{kind:?}");
+    }
+}
+
 #[test]
 fn what_comes_home_in_part_is_added_and_stays_in_doubt() {
     let dir = tempfile::tempdir().unwrap();

@@ -344,13 +344,34 @@ fn doubts_make_a_verdict_inconclusive() {
         let rows: Vec<Row> = agents.iter().cloned().chain([event]).collect();
         run(&rows, &Ending::Complete)
     };
-    let summary = without(told(None, EventKind::Warning));
+    let summary = without(told(None, EventKind::UnusedServerLost));
     assert_eq!(verdicts(&summary), (Pass, Pass, Pass));
     assert!(summary.gate.ok, "{:?}", summary.gate.reasons);
-    let summary = without(told(Some(1), EventKind::Lost));
+    let summary = without(told(Some(1), EventKind::ServerLost));
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
-    let summary = without(told(None, EventKind::Lost));
+    let summary = without(told(None, EventKind::ServerLost));
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
+
+    // What an agent writes decides nothing but for its own station: the server stays in everybody's figures.
+    for kind in [EventKind::Warning, EventKind::Incomplete] {
+        let mut forged = busy.clone();
+        forged.push(told(Some(1), kind));
+        let summary = run(&forged, &Ending::Complete);
+        assert_eq!(
+            verdicts(&summary),
+            (Inconclusive, Inconclusive, Inconclusive),
+            "{kind:?}"
+        );
+        assert!(
+            summary.stations[0].reasons[0].starts_with("the server kept 99 % of a core busy"),
+            "{kind:?}: {:?}",
+            summary.stations[0].reasons
+        );
+    }
+    let mut incomplete = good.clone();
+    incomplete.push(told(Some(1), EventKind::Incomplete));
+    let summary = run(&incomplete, &Ending::Complete);
+    assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
 
     let summary = run(&good[..200], &Ending::Interrupted);
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));

@@ -229,7 +229,7 @@ pub enum MarkKind {
     Change,
     /// A station moved to another access point's radio.
     Roam,
-    /// An agent was lost, or a station's results are incomplete.
+    /// An agent or the run's server was lost, or a station's results are incomplete.
     Lost,
     /// A player had nothing to play.
     Stall,

@@ -44,7 +44,7 @@ impl<D: Dial> Conversation<D> {
         let lost = self.outbox.take_lost();
         if lost > 0 {
             let what = format!("{lost} rows were let go: neither the agent's disk nor its memory had room for them");
-            self.tell(clock, EventKind::Lost, &what);
+            self.tell(clock, EventKind::Incomplete, &what);
         }
         if let Err(error) = self.outbox.seal() {
             let what = format!(

@@ -112,12 +112,14 @@ enum SideWire {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct EventWire(Option<u16>, Option<u16>, i64, u64, EventWireKind, String);
 
-/// The kinds of event that a participant reports; those about participants are the controller's.
+/// The kinds of event that a participant reports. What becomes of participants only the controller records: no message
+/// of a participant becomes such an event. `lost`: results of the station are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum EventWireKind {
     Stall,
-    Lost,
+    #[serde(rename = "lost")]
+    Incomplete,
     Change,
     Roam,
     Warning,
@@ -343,13 +345,19 @@ impl EventWire {
     fn of(row: &EventRow) -> Option<EventWire> {
         let kind = match row.kind {
             EventKind::Stall => EventWireKind::Stall,
-            EventKind::Lost => EventWireKind::Lost,
+            EventKind::Incomplete => EventWireKind::Incomplete,
             EventKind::Change => EventWireKind::Change,
             EventKind::Roam => EventWireKind::Roam,
             EventKind::Warning => EventWireKind::Warning,
             EventKind::Startup => EventWireKind::Startup,
             EventKind::Rate => EventWireKind::Rate,
-            EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return None,
+            EventKind::Health
+            | EventKind::Clock
+            | EventKind::Doubt
+            | EventKind::Lab
+            | EventKind::Lost
+            | EventKind::ServerLost
+            | EventKind::UnusedServerLost => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
         Some(EventWire(
@@ -372,7 +380,7 @@ impl From<EventWire> for EventRow {
             length,
             kind: match kind {
                 EventWireKind::Stall => EventKind::Stall,
-                EventWireKind::Lost => EventKind::Lost,
+                EventWireKind::Incomplete => EventKind::Incomplete,
                 EventWireKind::Change => EventKind::Change,
                 EventWireKind::Roam => EventKind::Roam,
                 EventWireKind::Warning => EventKind::Warning,

@@ -177,7 +177,7 @@ fn every_row() -> Vec<Row> {
     }));
     for kind in [
         EventKind::Stall,
-        EventKind::Lost,
+        EventKind::Incomplete,
         EventKind::Change,
         EventKind::Roam,
         EventKind::Warning,
@@ -308,7 +308,8 @@ fn rows_come_back_as_they_went() {
 fn an_event_without_a_station_is_rejected() {
     for kind in ["stall", "lost", "change", "roam", "warning", "startup", "rate"] {
         for workload in ["null", "0"] {
-            let text = format!(r#"{{"events":[[null,{workload},1000000000,1000000000,"{kind}","the cable was pulled"]]}}"#);
+            let text =
+                format!(r#"{{"events":[[null,{workload},1000000000,1000000000,"{kind}","the cable was pulled"]]}}"#);
             let read: Batch = serde_json::from_str(&text).unwrap();
             for far in [false, true] {
                 let rows = read.clone().into_rows(|_| true, far);

@@ -3,7 +3,6 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
-use crate::amend::is_server_lost;
 use crate::header::{Ending, Ground};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
@@ -156,18 +155,17 @@ impl Counter {
                     self.clocks.push(clock);
                 }
             }
-            EventKind::Lost => match row.station {
-                Some(number) => {
-                    if let Some(station) = self.stations.get_mut(usize::from(number)) {
-                        station.evidence.lost.push(lost(&row.text));
-                    }
+            EventKind::Lost | EventKind::Incomplete | EventKind::ServerLost => {
+                let stations = match row.station.map(usize::from) {
+                    Some(number) => self.stations.get_mut(number).map(std::slice::from_mut),
+                    None => Some(&mut self.stations[..]),
+                };
+                for station in stations.into_iter().flatten() {
+                    station.evidence.lost.push(lost(&row.text));
+                    station.evidence.server_lost |= row.kind == EventKind::ServerLost;
                 }
-                None => {
-                    for station in &mut self.stations {
-                        station.evidence.lost.push(lost(&row.text));
-                    }
-                }
-            },
+            }
+            EventKind::UnusedServerLost => self.nobody_served = true,
             EventKind::Stall | EventKind::Startup => {
                 let workload = row.station.zip(row.workload).and_then(|(station, workload)| {
                     let station = self.stations.get_mut(usize::from(station))?;
@@ -187,8 +185,6 @@ impl Counter {
                     station.evidence.wifi.event(row.kind, row.length);
                 }
             }
-            // Those whom it served would be told, each as lost.
-            EventKind::Warning if row.station.is_none() => self.nobody_served |= is_server_lost(&row.text),
             EventKind::Change | EventKind::Rate | EventKind::Warning => {}
         }
     }

@@ -31,8 +31,10 @@ pub(crate) struct StationEvidence {
     pub(crate) idle: Vec<u64>,
     /// Idle probes that never came back.
     pub(crate) idle_lost: u64,
-    /// What was said when its agent was lost.
+    /// Why its results are incomplete: its agent, or the server that it measured against, was lost.
     pub(crate) lost: Vec<String>,
+    /// Whether it measured against the run's server, and that was lost.
+    pub(crate) server_lost: bool,
     /// Its judged time.
     pub(crate) judged: Duration,
     /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
@@ -155,6 +157,7 @@ impl StationEvidence {
         self.idle.extend(other.idle);
         self.idle_lost += other.idle_lost;
         self.lost.extend(other.lost);
+        self.server_lost |= other.server_lost;
         self.judged += other.judged;
         self.airtime = self.airtime.saturating_add(other.airtime);
         self.wifi.add(other.wifi);

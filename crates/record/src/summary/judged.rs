@@ -4,7 +4,6 @@ use super::document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
-use crate::amend::is_server_lost;
 use crate::columns::names::distinct;
 use crate::gate::{Checked, Evidence, gate, standstill_limit};
 use crate::header::{Ending, Header};
@@ -24,12 +23,11 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         .iter()
         .map(|station| station.name.as_str())
         .collect();
-    // Told of some stations alone, or of none: the others measured against servers of their own.
-    let was_served = |lost: &[String]| lost.iter().any(|text| is_server_lost(text));
+    // Where only some stations lost the server, or none did, the others measured against servers of their own.
     let served: Vec<String> = stations
         .iter()
         .zip(&evidence.stations)
-        .filter(|(_, station)| was_served(&station.lost))
+        .filter(|(_, station)| station.server_lost)
         .map(|(name, _)| (*name).to_owned())
         .collect();
     gate(&Evidence {

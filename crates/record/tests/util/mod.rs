@@ -369,5 +369,10 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
+        EventKind::Doubt,
+        EventKind::Rate,
+        EventKind::Incomplete,
+        EventKind::ServerLost,
+        EventKind::UnusedServerLost,
     ])
 }

@@ -3,7 +3,6 @@
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate};
 use crate::table::{Cell, Column, left, render, right};
-use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
 use netburn_scenario::Plan;
@@ -129,7 +128,7 @@ impl Model {
             Row::Operation(row) => self.operation(row),
             Row::Interval(row) => self.interval(row),
             // A station whose server is lost is there itself.
-            Row::Event(event) if event.kind == EventKind::Lost && !is_server_lost(&event.text) => {
+            Row::Event(event) if event.kind == EventKind::Lost => {
                 for u in self.uses.iter_mut().filter(|u| Some(u.station) == event.station) {
                     u.lost = true;
                 }

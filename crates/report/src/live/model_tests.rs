@@ -114,22 +114,22 @@ fn idle_latency_shows_before_the_load() {
 #[test]
 fn a_lost_station_is_said_to_be() {
     let mut model = busy();
-    let mut put = |text: String| {
+    let mut put = |kind: EventKind| {
         model.put(&Row::Event(EventRow {
             station: Some(1),
             workload: None,
             at: Instant::ZERO,
             length: 0,
-            kind: EventKind::Lost,
-            text,
+            kind,
+            // Whatever a text says, it decides nothing.
+            text: netburn_record::amend::lost("desktop", "gone"),
         }));
         model.plain(Instant::ZERO)[3].ends_with(", lost")
     };
-    assert!(
-        !put(netburn_record::amend::server_lost(None, "gone")),
-        "it is there itself"
-    );
-    assert!(put(netburn_record::amend::lost("desktop", "gone")));
+    for kind in [EventKind::ServerLost, EventKind::Incomplete, EventKind::Warning] {
+        assert!(!put(kind), "{kind:?}: it is there itself");
+    }
+    assert!(put(EventKind::Lost));
     assert!(model.table(Instant::ZERO, 80, 24, false)[4].contains("lost"));
 }
 

@@ -7,7 +7,6 @@ use super::buffer::Arrivals;
 use super::{LinkBin, MOST_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::Evidence;
 use counts::{AirCount, AirGathering, StationGathering};
-use netburn_record::amend::is_server_lost;
 use netburn_record::row::BASELINE;
 use netburn_record::{
     AirRow, Clock, ConnectionRow, Ending, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run,
@@ -274,17 +273,17 @@ impl<'a> Gathering<'a> {
             _ => {}
         }
         // A station whose server is lost is there itself, and measures on.
-        if let (EventKind::Lost, Some(place)) = (row.kind, place.filter(|_| !is_server_lost(&row.text))) {
+        if let (EventKind::Lost, Some(place)) = (row.kind, place) {
             let lost = &mut self.stations[place].lost;
             *lost = Some(lost.map_or(row.at.as_nanos(), |before| before.min(row.at.as_nanos())));
         }
         let kind = match row.kind {
             EventKind::Change => MarkKind::Change,
             EventKind::Roam => MarkKind::Roam,
-            EventKind::Lost => MarkKind::Lost,
+            EventKind::Lost | EventKind::Incomplete | EventKind::ServerLost => MarkKind::Lost,
             EventKind::Stall => MarkKind::Stall,
             EventKind::Rate => MarkKind::Rate,
-            EventKind::Warning => MarkKind::Warning,
+            EventKind::Warning | EventKind::UnusedServerLost => MarkKind::Warning,
             EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return,
         };
         self.marks.push(Mark {

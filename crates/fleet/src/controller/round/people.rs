@@ -285,22 +285,25 @@ impl Round {
 
     pub(super) fn tell_lost(&mut self, now: Stamp, index: usize, reason: &str) {
         let participant = &self.roster.participants[index];
-        let (stations, text) = match participant.expected.role {
+        let all_of = |stations: &[u16]| stations.iter().copied().map(Some).collect();
+        let (kind, stations, text): (_, Vec<Option<u16>>, _) = match participant.expected.role {
             Role::Agent => (
-                Some(participant.expected.stations.clone()),
+                EventKind::Lost,
+                all_of(&participant.expected.stations),
                 amend::lost(&participant.called(), reason),
             ),
-            Role::Server => (self.served(), amend::server_lost(participant.member(), reason)),
+            Role::Server => {
+                let (kind, stations) = match self.served() {
+                    None => (EventKind::ServerLost, vec![None]),
+                    Some(stations) if stations.is_empty() => (EventKind::UnusedServerLost, vec![None]),
+                    Some(stations) => (EventKind::ServerLost, all_of(&stations)),
+                };
+                (kind, stations, amend::server_lost(participant.member(), reason))
+            }
         };
         self.outputs.push_back(Output::Warn(text.clone()));
-        match stations {
-            None => self.event(now, None, EventKind::Lost, text),
-            Some(stations) if stations.is_empty() => self.event(now, None, EventKind::Warning, text),
-            Some(stations) => {
-                for station in stations {
-                    self.event(now, Some(station), EventKind::Lost, text.clone());
-                }
-            }
+        for station in stations {
+            self.event(now, station, kind, text.clone());
         }
     }
 

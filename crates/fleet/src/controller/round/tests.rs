@@ -328,7 +328,8 @@ fn a_round_from_hello_to_bye() {
             Phase::Collecting
         ]
     );
-    assert_eq!(rig.events(EventKind::Lost).len(), 3, "nobody reported in time");
+    assert_eq!(rig.events(EventKind::Lost).len(), 2, "nobody reported in time");
+    assert_eq!(rig.events(EventKind::ServerLost).len(), 1);
 
     let mut rig = Rig::started();
     rig.pass(27 * SECOND);
@@ -542,11 +543,12 @@ fn a_lost_server_is_said_and_the_round_goes_on() {
     let mut rig = Rig::started();
     rig.pass(3 * SECOND);
     rig.vanish(SERVER);
-    let lost = rig.events(EventKind::Lost);
+    let lost = rig.events(EventKind::ServerLost);
     assert_eq!(
         lost,
         [(None, "the server was lost: the connection was closed".to_owned())]
     );
+    assert_eq!(rig.events(EventKind::Lost), []);
     rig.pass(24 * SECOND);
     assert!(!rig.round.is_over());
     rig.report();
@@ -572,7 +574,7 @@ fn a_lost_server_is_lost_to_those_who_measure_against_it() {
         rig.vanish(SERVER);
         let stations =
             |kind| -> Vec<Option<u16>> { rig.events(kind).into_iter().map(|(station, _)| station).collect() };
-        (stations(EventKind::Lost), stations(EventKind::Warning))
+        (stations(EventKind::ServerLost), stations(EventKind::UnusedServerLost))
     };
     assert_eq!(lost_to(&[]), (vec![None], vec![]));
     assert_eq!(lost_to(&[TV]), (vec![Some(0)], vec![]));
