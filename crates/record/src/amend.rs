@@ -6,6 +6,7 @@
 
 mod known;
 
+use crate::allowance::Rejected;
 use crate::columns::names::Names;
 use crate::document::{Document, FILE, TABLES, sync_folder};
 use crate::error::Error;
@@ -60,6 +61,14 @@ pub struct Amended {
 #[must_use]
 pub fn lost(name: &str, reason: &str) -> String {
     format!("agent {name} was lost: {reason}")
+}
+
+/// The text of an event of kind [`EventKind::Rejected`]. `whose`: `agent laptop`, `the server`.
+#[must_use]
+pub fn rejected(whose: &str, rejected: &Rejected) -> String {
+    let total = rejected.total();
+    let (rows, were) = if total == 1 { ("row", "was") } else { ("rows", "were") };
+    format!("{total} {rows} of {whose} {were} rejected: {rejected}")
 }
 
 /// The text of an event of kind [`EventKind::ServerLost`] or [`EventKind::UnusedServerLost`]. `member`: the fleet's member

@@ -54,6 +54,8 @@ pub struct Evidence<'a> {
     pub lab: Option<&'a LabHealth>,
     /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
     pub standstill: Duration,
+    /// By station: that rows of its agent were rejected, and why.
+    pub rejected: &'a [(&'a str, &'a str)],
     /// Whether the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
@@ -129,6 +131,9 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
     let longest = stood
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
+    for (station, reason) in evidence.rejected {
+        doubt(&[(*station).to_owned()], (*reason).to_owned());
+    }
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
@@ -331,6 +336,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
+            rejected: &[],
             ground,
             stations: &["laptop", "tv"],
             health,
@@ -350,6 +356,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
+            rejected: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
@@ -367,6 +374,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
+            rejected: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
@@ -529,6 +537,35 @@ mod tests {
             ["the run ended before anybody said how well it had measured"]
         );
         assert!(check(Ground::Simulate, &[], &[], true).gate.ok);
+    }
+
+    #[test]
+    fn rejected_rows_concern_the_stations_of_their_agent() {
+        let health = [
+            agent(),
+            Health {
+                name: "a2".into(),
+                stations: vec!["tv".into()],
+                ..agent()
+            },
+            server(),
+        ];
+        let checked = gate(&Evidence {
+            served: None,
+            doubts: &[],
+            rejected: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
+            ground: Ground::Fleet,
+            stations: &["laptop", "tv"],
+            health: &health,
+            clocks: &[],
+            complete: true,
+        });
+        let reason = "9 rows of agent a2 were rejected: 9 outside of the run's time";
+        assert_eq!(checked.gate.reasons, [reason]);
+        assert_eq!(
+            checked.doubts,
+            BTreeMap::from([("tv".to_owned(), vec![reason.to_owned()])])
+        );
     }
 
     #[test]

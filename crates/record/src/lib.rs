@@ -5,6 +5,7 @@
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
+//! - [`allowance`]: how much one participant may add to a run.
 //! - [`amend`](mod@amend): results that come home when the run is over.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
@@ -13,6 +14,7 @@
 //! - [`import`]: other programs' files as runs.
 //! - [`summary`]: what a run comes to, as its contract names it.
 
+pub mod allowance;
 pub mod amend;
 mod bins;
 mod columns;

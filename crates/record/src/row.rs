@@ -185,6 +185,8 @@ pub enum EventKind {
     ServerLost,
     /// The controller lost the run's server, and no station measured against it.
     UnusedServerLost,
+    /// The controller rejected rows of the station's agent; `None`: rows of the run's server.
+    Rejected,
 }
 
 /// Where rows go: the disk, the live view, the wire, or several of them.
@@ -250,6 +252,7 @@ impl EventKind {
         EventKind::Incomplete,
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
+        EventKind::Rejected,
     ];
 
     /// Its name in columns and exports.
@@ -270,6 +273,7 @@ impl EventKind {
             EventKind::Incomplete => "incomplete",
             EventKind::ServerLost => "server-lost",
             EventKind::UnusedServerLost => "unused-server-lost",
+            EventKind::Rejected => "rejected",
         }
     }
 }

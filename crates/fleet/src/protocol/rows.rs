@@ -357,7 +357,8 @@ impl EventWire {
             | EventKind::Lab
             | EventKind::Lost
             | EventKind::ServerLost
-            | EventKind::UnusedServerLost => return None,
+            | EventKind::UnusedServerLost
+            | EventKind::Rejected => return None,
         };
         let text = shorten(row.text.clone(), MAX_TEXT);
         Some(EventWire(

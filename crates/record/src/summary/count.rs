@@ -156,13 +156,14 @@ impl Counter {
                 }
             }
             EventKind::Lost | EventKind::Incomplete | EventKind::ServerLost => {
-                let stations = match row.station.map(usize::from) {
-                    Some(number) => self.stations.get_mut(number).map(std::slice::from_mut),
-                    None => Some(&mut self.stations[..]),
-                };
-                for station in stations.into_iter().flatten() {
+                for station in self.concerned(row.station) {
                     station.evidence.lost.push(lost(&row.text));
                     station.evidence.server_lost |= row.kind == EventKind::ServerLost;
+                }
+            }
+            EventKind::Rejected => {
+                for station in self.concerned(row.station) {
+                    station.evidence.rejected.push(row.text.clone());
                 }
             }
             EventKind::UnusedServerLost => self.nobody_served = true,
@@ -186,6 +187,14 @@ impl Counter {
                 }
             }
             EventKind::Change | EventKind::Rate | EventKind::Warning => {}
+        }
+    }
+
+    /// The station that an event concerns, or all of them.
+    fn concerned(&mut self, station: Option<u16>) -> &mut [StationCounter] {
+        match station.map(usize::from) {
+            Some(number) => self.stations.get_mut(number).map_or(&mut [], std::slice::from_mut),
+            None => &mut self.stations,
         }
     }
 

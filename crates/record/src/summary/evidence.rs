@@ -35,6 +35,8 @@ pub(crate) struct StationEvidence {
     pub(crate) lost: Vec<String>,
     /// Whether it measured against the run's server, and that was lost.
     pub(crate) server_lost: bool,
+    /// Which rows of its agent were rejected, and why.
+    pub(crate) rejected: Vec<String>,
     /// Its judged time.
     pub(crate) judged: Duration,
     /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
@@ -158,6 +160,7 @@ impl StationEvidence {
         self.idle_lost += other.idle_lost;
         self.lost.extend(other.lost);
         self.server_lost |= other.server_lost;
+        self.rejected.extend(other.rejected);
         self.judged += other.judged;
         self.airtime = self.airtime.saturating_add(other.airtime);
         self.wifi.add(other.wifi);

@@ -30,7 +30,12 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         .filter(|(_, station)| station.server_lost)
         .map(|(name, _)| (*name).to_owned())
         .collect();
+    let rejected = stations.iter().zip(&evidence.stations);
+    let rejected: Vec<(&str, &str)> = rejected
+        .flat_map(|(name, station)| station.rejected.iter().map(|reason| (*name, reason.as_str())))
+        .collect();
     gate(&Evidence {
+        rejected: &rejected,
         served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
         ground: header.ground,
         stations: &stations,

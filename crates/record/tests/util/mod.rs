@@ -374,5 +374,6 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::Incomplete,
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
+        EventKind::Rejected,
     ])
 }

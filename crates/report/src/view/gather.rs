@@ -283,7 +283,7 @@ impl<'a> Gathering<'a> {
             EventKind::Lost | EventKind::Incomplete | EventKind::ServerLost => MarkKind::Lost,
             EventKind::Stall => MarkKind::Stall,
             EventKind::Rate => MarkKind::Rate,
-            EventKind::Warning | EventKind::UnusedServerLost => MarkKind::Warning,
+            EventKind::Warning | EventKind::UnusedServerLost | EventKind::Rejected => MarkKind::Warning,
             EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return,
         };
         self.marks.push(Mark {

@@ -1,0 +1,253 @@
+//! How much one participant may add to a run, and which values its rows may have.
+//!
+//! The plan says how many operations can fall due by when and how large they are; drivers look at connections and links
+//! once a second. A participant that reports much more, or values that can't be, is broken or lies: such rows are
+//! rejected, and counted by reason. Without these bounds one participant could fill the disk of whoever records the run,
+//! or put any number into the total.
+
+mod limits;
+mod rejected;
+
+pub use limits::MAX_RATE;
+pub use rejected::{Rejected, Rejection};
+
+use crate::row::{BASELINE, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use limits::{Limits, Pace, Remarks};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use netburn_workload::config::BIN;
+use std::collections::BTreeMap;
+
+/// How far outside of the run's time a row may lie: clocks differ, and results of a last second come late.
+const MARGIN: Duration = Duration::from_secs(60);
+/// How long after the run's end an event may lie: an agent that waits for its controller reports what happens to it.
+const REMARKS: Duration = Duration::from_secs(86_400);
+/// How far an operation's times may lie before it was due: browsers round the times that they report.
+const ROUNDING: Duration = Duration::from_millis(100);
+/// How far a participant may be ahead of the time that its allowance is computed for.
+const AHEAD: Duration = Duration::from_secs(10);
+
+/// What one participant may still add to a run.
+///
+/// **Call order:** [`admit`](Self::admit) for each row, in the order in which they come. Whatever it returns, the next
+/// row may follow; rows that are rejected use up nothing.
+#[derive(Debug, Clone)]
+pub struct Allowance {
+    earliest: Instant,
+    latest: Instant,
+    /// How long the run is under way: baseline, load and drain.
+    lasts: Duration,
+    /// By station and workload.
+    places: BTreeMap<(u16, u16), Place>,
+    /// For a server: its looks at connections. It reports nothing else.
+    server: Option<u64>,
+    /// Looks at Wi-Fi links, by station.
+    links: BTreeMap<u16, u64>,
+    remarks: Remarks,
+    events: u64,
+    text: u64,
+    rejected: Rejected,
+}
+
+/// One workload of one station.
+#[derive(Debug, Clone)]
+struct Place {
+    limits: Limits,
+    operations: u64,
+    intervals: u64,
+    connections: u64,
+    bytes: u128,
+}
+
+impl Allowance {
+    /// For the agent of these stations, by their numbers in the plan.
+    #[must_use]
+    pub fn of_agent(plan: &Plan, stations: &[u16]) -> Allowance {
+        let mut places = BTreeMap::new();
+        for &number in stations {
+            let Some(station) = plan.stations.get(usize::from(number)) else {
+                continue;
+            };
+            let configs = station.workloads.iter().map(|workload| &workload.config);
+            let limits = (0..).zip(configs).map(|(place, config)| (place, Limits::of(config)));
+            let baseline = (!plan.baseline.is_zero()).then(|| (BASELINE, Limits::baseline()));
+            places.extend(
+                limits
+                    .chain(baseline)
+                    .map(|(place, limits)| ((number, place), Place::new(limits))),
+            );
+        }
+        let at = |span: Duration| Instant::ZERO.checked_add(span).unwrap_or(Instant::from_nanos(i64::MAX));
+        let before = plan.baseline.checked_add(MARGIN).unwrap_or(plan.baseline);
+        let latest = at(plan.settled().checked_add(MARGIN).unwrap_or(plan.settled()));
+        let earliest = Instant::ZERO
+            .checked_sub(before)
+            .unwrap_or(Instant::from_nanos(i64::MIN));
+        Allowance {
+            earliest,
+            latest,
+            lasts: plan.baseline.checked_add(plan.settled()).unwrap_or_default(),
+            remarks: Remarks::on(stations.len(), places.len()),
+            places,
+            server: None,
+            links: stations.iter().map(|station| (*station, 0)).collect(),
+            events: 0,
+            text: 0,
+            rejected: Rejected::default(),
+        }
+    }
+
+    /// For the run's server.
+    #[must_use]
+    pub fn of_server(plan: &Plan) -> Allowance {
+        Allowance {
+            server: Some(0),
+            ..Allowance::of_agent(plan, &[])
+        }
+    }
+
+    /// Takes a row into account. `elapsed`: how long the run has been under way, baseline included. More than it lasts is
+    /// the whole run.
+    ///
+    /// # Errors
+    /// Why the row is rejected. It is counted in [`rejected`](Self::rejected).
+    pub fn admit(&mut self, row: &Row, elapsed: Duration) -> Result<(), Rejection> {
+        let elapsed = elapsed.min(self.lasts);
+        let elapsed = elapsed.checked_add(AHEAD).unwrap_or(elapsed);
+        let admitted = match row {
+            Row::Operation(row) => self.operation(row, elapsed),
+            Row::Interval(row) => self.interval(row, elapsed),
+            Row::Connection(row) => self.connection(row, elapsed),
+            Row::Link(row) => self.link(row, elapsed),
+            Row::Event(row) => self.event(row, elapsed),
+            // The air is recorded where it is modelled, by the controller itself.
+            Row::Air(_) => Err(Rejection::Workload),
+        };
+        if let Err(rejection) = admitted {
+            self.rejected.count(rejection);
+        }
+        admitted
+    }
+
+    /// The rows rejected so far.
+    #[must_use]
+    pub fn rejected(&self) -> &Rejected {
+        &self.rejected
+    }
+
+    fn operation(&mut self, row: &OperationRow, elapsed: Duration) -> Result<(), Rejection> {
+        let operation = &row.operation;
+        let later = [
+            operation.started,
+            operation.connected,
+            operation.first_byte,
+            operation.finished,
+        ];
+        let mut times = later.into_iter().flatten().chain([operation.due]);
+        if !times.all(|at| self.covers(at)) {
+            return Err(Rejection::Time);
+        }
+        let rounded = operation.due.checked_sub(ROUNDING).unwrap_or(operation.due);
+        let backwards = later.into_iter().flatten().any(|at| at < rounded);
+        if backwards || operation.far.is_some_and(|far| far.sent < far.received) {
+            return Err(Rejection::Order);
+        }
+        let place = self.place(row.station, row.workload)?;
+        if operation.bytes > place.limits.operation_bytes {
+            return Err(Rejection::Bytes);
+        }
+        spend(
+            &mut place.operations,
+            place.limits.operations,
+            elapsed,
+            Rejection::Operations,
+        )
+    }
+
+    fn interval(&mut self, row: &IntervalRow, elapsed: Duration) -> Result<(), Rejection> {
+        let on_grid = row.at.as_nanos().rem_euclid(BIN.as_nanos() as i64) == 0;
+        if !on_grid || !self.covers(row.at) {
+            return Err(Rejection::Time);
+        }
+        let place = self.place(row.station, row.workload)?;
+        let moved = u128::from(row.bytes_down) + u128::from(row.bytes_up);
+        if moved > limits::bytes_at(MAX_RATE, BIN) || place.bytes + moved > place.limits.bytes(elapsed) {
+            return Err(Rejection::Bytes);
+        }
+        spend(&mut place.intervals, limits::INTERVALS, elapsed, Rejection::Intervals)?;
+        place.bytes += moved;
+        Ok(())
+    }
+
+    fn connection(&mut self, row: &ConnectionRow, elapsed: Duration) -> Result<(), Rejection> {
+        if !self.covers(row.at) {
+            return Err(Rejection::Time);
+        }
+        let (looks, pace) = match &mut self.server {
+            Some(looks) => (looks, limits::SERVER_LOOKS),
+            None => {
+                let place = self.place(row.station, row.workload)?;
+                (&mut place.connections, place.limits.connections)
+            }
+        };
+        spend(looks, pace, elapsed, Rejection::Connections)
+    }
+
+    fn link(&mut self, row: &LinkRow, elapsed: Duration) -> Result<(), Rejection> {
+        if !self.covers(row.at) {
+            return Err(Rejection::Time);
+        }
+        let looks = self.links.get_mut(&row.station).ok_or(Rejection::Workload)?;
+        spend(looks, limits::LINKS, elapsed, Rejection::Links)
+    }
+
+    fn event(&mut self, row: &EventRow, elapsed: Duration) -> Result<(), Rejection> {
+        let last = self.latest.checked_add(REMARKS).unwrap_or(self.latest);
+        let longest = self.latest.checked_since(self.earliest).unwrap_or_default();
+        if row.at < self.earliest || row.at > last || row.length > longest.as_nanos() {
+            return Err(Rejection::Time);
+        }
+        if let (Some(station), Some(workload)) = (row.station, row.workload) {
+            self.place(station, workload)?;
+        }
+        let (text, limits) = (row.text.len() as u64, &self.remarks);
+        if self.text + text > limits.text.allowed(elapsed) {
+            return Err(Rejection::Text);
+        }
+        spend(&mut self.events, limits.events, elapsed, Rejection::Events)?;
+        self.text += text;
+        Ok(())
+    }
+
+    fn covers(&self, at: Instant) -> bool {
+        (self.earliest..=self.latest).contains(&at)
+    }
+
+    fn place(&mut self, station: u16, workload: u16) -> Result<&mut Place, Rejection> {
+        self.places.get_mut(&(station, workload)).ok_or(Rejection::Workload)
+    }
+}
+
+impl Place {
+    fn new(limits: Limits) -> Place {
+        Place {
+            limits,
+            operations: 0,
+            intervals: 0,
+            connections: 0,
+            bytes: 0,
+        }
+    }
+}
+
+/// Counts one of something, if that is within what is allowed by now.
+fn spend(used: &mut u64, pace: Pace, elapsed: Duration, beyond: Rejection) -> Result<(), Rejection> {
+    if *used >= pace.allowed(elapsed) {
+        return Err(beyond);
+    }
+    *used += 1;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
