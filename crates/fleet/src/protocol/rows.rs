@@ -51,6 +51,9 @@ pub enum WrongRow {
     /// An event is about no station: only the controller reports what concerns the whole run.
     #[error("an event without a station")]
     NoStation,
+    /// An agent reports what the server saw of a connection, or the other way round.
+    #[error("a look at a connection from the other end")]
+    ForeignSide,
     /// An event is of a kind, or a length, that a participant can't report.
     #[error("an event that isn't a participant's to report")]
     ForeignEvent,
@@ -196,7 +199,12 @@ impl Batch {
             }
             rows.push(Row::Event(wire.into()));
         }
+        let side = if far { Side::Server } else { Side::Station };
         for row in &rows {
+            // The controller finds the station of a server's look by the port in it: from an agent, it could be anybody's.
+            if matches!(row, Row::Connection(row) if row.side != side) {
+                return Err(WrongRow::ForeignSide);
+            }
             match row.station() {
                 Some(station) if owned(station) => {}
                 Some(u16::MAX) if far && matches!(row, Row::Connection(_)) => {}

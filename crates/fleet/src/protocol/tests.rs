@@ -299,8 +299,12 @@ fn a_health_report_has_the_fields_of_its_schema() {
 
 #[test]
 fn rows_come_back_as_they_went() {
-    let rows = every_row();
-    assert_eq!(batch(&rows).into_rows(|station| station == 1, false), Ok(rows));
+    let of_server = |row: &Row| matches!(row, Row::Connection(row) if row.side == Side::Server);
+    let (servers, agents): (Vec<Row>, Vec<Row>) = every_row().into_iter().partition(of_server);
+    for (rows, far) in [(agents, false), (servers, true)] {
+        assert!(!rows.is_empty());
+        assert_eq!(batch(&rows).into_rows(|station| station == 1, far), Ok(rows));
+    }
 }
 
 /// Such an event would count for every station: neither an agent nor a server may send it, whatever its kind.
@@ -315,6 +319,19 @@ fn an_event_without_a_station_is_rejected() {
                 let rows = read.clone().into_rows(|_| true, far);
                 assert_eq!(rows, Err(WrongRow::NoStation), "{text}, far: {far}");
             }
+        }
+    }
+}
+
+/// The controller finds the station of what a server saw by the port alone: an agent could name any.
+#[test]
+fn what_the_other_end_saw_is_rejected() {
+    for (side, far) in [("server", false), ("station", true)] {
+        for station in [1, u16::MAX] {
+            let text = format!(r#"{{"connections":[[{station},0,4000,0,1,1,1,1,1,1,1,"{side}"]]}}"#);
+            let read: Batch = serde_json::from_str(&text).unwrap();
+            let rows = read.into_rows(|station| station == 1, far);
+            assert_eq!(rows, Err(WrongRow::ForeignSide), "{text}, far: {far}");
         }
     }
 }
