@@ -88,11 +88,8 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let casting = Casting::of(plan, &cast);
     let document = document::written(plan)?;
     let setup = Setup {
-        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        plan: plan.clone(),
         document,
-        duration: plan.duration,
-        baseline: plan.baseline,
-        drain: plan.drain,
         rate: plan.server_rate(Ground::Fleet).unwrap_or(UNCAPPED),
         expected: casting.expected,
         token: token.clone(),

@@ -220,11 +220,8 @@ fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
         device: Default::default(),
     });
     Ok(Setup {
-        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        plan: plan.clone(),
         document,
-        duration: plan.duration,
-        baseline: plan.baseline,
-        drain: plan.drain,
         rate: plan.server_rate(Ground::Local).expect("on `local` there always is one"),
         expected: std::iter::once(server).chain(agents).collect(),
         token,

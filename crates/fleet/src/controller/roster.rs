@@ -1,8 +1,11 @@
 //! Who takes part, and who is let in.
 
+use super::rate::MessageRate;
+use super::round::Setup;
 use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::{Comparison, Estimate, Stamp};
 use crate::protocol::{Hello, ServerAddress};
+use netburn_record::allowance::Allowance;
 use netburn_record::{Health, Role};
 use netburn_units::Duration;
 use ring::digest;
@@ -101,6 +104,10 @@ pub(super) struct Participant {
     pub(super) heard: Stamp,
     /// Exchanges still to be made.
     pub(super) pings_left: u32,
+    /// How many messages it may send.
+    pub(super) rate: MessageRate,
+    /// What its rows may come to.
+    pub(super) allowance: Allowance,
     /// Row messages acknowledged.
     pub(super) acknowledged: u64,
     /// Where it answers, for a server.
@@ -143,6 +150,15 @@ impl Participant {
         }
     }
 
+    /// What it is called in a sentence.
+    pub(super) fn titled(&self) -> String {
+        match (self.expected.role, self.member()) {
+            (Role::Agent, _) => format!("agent {}", self.called()),
+            (Role::Server, Some(member)) => format!("the server ({member})"),
+            (Role::Server, None) => "the server".to_owned(),
+        }
+    }
+
     /// The device that it is, where that has a name of its own.
     pub(super) fn member(&self) -> Option<&str> {
         match &self.expected.device {
@@ -173,7 +189,8 @@ pub(super) struct Roster {
 }
 
 impl Roster {
-    pub(super) fn new(now: Stamp, token: Token, expected: Vec<Expected>) -> Roster {
+    pub(super) fn new(now: Stamp, setup: &Setup) -> Roster {
+        let expected = setup.expected.clone();
         let mut names = BTreeMap::<String, Vec<usize>>::new();
         for (index, expected) in expected.iter().enumerate() {
             names.entry(expected.name.clone()).or_default().push(index);
@@ -183,6 +200,11 @@ impl Roster {
                 Device::Nobody(why) => State::Lost(why.clone()),
                 Device::Same | Device::Member(_) => State::Awaited,
             },
+            allowance: match expected.role {
+                Role::Agent => Allowance::of_agent(&setup.plan, &expected.stations),
+                Role::Server => Allowance::of_server(&setup.plan),
+            },
+            rate: MessageRate::new(now),
             expected,
             session: Session::default(),
             elsewhere: false,
@@ -196,7 +218,7 @@ impl Roster {
             address: None,
         });
         Roster {
-            token,
+            token: setup.token.clone(),
             participants: participants.collect(),
             names,
         }

@@ -17,6 +17,7 @@ use crate::local::{FleetError, Outcome, Phase};
 use crate::protocol::{self, Malformed, Stop, ToController, ToParticipant};
 use comparing::Comparing;
 use netburn_record::Row;
+use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -28,6 +29,8 @@ pub const SILENCE: Duration = Duration::from_secs(5);
 pub const HELLO: Duration = Duration::from_secs(5);
 /// The most connections that have not said who they are; beyond it the oldest of them has to go.
 pub const MAX_STRANGERS: usize = 32;
+/// The most rows of one participant that are rejected before its connection ends.
+pub const MAX_REJECTED_ROWS: u64 = 10_000;
 /// Exchanges per comparison of clocks.
 pub const EXCHANGES: u32 = 60;
 /// From a pong to the next ping.
@@ -74,16 +77,10 @@ impl Patience {
 /// What a round is about.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The plan's stations, by name.
-    pub stations: Vec<String>,
+    /// The plan.
+    pub plan: Plan,
     /// The plan as a document, for the participants.
     pub document: serde_json::Value,
-    /// How long the load runs.
-    pub duration: Duration,
-    /// How long idle latency is measured before it.
-    pub baseline: Duration,
-    /// How long what is under way at the end has to finish.
-    pub drain: Duration,
     /// The server's cap.
     pub rate: BitRate,
     /// Who is to take part: one server and at least one agent.
@@ -180,7 +177,7 @@ impl Round {
     /// A round that begins now: everyone expected may join.
     #[must_use]
     pub fn new(now: Stamp, setup: Setup) -> Round {
-        let roster = Roster::new(now, setup.token.clone(), setup.expected.clone());
+        let roster = Roster::new(now, &setup);
         let join = setup.patience.join;
         Round {
             setup,
@@ -261,8 +258,16 @@ impl Round {
                 let index = *index;
                 let participant = &mut self.roster.participants[index];
                 participant.heard = at;
-                let step = participant.session.handle_message(at, message);
-                step.and_then(|step| self.step(at, id, index, step))
+                match participant.rate.admit(at) {
+                    true => {
+                        let step = participant.session.handle_message(at, message);
+                        step.and_then(|step| self.step(at, id, index, step))
+                    }
+                    false => {
+                        self.lose(at, index, "it sends too many messages");
+                        Ok(())
+                    }
+                }
             }
             Some(Connection::Stranger(session, _)) => {
                 let step = session.handle_message(at, message);

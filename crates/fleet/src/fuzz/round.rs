@@ -7,15 +7,19 @@ use crate::protocol::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,
     ToController, ToParticipant,
 };
-use netburn_record::{EventKind, Health, IntervalRow, Role, Row};
+use netburn_record::{EventKind, EventRow, Health, IntervalRow, Role, Row};
+use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{BitRate, Duration, Instant};
+use netburn_workload::Config;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most connections at once.
 const CONNECTIONS: u64 = 6;
 
 /// Whatever is done to it: nothing is said to a closed connection, none is closed twice, no row comes before the start
-/// is known or from one who isn't running, no message of rows is kept twice or out of order, time-outs are handled or move on, and left alone it ends in its time.
+/// is known or from one who isn't running, no message of rows is kept twice or out of order, no row has values that can't
+/// be, only the controller records events of the whole run, time-outs are handled or move on, and left alone it ends in
+/// its time.
 ///
 /// # Panics
 /// When not.
@@ -79,11 +83,14 @@ impl World {
             device: Default::default(),
         };
         let setup = Setup {
-            stations: vec!["a".to_owned(), "b".to_owned()],
+            plan: Plan {
+                duration: Duration::from_secs(2),
+                baseline: Duration::from_secs(1),
+                drain: Duration::from_secs(1),
+                stations: ["a", "b"].map(talking).to_vec(),
+                ..Plan::new("two")
+            },
             document: serde_json::Value::Null,
-            duration: Duration::from_secs(2),
-            baseline: Duration::from_secs(1),
-            drain: Duration::from_secs(1),
             rate: BitRate::from_mbps(1),
             expected: vec![
                 expected("s", Role::Server, vec![]),
@@ -197,6 +204,9 @@ impl World {
             5 | 6 => {
                 let mut batch = Batch::default();
                 let sequence = u64::from(detail / 8);
+                if detail >= 192 {
+                    forged(next(), &mut batch);
+                }
                 batch.push(&Row::Interval(IntervalRow {
                     station: u16::from(detail % 3),
                     workload: 0,
@@ -239,7 +249,22 @@ impl World {
                 }
                 Output::Row(row) => {
                     assert!(self.start, "{row:?} before the start is known");
+                    if let Row::Event(row) = &row
+                        && row.station.is_none()
+                    {
+                        let own = [
+                            EventKind::Health,
+                            EventKind::Clock,
+                            EventKind::ServerLost,
+                            EventKind::Rejected,
+                        ];
+                        let note = row.kind == EventKind::Warning && row.text == "a note";
+                        assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
+                    }
                     if let Row::Interval(row) = &row {
+                        // 100 ms at 1 Tbit/s; 4 s of run, and a minute on both sides.
+                        assert!(row.bytes_up <= 12_500_000_000, "{row:?}");
+                        assert!(row.at.as_nanos().abs() <= 63_000_000_000, "{row:?}");
                         let before = self.kept.insert(row.station, row.bytes_down).unwrap_or(0);
                         assert!(
                             row.bytes_down > before,
@@ -253,6 +278,46 @@ impl World {
                 Output::Phase(..) | Output::Warn(_) | Output::Refused(..) => {}
             }
         }
+    }
+}
+
+/// Rows that no honest participant sends.
+fn forged(what: u8, batch: &mut Batch) {
+    let interval = |at, bytes_up| {
+        Row::Interval(IntervalRow {
+            station: u16::from(what % 2),
+            workload: u16::from(what % 8 == 7),
+            at: Instant::from_nanos(at),
+            bytes_down: 0,
+            bytes_up,
+        })
+    };
+    let row = match what / 32 {
+        0 => interval(0, u64::MAX),
+        1 => interval(i64::MAX, 1),
+        2 => interval(i64::MIN, 1),
+        3 => interval(7, 1),
+        4 => interval(0, 12_500_000_001),
+        kind => Row::Event(EventRow {
+            station: (kind < 7).then_some(u16::from(what % 2)),
+            workload: None,
+            at: Instant::from_nanos(i64::MIN),
+            length: u64::MAX,
+            kind: [EventKind::Incomplete, EventKind::Warning, EventKind::Roam][usize::from(what % 3)],
+            text: "the server was lost: it says so".to_owned(),
+        }),
+    };
+    batch.push(&row);
+}
+
+/// A station that makes calls.
+fn talking(name: &str) -> Station {
+    Station {
+        workloads: vec![StationWorkload {
+            name: "voip".to_owned(),
+            config: Config::voip(),
+        }],
+        ..Station::new(name)
     }
 }
 

@@ -202,11 +202,8 @@ async fn hold(
             .map(|(station, number)| expected(&station.name, Role::Agent, vec![number])),
     );
     let setup = Setup {
-        stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
+        plan: plan.clone(),
         document: plan.to_json(),
-        duration: plan.duration,
-        baseline: plan.baseline,
-        drain: plan.drain,
         rate: BitRate::from_mbps(100),
         expected: all,
         token: Token::known("t"),

@@ -80,8 +80,8 @@ impl Round {
                     return false;
                 }
                 let (next, length) = match phase {
-                    Phase::Baseline => (Phase::Running, self.setup.duration),
-                    Phase::Running => (Phase::Draining, self.setup.drain),
+                    Phase::Baseline => (Phase::Running, self.setup.plan.duration),
+                    Phase::Running => (Phase::Draining, self.setup.plan.drain),
                     _ => {
                         self.collect(now, self.setup.patience.collect);
                         return true;
@@ -190,7 +190,7 @@ impl Round {
 
     /// Tells everyone when to start, each by its own clock.
     fn start(&mut self, now: Stamp) {
-        let start = now.after(LEAD).after(self.setup.baseline);
+        let start = now.after(LEAD).after(self.setup.plan.baseline);
         self.start = Some(start);
         for index in 0..self.roster.participants.len() {
             let participant = &mut self.roster.participants[index];
@@ -259,7 +259,8 @@ impl Round {
     }
 
     /// Says goodbye to everyone.
-    pub(super) fn part(&mut self, _now: Stamp, reason: &str) {
+    pub(super) fn part(&mut self, now: Stamp, reason: &str) {
+        self.tell_rejected(now);
         let bye = ToParticipant::Bye(Bye {
             reason: Some(reason.to_owned()),
         });

@@ -1,6 +1,6 @@
 //! What participants and strangers say, and what becomes of them.
 
-use super::{Connection, Course, Output, Round, Setup};
+use super::{Connection, Course, MAX_REJECTED_ROWS, Output, Round, Setup};
 use crate::clock::Stamp;
 use crate::controller::roster::{Admission, State};
 use crate::controller::session::{ConnectionId, Refusal, Stage, Step};
@@ -88,7 +88,7 @@ impl Round {
             Step::Rows(batch) => {
                 let (stations, far) = (&participant.expected.stations, !participant.is_agent());
                 let rows = batch.into_rows(|station| stations.contains(&station), far)?;
-                rows.into_iter().for_each(|row| self.take(row));
+                self.take_rows(at, index, rows);
             }
             Step::Again => {
                 let ack = protocol::Ack {
@@ -139,6 +139,50 @@ impl Round {
                     self.roster.participants[index].notes.push(note);
                 }
             }
+        }
+    }
+
+    /// Keeps the rows of a participant that its part in the plan allows.
+    fn take_rows(&mut self, at: Stamp, index: usize, rows: Vec<Row>) {
+        let began = Instant::ZERO - self.setup.plan.baseline;
+        let elapsed = self.run_time(at).and_then(|now| now.checked_since(began));
+        let elapsed = elapsed.unwrap_or_default();
+        let before = self.roster.participants[index].allowance.rejected().total();
+        for row in rows {
+            if self.roster.participants[index].allowance.admit(&row, elapsed).is_ok() {
+                self.take(row);
+            }
+        }
+        let participant = &self.roster.participants[index];
+        let rejected = participant.allowance.rejected();
+        if before == 0 && rejected.total() > 0 {
+            let text = format!("rows of {} are rejected: {rejected}", participant.titled());
+            self.outputs.push_back(Output::Warn(text));
+        }
+        if rejected.total() > MAX_REJECTED_ROWS {
+            let reason = format!("more than {MAX_REJECTED_ROWS} of its rows were rejected");
+            self.lose(at, index, &reason);
+        }
+    }
+
+    /// Records whose rows were rejected.
+    pub(super) fn tell_rejected(&mut self, now: Stamp) {
+        if self.start.is_none() {
+            return;
+        }
+        let mut events = Vec::new();
+        for participant in &self.roster.participants {
+            let rejected = participant.allowance.rejected();
+            if rejected.total() > 0 {
+                let text = amend::rejected(&participant.titled(), rejected);
+                match &participant.expected.stations[..] {
+                    [] => events.push((None, text)),
+                    stations => events.extend(stations.iter().map(|station| (Some(*station), text.clone()))),
+                }
+            }
+        }
+        for (station, text) in events {
+            self.event(now, station, EventKind::Rejected, text);
         }
     }
 
@@ -339,6 +383,6 @@ fn unreached(reach: &Reach, datagrams: bool) -> Option<String> {
 
 /// Stations by name.
 pub(super) fn names(setup: &Setup, stations: &[u16]) -> Vec<String> {
-    let name = |station: &u16| setup.stations.get(usize::from(*station)).cloned();
+    let name = |station: &u16| Some(setup.plan.stations.get(usize::from(*station))?.name.clone());
     stations.iter().filter_map(name).collect()
 }

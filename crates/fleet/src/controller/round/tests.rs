@@ -2,10 +2,13 @@
 
 mod jumps;
 mod patience;
+mod rejected;
 
 use super::*;
 use crate::protocol::{Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress};
 use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
+use netburn_scenario::{Station, StationWorkload};
+use netburn_workload::Config;
 
 const SECOND: i64 = 1_000_000_000;
 /// How far each participant's clock is ahead of the controller's, times its connection's number.
@@ -42,6 +45,17 @@ fn hello(role: Role, name: &str) -> ToController {
         version: "test".to_owned(),
         again: false,
     })
+}
+
+/// A station that makes calls.
+fn talking(name: &str) -> Station {
+    Station {
+        workloads: vec![StationWorkload {
+            name: "voip".to_owned(),
+            config: Config::voip(),
+        }],
+        ..Station::new(name)
+    }
 }
 
 fn address() -> ServerAddress {
@@ -104,11 +118,14 @@ impl Rig {
             device: Default::default(),
         };
         Setup {
-            stations: vec!["laptop".to_owned(), "tv".to_owned()],
+            plan: Plan {
+                duration: Duration::from_secs(20),
+                baseline: Duration::from_secs(2),
+                drain: Duration::from_secs(5),
+                stations: ["laptop", "tv"].map(talking).to_vec(),
+                ..Plan::new("two")
+            },
             document: serde_json::json!({}),
-            duration: Duration::from_secs(20),
-            baseline: Duration::from_secs(2),
-            drain: Duration::from_secs(5),
             rate: BitRate::from_mbps(1000),
             expected: vec![
                 expected("server", Role::Server, vec![]),
