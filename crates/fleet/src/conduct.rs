@@ -23,6 +23,7 @@ use netburn_scenario::{Ground, Plan};
 use netburn_traffic::server::PORT;
 use netburn_units::Duration;
 use std::collections::BTreeSet;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use tokio::sync::watch;
@@ -84,15 +85,14 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
-    let token = Token::random().map_err(FleetError::Listen)?;
-    let casting = Casting::of(plan, &cast);
+    let casting = Casting::of(plan, &cast).map_err(FleetError::Listen)?;
+    let server_token = casting.expected[0].token.reveal().to_owned();
     let document = document::written(plan)?;
     let setup = Setup {
         plan: plan.clone(),
         document,
         rate: plan.server_rate(Ground::Fleet).unwrap_or(UNCAPPED),
         expected: casting.expected,
-        token: token.clone(),
         patience: Patience::fleet(JOIN),
     };
     let lasts = plan.baseline + plan.duration + plan.drain + AROUND;
@@ -102,10 +102,10 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         port: address.port(),
         folder,
         parts: casting.parts,
-        members: casting.summons.iter().map(|(member, _)| member.clone()).collect(),
+        members: casting.summons.iter().map(|(member, _, _)| member.clone()).collect(),
         until: gather::unix_seconds() + lasts.as_nanos().div_ceil(1_000_000_000),
     };
-    let summons = casting.summons.into_iter().map(|(member, name)| SummonMember {
+    let summons = casting.summons.into_iter().map(|(member, name, token)| SummonMember {
         run: run.clone(),
         member,
         name,
@@ -117,7 +117,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     if cast.server.is_none() {
         let join = Join {
             url: format!("ws://{address}/"),
-            token: token.reveal().to_owned(),
+            token: server_token,
             role: Role::Server,
             name: SERVER.to_owned(),
             parent: None,
@@ -157,17 +157,21 @@ const SERVER: &str = "server";
 struct Casting {
     /// The server first.
     expected: Vec<Expected>,
-    /// Member and name in the run.
-    summons: Vec<(String, String)>,
+    /// Member, name in the run, and what lets it in.
+    summons: Vec<(String, String, Token)>,
     parts: Vec<Part>,
 }
 
 impl Casting {
-    fn of(plan: &Plan, cast: &Cast) -> Casting {
+    /// # Errors
+    /// When the system has no random numbers for tokens.
+    fn of(plan: &Plan, cast: &Cast) -> io::Result<Casting> {
+        let token = Token::random()?;
         let mut casting = Casting {
             expected: vec![Expected {
                 name: SERVER.to_owned(),
                 role: Role::Server,
+                token: token.clone(),
                 stations: Vec::new(),
                 datagrams: false,
                 device: cast.server.clone().map_or(Device::Same, Device::Member),
@@ -176,7 +180,7 @@ impl Casting {
             parts: Vec::new(),
         };
         if let Some(server) = &cast.server {
-            casting.summons.push((server.clone(), SERVER.to_owned()));
+            casting.summons.push((server.clone(), SERVER.to_owned(), token));
         }
         let parts = cast.assignment.parts();
         let absent = cast
@@ -188,15 +192,15 @@ impl Casting {
         let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
         for (member, stations) in parts {
             // One name per part: that of its first station, as on the other grounds.
-            let name = name_of(&stations);
-            casting.summons.push((member.clone(), name.clone()));
+            let (name, token) = (name_of(&stations), Token::random()?);
+            casting.summons.push((member.clone(), name.clone(), token.clone()));
             casting.parts.push(Part {
                 name: name.clone(),
                 member,
                 stations: stations.clone(),
             });
             let device = Device::Member(casting.parts[casting.parts.len() - 1].member.clone());
-            casting.expect(plan, name, stations, device);
+            casting.expect(plan, name, token, stations, device);
         }
         for (_, station) in absent {
             let Station { agent, label, .. } = &plan.stations[usize::from(station)];
@@ -206,16 +210,23 @@ impl Casting {
                 (None, Some(label)) => format!("nobody labelled {label} is free in the fleet"),
                 (None, None) => "nobody is free for it in the fleet".to_owned(),
             };
-            casting.expect(plan, name_of(&[station]), vec![station], Device::Nobody(why));
+            casting.expect(
+                plan,
+                name_of(&[station]),
+                Token::random()?,
+                vec![station],
+                Device::Nobody(why),
+            );
         }
-        casting
+        Ok(casting)
     }
 
-    fn expect(&mut self, plan: &Plan, name: String, stations: Vec<u16>, device: Device) {
+    fn expect(&mut self, plan: &Plan, name: String, token: Token, stations: Vec<u16>, device: Device) {
         let needs = |station: &u16| needs_datagrams(&plan.stations[usize::from(*station)]);
         self.expected.push(Expected {
             name,
             role: Role::Agent,
+            token,
             datagrams: stations.iter().any(needs),
             device,
             stations,

@@ -143,9 +143,8 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     } = options;
     let mut controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
-    let token = Token::random().map_err(FleetError::Listen)?;
     let own = launcher.server();
-    let mut setup = setup(plan, token.clone())?;
+    let mut setup = setup(plan)?;
     if own.is_some() {
         setup.rate = UNCAPPED;
     }
@@ -153,7 +152,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     for expected in &setup.expected {
         let join = Join {
             url: format!("ws://{address}/"),
-            token: token.reveal().to_owned(),
+            token: expected.token.reveal().to_owned(),
             role: expected.role,
             name: expected.name.clone(),
             parent: None,
@@ -200,31 +199,35 @@ pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Dura
 }
 
 /// The round of a plan on one machine: a server, and an agent per station under the station's name.
-fn setup(plan: &Plan, token: Token) -> Result<Setup, FleetError> {
+fn setup(plan: &Plan) -> Result<Setup, FleetError> {
     let document = document::written(plan)?;
-    let server = Expected {
+    let token = || Token::random().map_err(FleetError::Listen);
+    let mut expected = vec![Expected {
         name: "server".to_owned(),
         role: Role::Server,
+        token: token()?,
         stations: Vec::new(),
         datagrams: false,
         device: Default::default(),
-    };
-    let agents = plan.stations.iter().zip(0..).map(|(station, number)| Expected {
-        name: station.name.clone(),
-        role: Role::Agent,
-        stations: vec![number],
-        datagrams: station
-            .workloads
-            .iter()
-            .any(|workload| workload.config.kind == Kind::Probe),
-        device: Default::default(),
-    });
+    }];
+    for (station, number) in plan.stations.iter().zip(0..) {
+        expected.push(Expected {
+            name: station.name.clone(),
+            role: Role::Agent,
+            token: token()?,
+            stations: vec![number],
+            datagrams: station
+                .workloads
+                .iter()
+                .any(|workload| workload.config.kind == Kind::Probe),
+            device: Default::default(),
+        });
+    }
     Ok(Setup {
         plan: plan.clone(),
         document,
         rate: plan.server_rate(Ground::Local).expect("on `local` there always is one"),
-        expected: std::iter::once(server).chain(agents).collect(),
-        token,
+        expected,
         patience: Patience::LOCAL,
     })
 }
@@ -236,7 +239,7 @@ mod tests {
     #[test]
     fn the_server_is_capped_as_the_plan_says_and_at_a_gigabit_where_it_does_not() {
         let mut plan = Plan::new("one");
-        let rate = |plan: &Plan| setup(plan, Token::random().unwrap()).unwrap().rate;
+        let rate = |plan: &Plan| setup(plan).unwrap().rate;
         assert_eq!(rate(&plan), BitRate::from_mbps(1000));
         plan.server.link.rate = Some(BitRate::from_mbps(15));
         assert_eq!(rate(&plan), BitRate::from_mbps(15));

@@ -67,6 +67,8 @@ pub struct Expected {
     pub name: String,
     /// What it does.
     pub role: Role,
+    /// What lets it in, and nobody else: a participant can't take another's place.
+    pub token: Token,
     /// The stations it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
     /// Whether what its stations do needs datagrams: then it is left behind where they don't reach the server.
@@ -182,7 +184,6 @@ impl Participant {
 /// All who take part.
 #[derive(Debug)]
 pub(super) struct Roster {
-    token: Token,
     pub(super) participants: Vec<Participant>,
     /// Who is called so: an agent and a server may both be.
     names: BTreeMap<String, Vec<usize>>,
@@ -218,7 +219,6 @@ impl Roster {
             address: None,
         });
         Roster {
-            token: setup.token.clone(),
             participants: participants.collect(),
             names,
         }
@@ -232,18 +232,18 @@ impl Roster {
         joining: bool,
         returns: bool,
     ) -> Result<(usize, Admission), Refusal> {
-        // First, so that a stranger learns nothing about who is here.
-        if !self.token.admits(&hello.token) {
+        let admits = |participant: &Participant| participant.expected.token.admits(&hello.token);
+        let Some(index) = self.named(hello) else {
+            // A stranger learns nothing about who is here.
+            return Err(match self.participants.iter().any(admits) {
+                true => Refusal::Unexpected(hello.name.clone()),
+                false => Refusal::Token,
+            });
+        };
+        let participant = &self.participants[index];
+        if !admits(participant) {
             return Err(Refusal::Token);
         }
-        let index = self
-            .names
-            .get(&hello.name)
-            .into_iter()
-            .flatten()
-            .find(|index| self.participants[**index].expected.role == hello.role);
-        let index = *index.ok_or_else(|| Refusal::Unexpected(hello.name.clone()))?;
-        let participant = &self.participants[index];
         let again = returns && hello.again;
         let stage = participant.session.stage();
         let admission = match &participant.state {
@@ -273,10 +273,18 @@ impl Roster {
     /// Who says hello as if for the first time, though it had begun: its process was started anew, with nothing of what it
     /// had measured.
     pub(super) fn anew(&self, hello: &Hello) -> Option<usize> {
+        let index = self.named(hello)?;
+        let participant = &self.participants[index];
+        let away = matches!(participant.state, State::Away(..));
+        (away && !hello.again && participant.expected.token.admits(&hello.token)).then_some(index)
+    }
+
+    /// Who is expected under this name, in this role.
+    fn named(&self, hello: &Hello) -> Option<usize> {
         let mut named = self.names.get(&hello.name).into_iter().flatten();
-        let index = *named.find(|index| self.participants[**index].expected.role == hello.role)?;
-        let away = matches!(self.participants[index].state, State::Away(..));
-        (away && !hello.again && self.token.admits(&hello.token)).then_some(index)
+        named
+            .find(|index| self.participants[**index].expected.role == hello.role)
+            .copied()
     }
 
     /// How many may still come, or come back.

@@ -10,7 +10,7 @@ mod returning;
 mod tests;
 
 use super::ports::Ports;
-use super::roster::{Expected, Participant, Roster, State, Token};
+use super::roster::{Expected, Participant, Roster, State};
 use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::Stamp;
 use crate::local::{FleetError, Outcome, Phase};
@@ -85,8 +85,6 @@ pub struct Setup {
     pub rate: BitRate,
     /// Who is to take part: one server and at least one agent.
     pub expected: Vec<Expected>,
-    /// What lets them in.
-    pub token: Token,
     /// How long it waits for them.
     pub patience: Patience,
 }

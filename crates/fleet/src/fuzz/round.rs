@@ -78,6 +78,7 @@ impl World {
         let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
             name: name.to_owned(),
             role,
+            token: Token::known("t"),
             stations,
             datagrams: false,
             device: Default::default(),
@@ -97,7 +98,6 @@ impl World {
                 expected("a", Role::Agent, vec![0]),
                 expected("b", Role::Agent, vec![1]),
             ],
-            token: Token::known("t"),
             patience: match patient {
                 true => Patience::fleet(Patience::LOCAL.join),
                 false => Patience::LOCAL,

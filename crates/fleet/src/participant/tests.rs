@@ -190,6 +190,7 @@ async fn hold(
     let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
         name: name.to_owned(),
         role,
+        token: Token::known("t"),
         stations,
         datagrams: false,
         device: Default::default(),
@@ -206,7 +207,6 @@ async fn hold(
         document: plan.to_json(),
         rate: BitRate::from_mbps(100),
         expected: all,
-        token: Token::known("t"),
         patience: Patience::fleet(Duration::from_secs(10)),
     };
     let (_keep, stop) = watch::channel(false);

@@ -5,6 +5,7 @@ mod patience;
 mod rejected;
 
 use super::*;
+use crate::controller::Token;
 use crate::protocol::{Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress};
 use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
 use netburn_scenario::{Station, StationWorkload};
@@ -113,6 +114,7 @@ impl Rig {
         let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
             name: name.to_owned(),
             role,
+            token: Token::known("secret"),
             stations,
             datagrams: false,
             device: Default::default(),
@@ -132,15 +134,18 @@ impl Rig {
                 expected("laptop", Role::Agent, vec![0]),
                 expected("tv", Role::Agent, vec![1]),
             ],
-            token: Token::known("secret"),
             patience,
         }
     }
 
     fn with(patience: Patience) -> Rig {
+        Rig::of(Rig::setup(patience))
+    }
+
+    fn of(setup: Setup) -> Rig {
         let now = Stamp(1000);
         let mut rig = Rig {
-            round: Round::new(now, Rig::setup(patience)),
+            round: Round::new(now, setup),
             now,
             here: vec![],
             jumps: vec![],

@@ -367,6 +367,7 @@ fn clocks_are_compared_a_few_at_a_time() {
     setup.expected.extend((0..count).map(|number| Expected {
         name: format!("a{number}"),
         role: Role::Agent,
+        token: Token::known("secret"),
         stations: vec![number],
         datagrams: false,
         device: Default::default(),

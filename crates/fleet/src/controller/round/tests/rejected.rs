@@ -192,3 +192,38 @@ fn what_is_rejected_of_a_server_concerns_everybody() {
     assert_eq!(told[0].0, None);
     assert!(told[0].1.starts_with("1 row of the server was rejected: "), "{told:?}");
 }
+
+/// What lets a participant in lets it in under its own name alone.
+#[test]
+fn a_participant_cannot_take_anothers_place() {
+    let mut setup = Rig::setup(Patience::LOCAL);
+    for expected in &mut setup.expected {
+        expected.token = Token::known(&format!("of {}", expected.name));
+    }
+    let mut rig = Rig::of(setup);
+    let said = |name: &str, role, token: &str| {
+        let ToController::Hello(hello) = hello(role, name) else {
+            unreachable!()
+        };
+        ToController::Hello(Hello {
+            token: token.to_owned(),
+            ..hello
+        })
+    };
+    for (name, role, token) in [
+        ("tv", Role::Agent, "of laptop"),
+        ("server", Role::Server, "of laptop"),
+        ("fridge", Role::Agent, "of nobody"),
+    ] {
+        rig.connect(STRANGER);
+        rig.say(STRANGER, said(name, role, token));
+        assert_eq!(rig.refused.pop(), Some(Refusal::Token), "{name}");
+    }
+    rig.connect(STRANGER);
+    rig.say(STRANGER, said("fridge", Role::Agent, "of laptop"));
+    assert_eq!(rig.refused.pop(), Some(Refusal::Unexpected("fridge".to_owned())));
+    rig.connect(LAPTOP);
+    rig.say(LAPTOP, said("laptop", Role::Agent, "of laptop"));
+    assert_eq!(rig.refused, []);
+    assert!(rig.told(LAPTOP, |m| matches!(m, ToParticipant::Welcome(_))));
+}
