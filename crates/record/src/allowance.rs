@@ -49,6 +49,23 @@ pub struct Allowance {
     rejected: Rejected,
 }
 
+/// How many rows of each kind a participant may report of a whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Operations.
+    pub operations: u64,
+    /// Intervals.
+    pub intervals: u64,
+    /// Looks at connections.
+    pub connections: u64,
+    /// Looks at Wi-Fi links.
+    pub links: u64,
+    /// Events.
+    pub events: u64,
+    /// Bytes of text in events.
+    pub text: u64,
+}
+
 /// One workload of one station.
 #[derive(Debug, Clone)]
 struct Place {
@@ -127,6 +144,24 @@ impl Allowance {
             self.rejected.count(rejection);
         }
         admitted
+    }
+
+    /// What is admitted of a whole run at most.
+    #[must_use]
+    pub fn most(&self) -> Most {
+        let elapsed = self.lasts.checked_add(AHEAD).unwrap_or(self.lasts);
+        let sum = |of: fn(&Limits) -> Pace| {
+            let places = self.places.values().map(|place| of(&place.limits).allowed(elapsed));
+            places.fold(0, u64::saturating_add)
+        };
+        Most {
+            operations: sum(|limits| limits.operations),
+            intervals: sum(|_| limits::INTERVALS),
+            connections: sum(|limits| limits.connections),
+            links: limits::LINKS.allowed(elapsed).saturating_mul(self.links.len() as u64),
+            events: self.remarks.events.allowed(elapsed),
+            text: self.remarks.text.allowed(elapsed),
+        }
     }
 
     /// The rows rejected so far.

@@ -6,7 +6,7 @@
 
 mod known;
 
-use crate::allowance::Rejected;
+use crate::allowance::{Allowance, Rejected};
 use crate::columns::names::Names;
 use crate::document::{Document, FILE, TABLES, sync_folder};
 use crate::error::Error;
@@ -20,12 +20,14 @@ use crate::summary::count::Counter;
 use crate::summary::judged::{checked, reasons, summarise};
 use crate::utc::UnixTime;
 use known::Known;
-use netburn_units::Instant;
+use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// How long a run that is over was under way, for its [`Allowance`].
+const WHOLE: Duration = Duration::from_nanos(u64::MAX);
 /// Where the new record is written.
 const AMENDED: &str = "amended";
 
@@ -140,6 +142,9 @@ fn write(
     let mut tables = Tables::create(beside)?;
     let mut counter = Counter::new(&header.plan, header.ground);
     let mut known = Known::of(late.stations);
+    // What is here already counts, whatever it is: it was admitted when it came.
+    let mut allowance = Allowance::of_agent(&header.plan, late.stations);
+    let mut rejected = Rejected::default();
     let whole = late.error.is_none();
     // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
     // Nobody is told to end later than all is settled, whatever is said.
@@ -158,7 +163,9 @@ fn write(
         {
             event.kind = EventKind::Warning;
         }
-        known.note(&row);
+        if known.note(&row) {
+            let _ = allowance.admit(&row, WHOLE);
+        }
         alive = alive.max(seen(&row));
         if failed.is_none() {
             failed = put(&row).err();
@@ -180,6 +187,10 @@ fn write(
             continue;
         }
         if known.note(&row) {
+            if let Err(rejection) = allowance.admit(&row, WHOLE) {
+                rejected.count(rejection);
+                continue;
+            }
             added += 1;
             let at = at(&row);
             from = Some(from.map_or(at, |from: Instant| from.min(at)));
@@ -187,7 +198,7 @@ fn write(
             put(&row)?;
         }
     }
-    for event in said(run, late, added, from.zip(to), left_out) {
+    for event in said(run, late, added, from.zip(to), left_out, &rejected) {
         put(&Row::Event(event))?;
     }
     let facts = tables.finish()?;
@@ -209,7 +220,14 @@ fn write(
 }
 
 /// What is to be said about it in the record.
-fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>, left_out: u64) -> Vec<EventRow> {
+fn said(
+    run: &Run,
+    late: &Late<'_>,
+    added: u64,
+    span: Option<(Instant, Instant)>,
+    left_out: u64,
+    rejected: &Rejected,
+) -> Vec<EventRow> {
     let plan = &run.header().plan;
     let (name, came) = (late.name, late.came.rfc3339());
     let what = match (added, span) {
@@ -237,6 +255,11 @@ fn said(run: &Run, late: &Late<'_>, added: u64, span: Option<(Instant, Instant)>
         .iter()
         .map(|station| event(Some(*station), EventKind::Warning, text.clone()))
         .collect();
+    if rejected.total() > 0 {
+        let text = self::rejected(&format!("agent {name}"), rejected);
+        let of = |station: &u16| event(Some(*station), EventKind::Rejected, text.clone());
+        events.extend(late.stations.iter().map(of));
+    }
     if let Some(health) = late.health {
         let name = |station: &u16| {
             plan.stations

@@ -7,15 +7,23 @@ mod util;
 use netburn_record::{
     Ending, Error, EventKind, EventRow, Health, Late, Recorder, Repeats, Role, Row, Run, Sink, UnixTime, amend,
 };
+use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Outcome, Verdict};
 use proptest::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use util::{event, header, health, interval, ms, operation, plan, seeded};
+use util::{event, header, health, interval, ms, operation, seeded};
 
 const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
+
+/// The plan of the tests, with a call every 20 ms.
+fn plan() -> Plan {
+    let mut plan = util::plan();
+    plan.stations[0].workloads[1].config.every = Some(Duration::from_millis(20));
+    plan
+}
 
 /// A call of the laptop's, one every 20 ms.
 fn call(number: u64) -> Row {
@@ -172,6 +180,47 @@ fn a_lost_server_and_missing_results_stay_reasons() {
         assert_eq!((events(&run, EventKind::Lost).len(), events(&run, kind).len()), (0, 1));
         assert_eq!(run.summary().stations[0].verdict, Verdict::Inconclusive, "{kind:?}");
     }
+}
+
+/// Results that come late are held to the same bounds as those that come in time, and count together with them.
+#[test]
+fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    record(&path, 1000);
+    let mut rows = laptop();
+    rows.push(interval(0, 0, 0, u64::MAX));
+    rows.push(interval(0, 0, i64::MAX / 100_000_000 * 100, 1));
+    let took = Duration::from_millis(30);
+    rows.extend((3000..13_000).map(|number| operation(0, 1, number, ms(0), Outcome::Finished, took)));
+    let added = amended(&path, &whole(Some(&report())), rows).unwrap();
+    let run = Run::open(&path).unwrap();
+    // Two calls for each 20 ms of the run's 60 s, its drain of 5 s and 10 s that clocks may differ by, and 100.
+    let drain = plan().drain.as_secs_f64();
+    let most = 100 + 2 * ((60.0 + drain + plan().baseline.as_secs_f64() + 10.0) / 0.02) as u64;
+    assert_eq!(run.summary().stations[0].workloads[1].operations, most);
+    // Of the two intervals, the first is one that was there: it is known by its time, and nothing is added for it.
+    let rejected = 13_000 - most + 1;
+    assert_eq!(added, 2661 + (most - 3000));
+    let told = events(&run, EventKind::Rejected);
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        told[0].text,
+        format!(
+            "{rejected} rows of agent laptop were rejected: {} operations more than can have fallen due, 1 outside of the \
+             run's time",
+            rejected - 1
+        )
+    );
+    let summary = run.summary();
+    assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
+    assert_eq!(summary.gate.reasons, [told[0].text.clone()]);
+    assert_ne!(
+        summary.stations[1].verdict,
+        Verdict::Inconclusive,
+        "{:?}",
+        summary.stations[1]
+    );
 }
 
 #[test]

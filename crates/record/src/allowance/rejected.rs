@@ -53,7 +53,7 @@ impl Rejection {
 pub struct Rejected(BTreeMap<Rejection, u64>);
 
 impl Rejected {
-    pub(super) fn count(&mut self, rejection: Rejection) {
+    pub(crate) fn count(&mut self, rejection: Rejection) {
         *self.0.entry(rejection).or_default() += 1;
     }
 

@@ -185,6 +185,15 @@ fn no_more_is_admitted_than_the_plan_can_have_by_then() {
 }
 
 #[test]
+fn what_a_whole_run_comes_to_at_most() {
+    let most = allowance().most();
+    // The call, the download of 1 GiB (8.59 ms at 1 Tbit/s), and the probe every 50 ms: 14 s and 10 s.
+    assert_eq!(most.operations, 300 + 2 * (183 + 2793 + 480));
+    assert_eq!((most.intervals, most.links), (300 + 3 * 480, 100 + 2 * 24));
+    assert_eq!((most.events, most.text), (100 + 4 * 240, (64 << 10) + (4 << 10) * 24));
+}
+
+#[test]
 fn a_server_reports_looks_at_connections_and_nothing_else() {
     let mut allowance = Allowance::of_server(&plan());
     let mut foreign = look(1);
