@@ -1,5 +1,7 @@
 // The messages of this page, exactly as docs/protocol.schema.json has them, and how messages are read.
 
+import { hex, sha256 } from "./sha256.js";
+
 /** The version of the protocol. */
 export const PROTOCOL = 1;
 /** The longest text that is sent, in bytes. */
@@ -44,14 +46,19 @@ export function alive() {
   return { type: "alive" };
 }
 
-export function late(run, { sequence, batch }) {
-  return { type: "late", run, sequence, batch };
+/** What shows that late results are of who took part in a run with `token`. */
+export function proof(token) {
+  return hex(sha256(new TextEncoder().encode(`late ${token}`)));
+}
+
+export function late(run, proof, { sequence, batch }) {
+  return { type: "late", run, proof, sequence, batch };
 }
 
 /** `told` is when it was told to end, in the run's time, or `null`. */
-export function lateEnd(run, error, health, told) {
+export function lateEnd(run, proof, error, health, told) {
   const end = { ...(error ? { error: cut(error) } : {}), ...(health ? { health } : {}) };
-  return { type: "late-end", run, ...end, ...(Number.isSafeInteger(told) ? { told } : {}) };
+  return { type: "late-end", run, proof, ...end, ...(Number.isSafeInteger(told) ? { told } : {}) };
 }
 
 export function leave() {

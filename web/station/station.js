@@ -140,12 +140,13 @@ class Station {
     const late = this.late.get(run);
     if (late) {
       // What the run's keeper said it has is in the run's folder, and stands here for its number alone.
+      const proof = messages.proof(late.state.token);
       const rows = new Map(late.messages.map(({ sequence, batch }) => [sequence, batch]));
       for (let sequence = 1; sequence <= late.state.sequence; sequence += 1) {
-        this.standing.send(messages.late(run, { sequence, batch: rows.get(sequence) ?? {} }));
+        this.standing.send(messages.late(run, proof, { sequence, batch: rows.get(sequence) ?? {} }));
       }
       const error = late.state.report ? null : (late.state.reason ?? "its part was not done to the end");
-      this.standing.send(messages.lateEnd(run, error, late.state.report, late.state.told));
+      this.standing.send(messages.lateEnd(run, proof, error, late.state.report, late.state.told));
     }
   }
 

@@ -1,5 +1,6 @@
 // A world in virtual time for a station: timers, sockets and a server, and a fleet that the test plays.
 
+import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { answerTo } from "../station/consent.js";
 import { Station } from "../station/station.js";
@@ -276,6 +277,7 @@ export class Fleet {
         world.tell("standing", { type: "deliver", run: "r-1" });
       }
     } else if (message.type === "late") {
+      this.prove(message);
       // By the numbers from the first on, as what the run's keeper has is not known here.
       if (message.sequence !== this.late + 1) {
         throw new Error(`late rows ${message.sequence} after ${this.late}`);
@@ -284,8 +286,17 @@ export class Fleet {
       this.take(message);
       world.tell("standing", { type: "kept", run: "r-1", sequence: this.late });
     } else if (message.type === "late-end") {
+      this.prove(message);
       this.end = message;
       world.tell("standing", { type: "forget", run: "r-1" });
+    }
+  }
+
+  /** Late results show that they are of who took part. */
+  prove({ type, proof }) {
+    const wanted = createHash("sha256").update(`late ${RUN_TOKEN}`).digest("hex");
+    if (proof !== wanted) {
+      throw new Error(`${type} with the proof ${proof}`);
     }
   }
 

@@ -10,7 +10,7 @@ pub use crate::participant::Leave;
 use crate::participant::dial::Dial;
 use crate::participant::outbox::Outbox;
 use crate::participant::{Beginning, Conversation, LEFT, why};
-use crate::protocol::standing::LateEnd;
+use crate::protocol::standing::{LateEnd, proof};
 use crate::protocol::{Assign, Ready, ToController, ToParticipant};
 use crate::spool::{About, SpoolFolder, Spooled, Writer};
 use crate::wifi::Adapter;
@@ -99,6 +99,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
             run: run.clone(),
             name: join.name.clone(),
             stations: part.names(),
+            proof: proof(&join.token),
         };
         match Writer::create(folder, &about, start) {
             Ok(writer) => conversation.outbox = Outbox::spooled(writer),
@@ -286,8 +287,7 @@ fn ended(run: &str, error: Option<String>) -> LateEnd {
     LateEnd {
         run: run.to_owned(),
         error,
-        health: None,
-        told: None,
+        ..LateEnd::default()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::join::Join;
 use crate::late::Part;
 use crate::launch::Launcher;
 use crate::local::{FleetError, LEAVE, Outcome, UNCAPPED, Watch, let_go};
-use crate::protocol::standing::About;
+use crate::protocol::standing::{About, proof};
 use keeper::Keeper;
 use netburn_record::{Role, Sink};
 use netburn_scenario::plan::Station;
@@ -198,6 +198,8 @@ impl Casting {
                 name: name.clone(),
                 member,
                 stations: stations.clone(),
+                proof: Some(proof(token.reveal())),
+                most: Some(Part::most_bytes(plan, &stations)),
             });
             let device = Device::Member(casting.parts[casting.parts.len() - 1].member.clone());
             casting.expect(plan, name, token, stations, device);

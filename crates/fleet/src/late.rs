@@ -18,10 +18,12 @@ mod tests;
 pub use intake::{Intake, Refusal};
 pub use job::{Done, Job};
 
-use crate::protocol::standing::{Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::standing::{self, Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
 use crate::protocol::{self, Refused};
 use crate::spool::{About, SpoolFolder, Writer, is_run};
 use netburn_record::UnixTime;
+use netburn_record::allowance::Allowance;
+use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
 use short::{Short, is_full};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -49,7 +51,7 @@ pub struct Registration {
 }
 
 /// One agent's part in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Part {
     /// Under which name it takes part.
     pub name: String,
@@ -57,6 +59,36 @@ pub struct Part {
     pub member: String,
     /// The stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
+    /// What its results have to show: see [`standing::proof`]. `None`: nothing, for a run of an older netburn.
+    #[serde(default)]
+    pub proof: Option<String>,
+    /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MOST`].
+    #[serde(default)]
+    pub most: Option<u64>,
+}
+
+/// The most bytes of late results of a part, where nothing else is known: 1 GiB.
+pub const DEFAULT_MOST: u64 = 1 << 30;
+
+impl Part {
+    /// The most bytes that the results of these stations can have as messages.
+    #[must_use]
+    pub fn most_bytes(plan: &Plan, stations: &[u16]) -> u64 {
+        // The longest row of each kind, as JSON; a text with every byte escaped; and the frames around.
+        let most = Allowance::of_agent(plan, stations).most();
+        [
+            (most.operations, 300),
+            (most.intervals, 120),
+            (most.connections, 240),
+            (most.links, 1100),
+            (most.events, 256),
+            (most.text, 6),
+        ]
+        .into_iter()
+        .fold(1 << 20, |sum: u64, (rows, bytes)| {
+            sum.saturating_add(rows.saturating_mul(bytes))
+        })
+    }
 }
 
 /// Where late results are taken.
@@ -148,9 +180,20 @@ impl Desk {
         Ok(())
     }
 
-    /// Nobody holds the run any more: what is missing of it is wanted here.
-    pub fn release(&mut self, run: &str) {
+    /// Nobody holds the run any more: the results of the `missing` parts, by name, are wanted here. The other parts came home
+    /// in time.
+    pub fn release(&mut self, run: &str, missing: &[String]) {
         self.held.remove(run);
+        let Some(registration) = self.runs.get_mut(run) else {
+            return;
+        };
+        let names = registration.parts.iter().map(|part| part.name.clone());
+        registration.home.extend(names.filter(|name| !missing.contains(name)));
+        let registration = registration.clone();
+        if let Err(error) = self.write(&registration) {
+            // A controller that is started again would ask for them, and find that they are there.
+            tracing::warn!(%error, "that results are home can't be written down");
+        }
     }
 
     /// What is known of a run.
@@ -206,7 +249,7 @@ impl Desk {
         let taken = (|| {
             let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
             let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run))?;
-            let rows = coming.intake.handle(late)?;
+            let rows = coming.intake.handle(late, writer.length())?;
             Ok(rows.map_or(Ok(()), |rows| writer.rows(&rows)))
         })();
         match taken {
@@ -225,6 +268,14 @@ impl Desk {
         let registration = self.runs.get(&end.run);
         let (Some(coming), Some(registration)) = (self.coming.get_mut(&key), registration) else {
             return Some(refused(&Refusal::NotAsked(end.run)));
+        };
+        if let Err(refusal) = coming.intake.handle_end(&end) {
+            self.coming.remove(&key);
+            return Some(refused(&refusal));
+        }
+        let end = LateEnd {
+            error: end.error.map(|error| protocol::shorten(error, protocol::MAX_TEXT)),
+            ..end
         };
         let mut writer = coming.writer.take()?;
         if let Err(error) = writer.end(&end) {
@@ -388,7 +439,7 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
     let about = || About {
         run: part.name.clone(),
         name: part.name.clone(),
-        stations: Vec::new(),
+        ..About::default()
     };
     let writer = match writer {
         Some(writer) => writer,
@@ -396,7 +447,7 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
     };
     let taken = writer.messages();
     Ok(Coming {
-        intake: Intake::new(&registration.run, &part.name, &part.stations, taken),
+        intake: Intake::new(&registration.run, part, taken),
         writer: Some(writer),
         said: taken,
     })

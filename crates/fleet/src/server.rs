@@ -34,10 +34,8 @@ pub async fn run<D: Dial>(
     let mut conversation = Conversation::begin(dial, join, patience).await?;
     let mut serving: Option<Serving> = None;
     let ended = |error| LateEnd {
-        run: String::new(),
         error,
-        health: None,
-        told: None,
+        ..LateEnd::default()
     };
     // Whoever comes back before the start is given its part again.
     let (start, serving) = loop {

@@ -9,7 +9,7 @@
 //!
 //! Integers are little-endian; the CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and payload. A reader stops
 //! at the first frame that is torn or wrong and keeps everything before it, so a file survives `kill -9` and the loss of
-//! power at any byte. Nothing in it lets anybody in anywhere.
+//! power at any byte. Nothing in it lets anybody in anywhere; its proof lets these results be delivered.
 //!
 //! - [`waiting`], [`Late`], [`forget`]: for those that bring results home when the run is over.
 //! - `write`, `read`: the file itself.
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
 pub struct SpoolFolder(PathBuf);
 
 /// Whose part of which run a spool holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct About {
     /// The run.
     pub run: String,
@@ -64,6 +64,9 @@ pub struct About {
     pub name: String,
     /// The stations it drove, by name.
     pub stations: Vec<String>,
+    /// What shows that it was this part: see [`standing::proof`](crate::protocol::standing::proof).
+    #[serde(default)]
+    pub proof: String,
 }
 
 impl SpoolFolder {

@@ -79,6 +79,7 @@ pub fn check(bytes: &[u8]) {
                     error: None,
                     health: None,
                     told: None,
+                    proof: String::new(),
                 };
                 hub.handle_member(now, id, Ok(FromMember::LateEnd(end)));
             }
@@ -95,6 +96,7 @@ pub fn check(bytes: &[u8]) {
                     name: "s".to_owned(),
                     member: format!("m{}", b >> 5),
                     stations: vec![0],
+                    ..Part::default()
                 };
                 let message = match b & 12 {
                     0 => FromOwner::Hold(Hold {

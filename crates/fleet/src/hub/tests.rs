@@ -86,6 +86,7 @@ impl House {
             name: "tv".to_owned(),
             member: "box".to_owned(),
             stations: vec![0],
+            ..Part::default()
         };
         let hold = Hold {
             run: run.to_owned(),
@@ -402,6 +403,7 @@ fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
     assert_eq!(offered, [&Output::Waiting("box".to_owned(), waiting("r0"))]);
     let late = Late {
         run: "r0".to_owned(),
+        proof: String::new(),
         sequence: 1,
         batch: Batch::default(),
     };

@@ -1,14 +1,15 @@
 //! What may be taken of late results. Pure.
 
-use crate::protocol::standing::Late;
+use super::{DEFAULT_MOST, Part};
+use crate::controller::Token;
+use crate::protocol::standing::{Late, LateEnd};
 use crate::protocol::{Rows, WrongRow};
 
 /// The messages of one part of one run, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intake {
     run: String,
-    name: String,
-    stations: Vec<u16>,
+    part: Part,
     taken: u64,
 }
 
@@ -31,6 +32,12 @@ pub enum Refusal {
     /// Rows that can't be the member's.
     #[error("late rows of `{0}`: {1}")]
     Row(String, WrongRow),
+    /// They come from somebody else than who took part.
+    #[error("late results of `{0}` don't come from who took part in it")]
+    Proof(String),
+    /// There are more of them than the part can have.
+    #[error("late results of `{0}` are more than its part in the run can have")]
+    TooMuch(String),
     /// The disk has no room for them, or the run's folder is gone.
     #[error("late results of `{0}` can't be kept: {1}")]
     NoRoom(String, String),
@@ -40,13 +47,12 @@ pub enum Refusal {
 }
 
 impl Intake {
-    /// Of the part `name` of `run`, which drove `stations`, after the first `taken` messages.
+    /// Of a part of `run`, after the first `taken` messages.
     #[must_use]
-    pub fn new(run: &str, name: &str, stations: &[u16], taken: u64) -> Intake {
+    pub fn new(run: &str, part: &Part, taken: u64) -> Intake {
         Intake {
             run: run.to_owned(),
-            name: name.to_owned(),
-            stations: stations.to_vec(),
+            part: part.clone(),
             taken,
         }
     }
@@ -60,13 +66,13 @@ impl Intake {
     /// Whose part it is.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.part.name
     }
 
     /// The stations that it drove.
     #[must_use]
     pub fn stations(&self) -> &[u16] {
-        &self.stations
+        &self.part.stations
     }
 
     /// The last message that was taken.
@@ -75,15 +81,22 @@ impl Intake {
         self.taken
     }
 
-    /// A message. `Some`: it is the next, and to be kept; `None`: it is here already.
+    /// A message, where so many bytes of others are kept. `Some`: it is the next, and to be kept; `None`: it is here already.
     ///
     /// # Errors
-    /// When it is another run's, out of order, or about stations that aren't this part's. Then nothing changes.
-    pub fn handle(&mut self, late: Late) -> Result<Option<Rows>, Refusal> {
-        let Late { run, sequence, batch } = late;
+    /// When it is another run's or somebody else's, out of order, about stations that aren't this part's, or there are
+    /// more than the part can have. Then nothing changes.
+    pub fn handle(&mut self, late: Late, kept: u64) -> Result<Option<Rows>, Refusal> {
+        let Late {
+            run,
+            proof,
+            sequence,
+            batch,
+        } = late;
         if run != self.run {
             return Err(Refusal::NotAsked(run));
         }
+        self.check(&proof)?;
         if sequence <= self.taken {
             return Ok(None);
         }
@@ -92,11 +105,30 @@ impl Intake {
             let got = sequence;
             return Err(Refusal::Gap { run, got, expected });
         }
+        if kept > self.part.most.unwrap_or(DEFAULT_MOST) {
+            return Err(Refusal::TooMuch(run));
+        }
         let checked = batch
             .clone()
-            .into_rows(|station| self.stations.contains(&station), false);
+            .into_rows(|station| self.part.stations.contains(&station), false);
         checked.map_err(|wrong| Refusal::Row(run, wrong))?;
         self.taken = sequence;
         Ok(Some(Rows { sequence, batch }))
+    }
+
+    /// There are no more messages.
+    ///
+    /// # Errors
+    /// When somebody else says so.
+    pub fn handle_end(&self, end: &LateEnd) -> Result<(), Refusal> {
+        self.check(&end.proof)
+    }
+
+    /// Whether `proof` is this part's. Compares digests, so that the time it takes says nothing about it.
+    fn check(&self, proof: &str) -> Result<(), Refusal> {
+        match &self.part.proof {
+            Some(known) if !Token::known(known).admits(proof) => Err(Refusal::Proof(self.run.clone())),
+            _ => Ok(()),
+        }
     }
 }

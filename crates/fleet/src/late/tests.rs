@@ -7,11 +7,14 @@ use netburn_record::Sink;
 use netburn_record::{
     Ending, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
 };
-use netburn_scenario::{Plan, Station};
+use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
+use netburn_workload::Config;
 
 const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
 const RUN: &str = "2026-11-22T05-30-00Z-two";
+/// SHA-256 of `late secret`, by sha256sum (GNU coreutils).
+const PROOF: &str = "ae3e8be0fd54c4e7bc076ad17e9cd9d17fe4c27bcf5f6fbb370922da7e6c4cf0";
 
 fn row(station: u16, tenth: i64) -> Row {
     Row::Interval(IntervalRow {
@@ -52,8 +55,15 @@ fn report() -> Health {
 
 /// A finished run of two stations in which the second agent was lost after 10 of its rows.
 fn run(folder: &Path) {
+    let talking = |name: &str| Station {
+        workloads: vec![StationWorkload {
+            name: "voip".to_owned(),
+            config: Config::voip(),
+        }],
+        ..Station::new(name)
+    };
     let plan = Plan {
-        stations: vec![Station::new("laptop"), Station::new("tv")],
+        stations: vec![talking("laptop"), talking("tv")],
         ..Plan::new("two")
     };
     let header = Header {
@@ -87,6 +97,7 @@ fn kept(folder: &SpoolFolder) {
         run: RUN.to_owned(),
         name: "tv".to_owned(),
         stations: vec!["tv".to_owned()],
+        proof: PROOF.to_owned(),
     };
     let mut writer = Writer::create(folder, &about, Start { at: 0 }).unwrap();
     for message in 0..10 {
@@ -103,6 +114,7 @@ fn kept(folder: &SpoolFolder) {
         error: None,
         health: Some(report()),
         told: None,
+        proof: String::new(),
     };
     writer.end(&end).unwrap();
 }
@@ -115,6 +127,8 @@ fn registration(folder: &Path) -> Registration {
             name: "tv".to_owned(),
             member: "kitchen".to_owned(),
             stations: vec![1],
+            proof: Some(PROOF.to_owned()),
+            most: Some(MOST),
         }],
         home: BTreeSet::new(),
     }
@@ -141,7 +155,7 @@ fn late_results_come_home_over_two_controllers() {
     let mut desk = Desk::open(&state).unwrap();
     desk.register(registration(&folder)).unwrap();
     assert_eq!(desk.offer("kitchen", &waiting), [], "somebody holds the run");
-    desk.release(RUN);
+    desk.release(RUN, &["tv".to_owned()]);
     assert_eq!(desk.offer("cellar", &waiting), [], "another member's part");
     let wanted = ToMember::Deliver(Deliver { run: RUN.to_owned() });
     assert_eq!(desk.offer("kitchen", &waiting), std::slice::from_ref(&wanted));
@@ -193,9 +207,10 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
     wrong.run = "../elsewhere".to_owned();
     assert!(desk.register(wrong).is_err());
     desk.register(registration(&folder)).unwrap();
-    desk.release(RUN);
+    desk.release(RUN, &["tv".to_owned()]);
     let late = |sequence, station| Late {
         run: RUN.to_owned(),
+        proof: PROOF.to_owned(),
         sequence,
         batch: batch(&[row(station, 0)]),
     };
@@ -214,6 +229,7 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
     let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"lost","it rains"]]}"#).unwrap();
     let everywhere = Late {
         run: RUN.to_owned(),
+        proof: PROOF.to_owned(),
         sequence: 1,
         batch: lost,
     };
@@ -229,6 +245,109 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
 }
 
 #[test]
+fn results_are_taken_from_who_took_part_alone() {
+    assert_eq!(standing::proof("secret"), PROOF);
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, spooled) = asked(dir.path());
+    // Somebody else, under the same name: it knows the fleet's token, and not that of the part.
+    let forged = |proof: &str| Late {
+        run: RUN.to_owned(),
+        proof: proof.to_owned(),
+        sequence: 1,
+        batch: batch(&[row(1, 0)]),
+    };
+    let waiting = spool::waiting(&spooled);
+    for proof in ["", "0", &standing::proof("guess")] {
+        let said = desk.late("kitchen", forged(proof));
+        assert!(
+            matches!(&said, Some(ToMember::Refused(why)) if why.reason.contains("from who took part")),
+            "{said:?}"
+        );
+        assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
+    }
+    let end = LateEnd {
+        run: RUN.to_owned(),
+        ..LateEnd::default()
+    };
+    assert!(matches!(desk.end("kitchen", end, CAME), Some(ToMember::Refused(_))));
+    assert!(desk.next_job().is_none());
+    assert_eq!(desk.sync(), []);
+    assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
+    deliver(&mut desk, &spooled, 1, 10);
+}
+
+#[test]
+fn no_more_is_kept_of_a_part_than_it_can_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, spooled) = asked(dir.path());
+    // Looks at connections, 2,000 at a time: each message is some 90 kB.
+    let look = r#"{"connections":[[1,0,1,0,4294967295,1,1,1,1,1,1,"station"]]}"#;
+    let one: Batch = serde_json::from_str(look).unwrap();
+    let rows = one.into_rows(|_| true, false).unwrap();
+    let flood = batch(&vec![rows[0].clone(); protocol::MAX_BATCH_ROWS]);
+    let kept = || {
+        let file = waiting_room(&dir.path().join("run")).path().join("tv.spool");
+        file.metadata().unwrap().len()
+    };
+    let mut said = None;
+    for sequence in 1..1000 {
+        said = desk.late(
+            "kitchen",
+            Late {
+                run: RUN.to_owned(),
+                proof: PROOF.to_owned(),
+                sequence,
+                batch: flood.clone(),
+            },
+        );
+        if said.is_some() {
+            break;
+        }
+    }
+    assert!(
+        matches!(&said, Some(ToMember::Refused(why)) if why.reason.contains("more than its part")),
+        "{said:?}"
+    );
+    let (least, most) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
+    assert!((least..most).contains(&kept()), "{}", kept());
+    // And not after another connection either.
+    desk.offer("kitchen", &spool::waiting(&spooled));
+    let again = Late {
+        run: RUN.to_owned(),
+        proof: PROOF.to_owned(),
+        sequence: 1,
+        batch: flood,
+    };
+    assert_eq!(desk.late("kitchen", again.clone()), None, "it is here already");
+    let sequence = 1 + desk.coming.values().map(|coming| coming.intake.taken()).max().unwrap();
+    let more = desk.late("kitchen", Late { sequence, ..again });
+    assert!(matches!(more, Some(ToMember::Refused(_))), "{more:?}");
+    assert!(kept() < most);
+}
+
+/// What a part delivered in the run is whole: nobody adds to it afterwards.
+#[test]
+fn what_came_home_in_time_is_not_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, spooled) = (dir.path().join("run"), SpoolFolder::new(dir.path().join("agent")));
+    run(&folder);
+    kept(&spooled);
+    let waiting = spool::waiting(&spooled);
+    let state = dir.path().join("state");
+    let mut desk = Desk::open(&state).unwrap();
+    desk.register(registration(&folder)).unwrap();
+    desk.release(RUN, &["laptop".to_owned()]);
+    let forget = ToMember::Forget(Forget { run: RUN.to_owned() });
+    assert_eq!(desk.offer("kitchen", &waiting), std::slice::from_ref(&forget));
+    // A controller that is started again knows it too.
+    let mut desk = Desk::open(&state).unwrap();
+    assert_eq!(desk.offer("kitchen", &waiting), [forget]);
+}
+
+/// A bound on what is kept that a test can reach.
+const MOST: u64 = 2 << 20;
+
+#[test]
 fn a_record_in_use_is_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("run");
@@ -237,7 +356,7 @@ fn a_record_in_use_is_waited_for() {
     kept(&spooled);
     let mut desk = Desk::open(&dir.path().join("state")).unwrap();
     desk.register(registration(&folder)).unwrap();
-    desk.release(RUN);
+    desk.release(RUN, &["tv".to_owned()]);
     desk.offer("kitchen", &spool::waiting(&spooled));
     deliver(&mut desk, &spooled, 1, 10);
     desk.end("kitchen", spool::Late::open(&spooled, RUN, 1).unwrap().end(), CAME);
@@ -260,7 +379,7 @@ fn asked(dir: &Path) -> (Desk, SpoolFolder) {
     let waiting = spool::waiting(&spooled);
     let mut desk = Desk::open(&dir.join("state")).unwrap();
     desk.register(registration(&folder)).unwrap();
-    desk.release(RUN);
+    desk.release(RUN, &["tv".to_owned()]);
     assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
     (desk, spooled)
 }

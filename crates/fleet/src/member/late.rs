@@ -134,6 +134,7 @@ mod tests {
             run: "r".to_owned(),
             name: "tv".to_owned(),
             stations: vec!["tv".to_owned()],
+            proof: String::new(),
         };
         let mut writer = Writer::create(&folder, &about, Start { at: 0 }).unwrap();
         for sequence in 1..=5 {

@@ -445,6 +445,7 @@ fn what_a_full_disk_did_not_take_is_sent_again_from_memory() {
         run: "r".to_owned(),
         name: "a".to_owned(),
         stations: vec![],
+        proof: String::new(),
     };
     let writer = Writer::create(&folder, &about, crate::protocol::Start { at: 0 }).unwrap();
     let mut outbox = Outbox::spooled(writer);
@@ -489,6 +490,7 @@ fn nobody_is_looked_for_for_ever() {
         run: "r".to_owned(),
         name: "a".to_owned(),
         stations: vec![],
+        proof: String::new(),
     };
     drop(Writer::create(&folder, &about, crate::protocol::Start { at: 0 }).unwrap());
     let manner = || Manner {

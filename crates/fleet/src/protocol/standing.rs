@@ -19,6 +19,7 @@
 //! its bytes on.
 
 use super::{Batch, Health, Message, Refused, Role, is_name, shorten};
+use ring::digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -155,10 +156,13 @@ pub struct Deliver {
 }
 
 /// See [`FromMember::Late`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Late {
     /// The run.
     pub run: String,
+    /// The [`proof`] of the part that they are of.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub proof: String,
     /// The number that the rows had, or would have had, in the run.
     pub sequence: u64,
     /// The rows.
@@ -166,10 +170,13 @@ pub struct Late {
 }
 
 /// See [`FromMember::LateEnd`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LateEnd {
     /// The run.
     pub run: String,
+    /// The [`proof`] of the part that it is of.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub proof: String,
     /// Why its part wasn't done in full, where it wasn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -196,6 +203,14 @@ pub struct Kept {
 pub struct Forget {
     /// The run.
     pub run: String,
+}
+
+/// What shows that late results are of who took part: SHA-256 of `late` and the token of the part in the run, in
+/// hexadecimal. A member's name alone shows nothing: whoever knows the fleet's token may take one that is free.
+#[must_use]
+pub fn proof(token: &str) -> String {
+    let digest = digest::digest(&digest::SHA256, format!("late {token}").as_bytes());
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Message for FromMember {

@@ -503,6 +503,7 @@ fn every_message_between_runs_fits_the_schema() {
         }),
         FromMember::Alive,
         FromMember::Late(Late {
+            proof: "0f".repeat(32),
             run: run(),
             sequence: u64::MAX,
             batch: batch(&every_row()),
@@ -512,6 +513,7 @@ fn every_message_between_runs_fits_the_schema() {
             error: Some("e".into()),
             health: Some(health()),
             told: None,
+            proof: String::new(),
         }),
         FromMember::Bye,
     ];

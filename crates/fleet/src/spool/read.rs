@@ -79,6 +79,7 @@ impl Late {
             if rows.sequence >= self.from {
                 return Ok(Some(standing::Late {
                     run: self.spooled.about.run.clone(),
+                    proof: self.spooled.about.proof.clone(),
                     sequence: rows.sequence,
                     batch: rows.batch,
                 }));
@@ -90,13 +91,16 @@ impl Late {
     /// What follows the last message: how it ended, or that it was cut short.
     #[must_use]
     pub fn end(&self) -> LateEnd {
+        let About { run, proof, .. } = &self.spooled.about;
         let cut = || LateEnd {
-            run: self.spooled.about.run.clone(),
+            run: run.clone(),
             error: Some("it ended before its part was done".to_owned()),
-            health: None,
-            told: None,
+            ..LateEnd::default()
         };
-        self.spooled.end.clone().unwrap_or_else(cut)
+        LateEnd {
+            proof: proof.clone(),
+            ..self.spooled.end.clone().unwrap_or_else(cut)
+        }
     }
 }
 
@@ -126,14 +130,9 @@ impl<R: Read + Seek> Source<R> {
         if u32::from_le_bytes(version.try_into().expect("four bytes")) > VERSION {
             return Err(damaged("a newer netburn wrote it"));
         }
-        let nobody = About {
-            run: String::new(),
-            name: String::new(),
-            stations: Vec::new(),
-        };
         let mut source = Source {
             from,
-            about: nobody,
+            about: About::default(),
             at: beginning.len() as u64,
             size,
         };

@@ -26,6 +26,7 @@ fn about() -> About {
         run: "r".to_owned(),
         name: "tv".to_owned(),
         stations: vec!["tv".to_owned()],
+        proof: String::new(),
     }
 }
 
@@ -41,6 +42,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
             error: None,
             health: None,
             told: None,
+            proof: String::new(),
         };
         writer.end(&end).unwrap();
     }

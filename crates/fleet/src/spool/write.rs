@@ -118,6 +118,11 @@ impl Writer {
         synced
     }
 
+    /// How long the file is, in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
     /// How many messages of rows there are.
     pub(crate) fn messages(&self) -> u64 {
         self.places.len() as u64

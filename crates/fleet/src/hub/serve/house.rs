@@ -63,7 +63,8 @@ impl Run {
             Output::Waiting(member, waiting) => self.offer(&member, waiting),
             Output::RunOver(run, missing) => {
                 self.rooms.pass_on(&run, None);
-                self.desk.release(&run);
+                let names: Vec<String> = missing.iter().map(|(_, name)| name.clone()).collect();
+                self.desk.release(&run, &names);
                 for (member, name) in missing {
                     if self.hub.is_here(&member) {
                         let (run, messages) = (run.clone(), 0);
