@@ -165,7 +165,7 @@ export class Driver {
       this.input(machine, this.now(), handle);
       this.sleep();
     };
-    const end = this.transfers.begin(request, {
+    const end = this.transfers.begin({ ...request, station: machine.load.station }, {
       connected: (at) => live() && workload.handleConnected(id, at - this.zero),
       bytes: (count) => {
         if (live()) {

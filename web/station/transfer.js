@@ -21,14 +21,16 @@ export class Transfers {
     this.count = 0;
   }
 
-  /** Begins; gives what ends it early. */
+  /** Begins `{station, direction, size, priority, slot}`; gives what ends it early. */
   begin(request, tell) {
     this.count += 1;
     const dscp = DSCP[request.priority];
     const wishes = [...(dscp ? [`dscp=${dscp}`] : []), ...(request.slot === null ? ["close"] : [])];
+    // The server counts by station, so that what this page reports can be checked against it.
+    wishes.push(`station=${request.station}`);
     if (request.direction === "up") {
       // A browser asks for leave to upload, and remembers the answer by address: that one stays the same.
-      return this.send(request, `${this.origin}/sink${wishes.length > 0 ? "?" : ""}${wishes.join("&")}`, tell);
+      return this.send(request, `${this.origin}/sink?${wishes.join("&")}`, tell);
     }
     return this.fetch(request, `${this.origin}/bytes/${request.size}?${[`n=${this.count}`, ...wishes].join("&")}`, tell);
   }

@@ -135,7 +135,7 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
 });
 
-test("a request wishes for its answer's mark", () => {
+test("a request wishes for its answer's mark, and names its station", () => {
   const asked = [];
   class XMLHttpRequest {
     upload = {};
@@ -148,7 +148,7 @@ test("a request wishes for its answer's mark", () => {
   };
   const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
   const begin = (direction, priority, slot) =>
-    transfers.begin({ direction, priority, slot, size: 9 }, { failed() {}, bytes() {} });
+    transfers.begin({ station: 3, direction, priority, slot, size: 9 }, { failed() {}, bytes() {} });
   begin("down", "best-effort", 0);
   begin("down", "best-effort", null);
   begin("down", "video", 0);
@@ -159,12 +159,9 @@ test("a request wishes for its answer's mark", () => {
   begin("up", "voice", null);
   assert.deepEqual(
     asked.map((url) => url.slice("http://server".length)),
-    ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"].concat([
-      "/sink",
-      "/sink?close",
-      "/sink?dscp=8",
-      "/sink?dscp=48&close",
-    ]),
+    ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"]
+      .concat(["/sink?", "/sink?close", "/sink?dscp=8", "/sink?dscp=48&close"])
+      .map((path) => `${path}${path.endsWith("?") ? "" : "&"}station=3`),
   );
 });
 

@@ -430,6 +430,7 @@ async fn one(line: &str) -> Option<()> {
         bytes_down: 0,
         bytes_up: 0,
         operations: EACH,
+        served: Default::default(),
     };
     let mut acknowledged = false;
     while !acknowledged {

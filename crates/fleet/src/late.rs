@@ -18,7 +18,7 @@ mod tests;
 pub use intake::{Intake, Refusal};
 pub use job::{Done, Job};
 
-use crate::protocol::standing::{self, Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::standing::{Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
 use crate::protocol::{self, Refused};
 use crate::spool::{About, SpoolFolder, Writer, is_run};
 use netburn_record::UnixTime;
@@ -59,7 +59,7 @@ pub struct Part {
     pub member: String,
     /// The stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// What its results have to show: see [`standing::proof`]. `None`: nothing, for a run of an older netburn.
+    /// What its results have to show: see [`proof`](crate::protocol::standing::proof). `None`: nothing, for a run of an older netburn.
     #[serde(default)]
     pub proof: Option<String>,
     /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MOST`].

@@ -7,7 +7,7 @@ use crate::participant::dial::Dial;
 use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
-use netburn_record::{ConnectionRow, Row, Side};
+use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
@@ -77,7 +77,7 @@ pub async fn run<D: Dial>(
         .attend(&mut rows, clock, stop, |_| None, &mut leave)
         .await?;
     let end = LateEnd {
-        health: Some(serving.handle.health()),
+        health: Some(serving.health()),
         ..ended(leave.is_wanted().then(|| LEFT.to_owned()))
     };
     conversation.part(end).await
@@ -86,11 +86,24 @@ pub async fn run<D: Dial>(
 /// A server that serves until this is dropped.
 struct Serving {
     handle: ServerHandle,
+    /// The plan's stations, by name.
+    stations: Vec<String>,
     address: ServerAddress,
     _stop: oneshot::Sender<()>,
 }
 
 impl Serving {
+    fn health(&self) -> Health {
+        let moved = self.handle.moved().into_iter().map(|(down, up)| Moved {
+            bytes_down: down,
+            bytes_up: up,
+        });
+        Health {
+            served: self.stations.iter().cloned().zip(moved).collect(),
+            ..self.handle.health()
+        }
+    }
+
     async fn begin(serve: &Serve, join: &Join) -> Result<Serving, String> {
         let plan = crate::document::read(&serve.plan)?;
         let here = SocketAddr::new(join.listen.ip(), 0);
@@ -107,6 +120,7 @@ impl Serving {
             rate: Some(BitRate::from_bps(serve.rate_bps)),
             cc: plan.server.cc.as_ref().map(|cc| cc.name().to_owned()),
             fleet: join.fleet.as_deref().map(FleetKey::new),
+            stations: plan.stations.len(),
             ..ServerConfig::default()
         };
         let server = match Server::bind(config.clone()).await {
@@ -144,6 +158,7 @@ impl Serving {
         });
         Ok(Serving {
             handle,
+            stations: plan.stations.into_iter().map(|station| station.name).collect(),
             address,
             _stop: stop,
         })

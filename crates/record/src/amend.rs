@@ -22,6 +22,7 @@ use crate::utc::UnixTime;
 use known::Known;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -270,6 +271,7 @@ fn said(
             name: late.name.to_owned(),
             role: Role::Agent,
             stations: late.stations.iter().filter_map(name).collect(),
+            served: BTreeMap::new(),
             ..health.clone()
         };
         let text = serde_json::to_string(&health).expect("plain fields");

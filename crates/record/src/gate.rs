@@ -1,5 +1,6 @@
 //! Whether a run's figures can be believed: what the participants say of their own measuring, held against limits.
 
+pub(crate) mod claims;
 mod lab;
 
 pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL, lab_reasons, standstill_limit};
@@ -54,8 +55,8 @@ pub struct Evidence<'a> {
     pub lab: Option<&'a LabHealth>,
     /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
     pub standstill: Duration,
-    /// By station: that rows of its agent were rejected, and why.
-    pub rejected: &'a [(&'a str, &'a str)],
+    /// By station: why what its agent reports can't all be so.
+    pub reports: &'a [(&'a str, &'a str)],
     /// Whether the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
@@ -131,7 +132,7 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
     let longest = stood
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
-    for (station, reason) in evidence.rejected {
+    for (station, reason) in evidence.reports {
         doubt(&[(*station).to_owned()], (*reason).to_owned());
     }
     for clock in evidence.clocks {
@@ -317,6 +318,7 @@ mod tests {
             bytes_down: 0,
             bytes_up: 0,
             operations: 1000,
+            served: Default::default(),
         }
     }
 
@@ -336,7 +338,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
-            rejected: &[],
+            reports: &[],
             ground,
             stations: &["laptop", "tv"],
             health,
@@ -356,7 +358,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
-            rejected: &[],
+            reports: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
@@ -374,7 +376,7 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
-            rejected: &[],
+            reports: &[],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
@@ -553,7 +555,7 @@ mod tests {
         let checked = gate(&Evidence {
             served: None,
             doubts: &[],
-            rejected: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
+            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
             ground: Ground::Fleet,
             stations: &["laptop", "tv"],
             health: &health,

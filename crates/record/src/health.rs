@@ -2,6 +2,7 @@
 
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Who a participant is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,19 @@ pub struct Health {
     pub bytes_up: u64,
     /// Operations (agent) or requests (server) completed.
     pub operations: u64,
+    /// For a server: the content of each station's requests, by the station's name, the idle-latency probe included.
+    /// Stations that measure against another server are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub served: BTreeMap<String, Moved>,
+}
+
+/// Content that was moved for one station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Moved {
+    /// Bytes sent to it.
+    pub bytes_down: u64,
+    /// Bytes taken from it.
+    pub bytes_up: u64,
 }
 
 /// Whether the figures can be believed.

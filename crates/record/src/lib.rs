@@ -43,7 +43,7 @@ pub mod watched;
 pub use amend::{Amended, Late, amend};
 pub use error::Error;
 pub use header::{Ending, Ground, Header, Host, Source};
-pub use health::{Clock, Gate, Health, Lateness, Role};
+pub use health::{Clock, Gate, Health, Lateness, Moved, Role};
 pub use lab_health::{LabHealth, Stopped};
 pub use recorder::{Recorder, make_folder};
 pub use repeat::{Repeats, pool};

@@ -237,7 +237,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds. Their places are their codes in the spool: append, never reorder.
-    pub(crate) const ALL: [EventKind; 14] = [
+    pub(crate) const ALL: [EventKind; 15] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,

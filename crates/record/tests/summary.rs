@@ -2,7 +2,9 @@
 
 mod util;
 
-use netburn_record::{Clock, Ending, EventKind, Health, OperationRow, Recorder, Role, Row, Sink, Summary, amend};
+use netburn_record::{
+    Clock, Ending, EventKind, Health, Moved, OperationRow, Recorder, Role, Row, Sink, Summary, amend,
+};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
@@ -391,6 +393,61 @@ fn doubts_make_a_verdict_inconclusive() {
 
     let summary = run(&[], &Ending::Failed("the server did not start".into()));
     assert_eq!(summary.reasons, ["the server did not start (before the load began)"]);
+}
+
+/// What a station reports beyond what the run's server counted for it makes it inconclusive, and stays out of the total.
+#[test]
+fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
+    let run = |served: &[(&str, u64)], extra: &[Row]| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
+        let (server, rows) = good_rows().split_last().map(|(s, r)| (s.clone(), r.to_vec())).unwrap();
+        let server = changed_health(&server, |health| {
+            let moved = |bytes_down| Moved {
+                bytes_down,
+                bytes_up: 0,
+            };
+            health.served = served
+                .iter()
+                .map(|(name, down)| ((*name).to_owned(), moved(*down)))
+                .collect();
+        });
+        for row in rows.iter().chain(extra).chain([&server]) {
+            recorder.put(row).unwrap();
+        }
+        recorder.finish(&Ending::Complete).unwrap().summary().clone()
+    };
+    let bytes = |number: usize| -> u64 {
+        let of = |row: &Row| match row {
+            Row::Interval(row) if usize::from(row.station) == number => row.bytes_down,
+            _ => 0,
+        };
+        good_rows().iter().map(of).sum()
+    };
+    let (laptop, tv) = (bytes(0), bytes(1));
+    assert!(tv > 10 << 20, "{tv}");
+    let honest = run(&[("laptop", laptop), ("hall-tv", tv)], &[]);
+    assert!(honest.gate.ok, "{:?}", honest.gate.reasons);
+    assert_eq!(honest.verdict, Verdict::Pass);
+    // What isn't known of a station is checked against nothing: it measured against another server.
+    assert_eq!(run(&[("laptop", laptop)], &[]).stations, honest.stations);
+
+    let forged = run(&[("laptop", laptop), ("hall-tv", tv / 2)], &[]);
+    let reason = format!(
+        "hall-tv reports {:.1} MB received, and the server counted {:.1} MB: its bytes are left out of the total",
+        tv as f64 / 1e6,
+        (tv / 2) as f64 / 1e6
+    );
+    assert_eq!(forged.gate.reasons, [reason.clone()]);
+    assert_eq!(forged.stations[1].reasons, [reason]);
+    assert_eq!(forged.stations[1].verdict, Verdict::Inconclusive);
+    assert_eq!(forged.stations[0], honest.stations[0]);
+    let left = honest.totals.throughput_mbps - honest.stations[1].throughput_mbps;
+    assert!(
+        (forged.totals.throughput_mbps - left).abs() < 1e-5,
+        "{:?}",
+        forged.totals
+    );
 }
 
 /// A station may be called as the server is: their clocks are told apart by what they drove.

@@ -142,6 +142,7 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
         bytes_down: 1,
         bytes_up: 0,
         operations: 988,
+        served: Default::default(),
     };
     let server = Health {
         name: "server".to_owned(),

@@ -21,6 +21,7 @@ pub mod content;
 pub mod datagram;
 pub mod drive;
 pub mod fetch;
+mod label;
 pub mod limiter;
 mod mark;
 pub mod pace;

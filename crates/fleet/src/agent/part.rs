@@ -29,6 +29,7 @@ impl Part {
             http: plan.server.http,
             tls: trust,
             datagram_port: Some(assign.target.datagram_port),
+            labelled: true,
             ..Target::new(assign.target.address)
         };
         Ok(Part {

@@ -339,5 +339,6 @@ fn health(figure: f64) -> Health {
         bytes_down: 0,
         bytes_up: 0,
         operations: 0,
+        served: Default::default(),
     }
 }

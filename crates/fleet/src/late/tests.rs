@@ -1,6 +1,7 @@
 //! Results that come home late, from an agent's spool to the record.
 
 use super::*;
+use crate::protocol::standing::proof;
 use crate::protocol::{Batch, Start};
 use crate::spool;
 use netburn_record::Sink;
@@ -50,6 +51,7 @@ fn report() -> Health {
         bytes_down: 0,
         bytes_up: 0,
         operations: 0,
+        served: Default::default(),
     }
 }
 
@@ -246,7 +248,7 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
 
 #[test]
 fn results_are_taken_from_who_took_part_alone() {
-    assert_eq!(standing::proof("secret"), PROOF);
+    assert_eq!(proof("secret"), PROOF);
     let dir = tempfile::tempdir().unwrap();
     let (mut desk, spooled) = asked(dir.path());
     // Somebody else, under the same name: it knows the fleet's token, and not that of the part.
@@ -257,8 +259,8 @@ fn results_are_taken_from_who_took_part_alone() {
         batch: batch(&[row(1, 0)]),
     };
     let waiting = spool::waiting(&spooled);
-    for proof in ["", "0", &standing::proof("guess")] {
-        let said = desk.late("kitchen", forged(proof));
+    for other in ["", "0", &proof("guess")] {
+        let said = desk.late("kitchen", forged(other));
         assert!(
             matches!(&said, Some(ToMember::Refused(why)) if why.reason.contains("from who took part")),
             "{said:?}"

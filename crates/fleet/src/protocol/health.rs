@@ -1,6 +1,7 @@
 //! The schemas of what `record` defines and messages carry.
 
 use schemars::JsonSchema;
+use std::collections::BTreeMap;
 
 /// What a participant does.
 #[derive(JsonSchema)]
@@ -52,4 +53,18 @@ pub(super) struct HealthSchema {
     bytes_up: u64,
     /// Operations (agent) or requests (server) completed.
     operations: u64,
+    /// For a server: the content of each station's requests, by the station's name.
+    #[serde(default)]
+    served: BTreeMap<String, MovedSchema>,
+}
+
+/// Content that was moved for one station.
+#[derive(JsonSchema)]
+#[schemars(rename = "Moved")]
+#[expect(dead_code, reason = "only its schema is of use")]
+struct MovedSchema {
+    /// Bytes sent to it.
+    bytes_down: u64,
+    /// Bytes taken from it.
+    bytes_up: u64,
 }

@@ -3,7 +3,7 @@
 use super::*;
 use netburn_record::row::BASELINE;
 use netburn_record::{
-    Bssid, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, Modulation, OperationRow, Phy, Row, Side,
+    Bssid, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, Modulation, Moved, OperationRow, Phy, Row, Side,
 };
 use netburn_units::Instant;
 use netburn_workload::{Failure, FarTimes, Operation, Outcome};
@@ -63,6 +63,14 @@ fn health() -> Health {
         bytes_down: u64::MAX,
         bytes_up: 0,
         operations: 7,
+        served: [(
+            "laptop".to_owned(),
+            Moved {
+                bytes_down: 1,
+                bytes_up: 2,
+            },
+        )]
+        .into(),
     }
 }
 

@@ -44,6 +44,24 @@ fn four_uses_at_once_bring_home_their_operations() {
         assert!(!idle.is_empty(), "station {station}");
         assert!(idle.iter().all(|row| row.operation.due < Instant::ZERO));
     }
+    // What each station reports to have received, the server sent it, and little more: what was under way at the end.
+    let health = memory.health();
+    let server = health.iter().find(|health| health.role == Role::Server).unwrap();
+    for (number, station) in plan.stations.iter().enumerate() {
+        let reported = memory.rows.iter().filter_map(|row| match row {
+            Row::Interval(row) if usize::from(row.station) == number => Some(row.bytes_down),
+            _ => None,
+        });
+        let (reported, counted) = (reported.sum::<u64>(), server.served[&station.name].bytes_down);
+        assert!(
+            reported > 0 && reported <= counted,
+            "{}: {reported} of {counted}",
+            station.name
+        );
+        let most = reported + (64 << 20);
+        assert!(counted <= most, "{}: {counted} for {reported}", station.name);
+    }
+    assert_eq!(memory.events(EventKind::Rejected).len(), 0);
     // Participants share this machine's clock: each knows the other's to its error.
     let clocks: Vec<Clock> = memory
         .events(EventKind::Clock)

@@ -3,8 +3,9 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
+use crate::gate::claims::Claim;
 use crate::header::{Ending, Ground};
-use crate::health::{Clock, Health};
+use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_scenario::Plan;
@@ -37,6 +38,7 @@ struct StationCounter {
     reached: Instant,
     evidence: StationEvidence,
     workloads: Vec<WorkloadCounter>,
+    claim: Claim,
 }
 
 impl Counter {
@@ -54,6 +56,7 @@ impl Counter {
                 .iter()
                 .map(|w| WorkloadCounter::new(&w.config))
                 .collect(),
+            claim: Claim::default(),
         });
         Counter {
             stations: stations.collect(),
@@ -86,6 +89,8 @@ impl Counter {
             return;
         };
         let operation = &row.operation;
+        let began = operation.started.is_some();
+        station.claim.cut += u64::from(began && operation.outcome != Outcome::Finished);
         if row.workload == BASELINE {
             match operation.latency() {
                 Some(latency) => station.evidence.idle.push(latency.as_nanos()),
@@ -104,6 +109,8 @@ impl Counter {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
+        station.claim.down += u128::from(row.bytes_down);
+        station.claim.up += u128::from(row.bytes_up);
         let Some(ended) = row.at.checked_add(BIN) else { return };
         station.reach(ended);
         let (from, to) = (station.from, station.to);
@@ -210,9 +217,16 @@ impl Counter {
             true => Clocks::One,
             false => Clocks::known(clocks, name),
         };
+        let counted = |name: &String| {
+            let mut servers = self.health.iter().filter(|health| health.role == Role::Server);
+            servers.find_map(|health| health.served.get(name).copied())
+        };
         let named = self.stations.into_iter().zip(&self.names);
         let stations = named
-            .map(|(station, name)| station.finish(whole, known(name)))
+            .map(|(station, name)| {
+                let beyond = counted(name).and_then(|counted| station.claim.beyond(name, counted));
+                station.finish(whole, known(name), beyond)
+            })
             .collect();
         let end = if whole { self.end } else { self.end.min(reached) };
         RunEvidence {
@@ -243,7 +257,8 @@ impl StationCounter {
         self.reached = self.reached.max(at);
     }
 
-    fn finish(self, whole: bool, clocks: Clocks<'_>) -> StationEvidence {
+    /// `beyond`: why the bytes that it reports can't be so.
+    fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<String>) -> StationEvidence {
         let mut evidence = self.evidence;
         let to = match whole && evidence.lost.is_empty() {
             true => self.to,
@@ -255,6 +270,8 @@ impl StationCounter {
             .into_iter()
             .map(|workload| workload.finish(self.from, to, clocks))
             .collect();
+        evidence.left_out = beyond.as_ref().map_or(0, |_| evidence.moved());
+        evidence.unconfirmed.extend(beyond);
         evidence
     }
 }

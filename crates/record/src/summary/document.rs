@@ -57,7 +57,7 @@ pub struct Summary {
 /// All stations together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// Content moved in the judged time.
+    /// Content moved in the judged time. Stations that report more than the run's server counted for them are left out.
     pub throughput_mbps: f64,
     /// Jain's index of the shares of the air of all stations with a workload; `null` where there is no air (local), it
     /// isn't known (fleet), or none was used.

@@ -37,6 +37,10 @@ pub(crate) struct StationEvidence {
     pub(crate) server_lost: bool,
     /// Which rows of its agent were rejected, and why.
     pub(crate) rejected: Vec<String>,
+    /// Why the bytes that it reports can't be so.
+    pub(crate) unconfirmed: Vec<String>,
+    /// How much of what was moved stays out of the total, as [`WorkloadEvidence::moved`].
+    pub(crate) left_out: u128,
     /// Its judged time.
     pub(crate) judged: Duration,
     /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
@@ -155,12 +159,19 @@ impl RunEvidence {
 }
 
 impl StationEvidence {
+    /// What all its workloads moved, as [`WorkloadEvidence::moved`].
+    pub(crate) fn moved(&self) -> u128 {
+        self.workloads.iter().map(|workload| workload.moved).sum()
+    }
+
     fn add(&mut self, other: StationEvidence) {
         self.idle.extend(other.idle);
         self.idle_lost += other.idle_lost;
         self.lost.extend(other.lost);
         self.server_lost |= other.server_lost;
         self.rejected.extend(other.rejected);
+        self.unconfirmed.extend(other.unconfirmed);
+        self.left_out += other.left_out;
         self.judged += other.judged;
         self.airtime = self.airtime.saturating_add(other.airtime);
         self.wifi.add(other.wifi);

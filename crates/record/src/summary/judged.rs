@@ -30,12 +30,13 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         .filter(|(_, station)| station.server_lost)
         .map(|(name, _)| (*name).to_owned())
         .collect();
-    let rejected = stations.iter().zip(&evidence.stations);
-    let rejected: Vec<(&str, &str)> = rejected
-        .flat_map(|(name, station)| station.rejected.iter().map(|reason| (*name, reason.as_str())))
-        .collect();
+    let reports = stations.iter().zip(&evidence.stations).flat_map(|(name, station)| {
+        let reasons = station.rejected.iter().chain(&station.unconfirmed);
+        reasons.map(|reason| (*name, reason.as_str()))
+    });
+    let reports: Vec<(&str, &str)> = reports.collect();
     gate(&Evidence {
-        rejected: &rejected,
+        reports: &reports,
         served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
         ground: header.ground,
         stations: &stations,
@@ -79,7 +80,7 @@ pub(crate) fn summarise(
         .map(|station| station.airtime)
         .fold(0, u128::saturating_add);
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
-        moved += evidence.workloads.iter().map(|workload| workload.moved).sum::<u128>();
+        moved += evidence.moved() - evidence.left_out;
         let doubts = doubts(&station.name, &evidence, &checked.doubts, &reasons);
         stations.push(judge_station(station, evidence, air, doubts));
     }
@@ -137,7 +138,7 @@ fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
 
 /// `air` is the airtime of all stations together.
 fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts: Vec<String>) -> StationSummary {
-    let moved = evidence.workloads.iter().map(|workload| workload.moved).sum();
+    let moved = evidence.moved();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
         .into_iter()

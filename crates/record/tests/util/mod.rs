@@ -123,6 +123,7 @@ pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
         bytes_down: 0,
         bytes_up: 0,
         operations: 1000,
+        served: Default::default(),
     };
     Row::Event(EventRow {
         station: None,

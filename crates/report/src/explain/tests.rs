@@ -111,6 +111,7 @@ fn agent(name: &str, station: &str) -> Health {
         bytes_down: 0,
         bytes_up: 0,
         operations: 1_000,
+        served: Default::default(),
     }
 }
 

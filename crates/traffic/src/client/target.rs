@@ -26,6 +26,8 @@ pub struct Target {
     pub limit: Option<BitRate>,
     /// What is asked for.
     pub resource: Resource,
+    /// Whether requests of [`Resource::Netburn`] name their station (`?station=3`), for a server that counts by station.
+    pub labelled: bool,
 }
 
 /// What is asked of a server.
@@ -71,6 +73,7 @@ impl Target {
             cc: None,
             limit: None,
             resource: Resource::Netburn,
+            labelled: false,
         }
     }
 

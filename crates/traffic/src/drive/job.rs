@@ -4,8 +4,8 @@ use super::sample::{Sampler, Watched};
 use super::shared::{Kept, Link, Shared};
 use crate::client::h2::Session;
 use crate::client::{Answer, Ask, Broken, Method, Resource, Stream, Watch, h1};
-use crate::mark;
 use crate::pace::VirtualLink;
+use crate::{label, mark};
 use netburn_scenario::plan::Http;
 use netburn_units::ByteSize;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
@@ -30,7 +30,8 @@ pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
 
 async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
     let link = &shared.links[index];
-    let ask = ask(link, request);
+    let (station, _) = shared.core.borrow().place(index);
+    let ask = ask(link, request, station);
     let mut watch = Told {
         shared,
         index,
@@ -56,9 +57,15 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
     Ok(())
 }
 
-fn ask<'a>(link: &'a Link, request: &Request) -> Ask<'a> {
+fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
     let size = request.size.as_bytes();
-    let marked = |path| mark::wish(path, request.priority);
+    let marked = |path| {
+        let path = mark::wish(path, request.priority);
+        match link.target.labelled {
+            true => label::labelled(path, station),
+            false => path,
+        }
+    };
     let (method, path) = match (&link.target.resource, request.direction) {
         (Resource::Netburn, Direction::Down) => (Method::Get, marked(format!("/bytes/{size}").into())),
         (Resource::Netburn, Direction::Up) => (Method::Post(size), marked("/sink".into())),

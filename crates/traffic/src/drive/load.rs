@@ -70,6 +70,7 @@ impl DriveReport {
             bytes_down: self.bytes_down,
             bytes_up: self.bytes_up,
             operations: self.operations,
+            served: Default::default(),
         }
     }
 }

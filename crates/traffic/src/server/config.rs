@@ -37,6 +37,8 @@ pub struct ServerConfig {
     pub consent: Terms,
     /// The fleet that it consents to, besides. Default `None`.
     pub fleet: Option<FleetKey>,
+    /// How many stations it counts content for: those of the run that it serves. Default 0.
+    pub stations: usize,
     /// How many threads serve. Default `None`: one per processor.
     pub threads: Option<NonZeroUsize>,
 }
@@ -97,6 +99,7 @@ impl Default for ServerConfig {
             limits: Limits::default(),
             consent: Terms::default(),
             fleet: None,
+            stations: 0,
             threads: None,
         }
     }

@@ -83,6 +83,7 @@ impl ServerHandle {
             bytes_down: sum(|stats| &stats.bytes_down),
             bytes_up: sum(|stats| &stats.bytes_up),
             operations: sum(|stats| &stats.requests),
+            served: Default::default(),
         }
     }
 
@@ -100,6 +101,13 @@ impl ServerHandle {
             // Its next window begins here.
             let _ = sampler.sample();
         }
+    }
+
+    /// Bytes of content sent to and taken from each station, by its number in the plan, since the server began: of
+    /// requests that name it.
+    #[must_use]
+    pub fn moved(&self) -> Vec<(u64, u64)> {
+        self.shared.tally.moved()
     }
 
     /// Looks at every connection that is open now.

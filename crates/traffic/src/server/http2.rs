@@ -6,7 +6,7 @@ use super::flow::{Flow, clock};
 use super::route::{Ask, Method, Route};
 use super::socket::into_std;
 use super::stats::Stats;
-use crate::mark;
+use crate::{label, mark};
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
@@ -43,6 +43,8 @@ struct Stream {
     activity: Rc<Activity>,
     down: Flow,
     up: Flow,
+    /// The station that its request is of.
+    station: Option<u16>,
 }
 
 /// Serves a connection to its end.
@@ -87,6 +89,7 @@ pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin)
                     up: visit.up.clone(),
                     visit: Rc::clone(&visit),
                     activity: Rc::clone(&activity),
+                    station: None,
                 };
                 activity.streams.set(activity.streams.get() + 1);
                 stream.moved();
@@ -121,6 +124,7 @@ impl Stream {
             range: field(header::RANGE),
             if_range: head.headers.contains_key(header::IF_RANGE),
         };
+        self.station = label::station(ask.path);
         // Its packets hold pieces of all streams: what was wished last is for all.
         if let Ok(Some(dscp)) = mark::wished(ask.path) {
             self.visit.mark(dscp);
@@ -175,7 +179,9 @@ impl Stream {
             let count = piece.map_err(|_| Broken)?.len();
             self.moved();
             total += count as u64;
-            Stats::add(&self.visit.worker.stats.bytes_up, count as u64);
+            let worker = &self.visit.worker;
+            Stats::add(&worker.stats.bytes_up, count as u64);
+            worker.shared.tally.up(self.station, count as u64);
             if total > most {
                 return Ok(too_large());
             }
@@ -193,7 +199,10 @@ impl Stream {
         let mut stream = respond.send_response(head, left == 0).map_err(|_| Broken)?;
         self.moved();
         match &answer.body {
-            Body::Text(_, text) if left > 0 => stream.send_data(text.clone(), true).map_err(|_| Broken)?,
+            Body::Text(_, text) if left > 0 => {
+                self.visit.worker.shared.tally.down(self.station, left);
+                stream.send_data(text.clone(), true).map_err(|_| Broken)?;
+            }
             Body::Content(from) if left > 0 => self.send_content(&mut stream, *from, left).await?,
             _ => {}
         }
@@ -224,7 +233,9 @@ impl Stream {
             stream.send_data(piece, left == 0).map_err(|_| Broken)?;
             self.down.spend(count);
             self.moved();
-            Stats::add(&self.visit.worker.stats.bytes_down, count);
+            let worker = &self.visit.worker;
+            Stats::add(&worker.stats.bytes_down, count);
+            worker.shared.tally.down(self.station, count);
         }
         Ok(())
     }

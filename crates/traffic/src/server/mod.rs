@@ -24,6 +24,7 @@ mod registry;
 mod route;
 mod socket;
 mod stats;
+mod tally;
 mod wire;
 mod worker;
 
@@ -129,6 +130,7 @@ impl Server {
             registry: registry::Registry::default(),
             watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
+            tally: tally::Tally::new(config.stations),
             limits,
         });
         let handle = ServerHandle::new(config.name, Arc::clone(&shared));

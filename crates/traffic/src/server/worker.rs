@@ -9,6 +9,7 @@ use super::flow::SharedLink;
 use super::registry::Registry;
 use super::route::Site;
 use super::stats::Stats;
+use super::tally::Tally;
 use super::{accept, echo};
 use crate::content::Content;
 use netburn_linux::Monotonic;
@@ -39,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) watching: watch::Sender<bool>,
     /// One for each worker.
     pub(crate) stats: Vec<Arc<Stats>>,
+    /// Content by station.
+    pub(crate) tally: Tally,
 }
 
 /// What the tasks of one thread share.

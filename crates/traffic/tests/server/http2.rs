@@ -4,7 +4,7 @@ use crate::util::{Served, config, content, limited, serve};
 use bytes::Bytes;
 use h2::client::{self, SendRequest};
 use http::{Method, Request, Response, StatusCode};
-use netburn_traffic::server::Limits;
+use netburn_traffic::server::{Limits, ServerConfig};
 use netburn_units::Duration;
 use std::future::Future;
 
@@ -162,4 +162,30 @@ fn a_connection_that_stands_still_is_ended() {
             .await
             .expect("the server ends it");
     });
+}
+
+/// Streams of several stations on one connection are counted apart.
+#[test]
+fn content_is_counted_by_station() {
+    let served = serve(ServerConfig {
+        stations: 2,
+        ..config()
+    });
+    with_connection(&served, WIDE, async |send| {
+        let one = ask(&send, Method::GET, "/bytes/300000?station=0").await;
+        let other = ask(&send, Method::GET, "/bytes/1234?n=1&station=1").await;
+        assert_eq!((read(other).await.len(), read(one).await.len()), (1234, 300_000));
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri("http://test/sink?station=1")
+            .body(())
+            .unwrap();
+        let mut ready = send.clone().ready().await.unwrap();
+        let (answer, mut body) = ready.send_request(request, false).unwrap();
+        body.send_data(Bytes::from_static(&[7; 1000]), true).unwrap();
+        // The answer is text: how many bytes came.
+        assert_eq!(read(answer.await.unwrap()).await, b"1000\n");
+    });
+    served.health_after(3);
+    assert_eq!(served.handle.moved(), [(300_000, 0), (1234 + 5, 1000)]);
 }

@@ -102,3 +102,31 @@ async fn settings_that_make_no_server() {
     };
     assert!(matches!(Server::bind(same).await, Err(ServerError::Listen { .. })));
 }
+
+/// Every way to move content is counted for the station that a request names, and for no other.
+#[test]
+fn content_is_counted_by_station() {
+    let served = serve(ServerConfig {
+        stations: 3,
+        ..config()
+    });
+    let mut client = served.connect();
+    // As a piece of the answer's head, by the kernel, and as text; a station that there isn't, and none.
+    client.ask(get("/bytes/100?station=2"));
+    client.ask(get("/bytes/1000000?dscp=8&station=2"));
+    let text = client.ask(get("/?station=1")).0.length();
+    client.ask(get("/bytes/77?station=3"));
+    client.ask(get("/bytes/77"));
+    client.send("POST /sink?station=2 HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\n1234567");
+    client.head().unwrap();
+    client.body(2);
+    client
+        .send("POST /sink?station=1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n");
+    client.head().unwrap();
+    served.health_after(7);
+    // The answer to an upload is its length and the end of a line.
+    assert_eq!(served.handle.moved(), [(0, 0), (text + 2, 5), (1_000_100 + 2, 7)]);
+    // What was counted outlives the beginning of the run: the probe before it is counted as well.
+    served.handle.reset();
+    assert_eq!(served.handle.moved()[2], (1_000_102, 7));
+}

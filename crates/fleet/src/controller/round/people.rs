@@ -6,9 +6,12 @@ use crate::controller::roster::{Admission, State};
 use crate::controller::session::{ConnectionId, Refusal, Stage, Step};
 use crate::protocol::{self, Bye, Reach, Ready, Refused, ToParticipant, Welcome};
 use netburn_record::amend;
-use netburn_record::{EventKind, EventRow, Health, Role, Row, Side};
+use netburn_record::{EventKind, EventRow, Health, Moved, Role, Row, Side};
 use netburn_units::{Duration, Instant};
+use std::collections::BTreeMap;
 
+/// What the controller notes of an agent that says so: the agent could say anything.
+const ELSEWHERE: &str = "it measured against another server than the run's, which can't confirm what it reports";
 /// The most notes of one participant that are kept.
 const MAX_NOTES: usize = 16;
 
@@ -128,6 +131,9 @@ impl Round {
         participant.elsewhere = ready.elsewhere;
         let notes = ready.notes.into_iter().take(MAX_NOTES);
         participant.notes = notes.map(|note| protocol::shorten(note, protocol::MAX_TEXT)).collect();
+        if participant.elsewhere && participant.is_agent() {
+            participant.notes.push(ELSEWHERE.to_owned());
+        }
         let needed = participant.expected.datagrams;
         let reach = ready.reach.unwrap_or_default();
         match unreached(&reach, needed) {
@@ -205,12 +211,17 @@ impl Round {
 
     /// Keeps what a participant says of its measuring, under the name and stations that it has here.
     fn take_health(&mut self, at: Stamp, index: usize, said: Health) {
+        let served = match self.roster.participants[index].is_agent() {
+            true => BTreeMap::new(),
+            false => self.served_by_run(said.served),
+        };
         let participant = &mut self.roster.participants[index];
         let expected = &participant.expected;
         let health = Health {
             name: expected.name.clone(),
             role: expected.role,
             stations: names(&self.setup, &expected.stations),
+            served,
             ..said
         };
         let text = serde_json::to_string(&health).expect("plain fields");
@@ -349,6 +360,13 @@ impl Round {
         for station in stations {
             self.event(now, station, kind, text.clone());
         }
+    }
+
+    /// What the run's server counted for the stations that measure against it.
+    fn served_by_run(&self, mut counted: BTreeMap<String, Moved>) -> BTreeMap<String, Moved> {
+        let agents = self.roster.participants.iter().filter(|p| p.is_agent() && !p.elsewhere);
+        let stations = agents.flat_map(|p| names(&self.setup, &p.expected.stations));
+        stations.filter_map(|name| counted.remove_entry(&name)).collect()
     }
 
     /// The stations that measure against the run's server, where not all do.

@@ -97,6 +97,7 @@ fn health(name: &str) -> ToController {
         bytes_down: 0,
         bytes_up: 0,
         operations: 0,
+        served: Default::default(),
     };
     ToController::Health(HealthMessage { health })
 }

@@ -101,7 +101,9 @@ impl Http1 {
 
     /// `count` bytes of body have come.
     async fn took(&mut self, count: u64) {
-        Stats::add(&self.visit.worker.stats.bytes_up, count);
+        let worker = &self.visit.worker;
+        Stats::add(&worker.stats.bytes_up, count);
+        worker.shared.tally.up(self.station, count);
         self.visit.up.pay(count).await;
     }
 }

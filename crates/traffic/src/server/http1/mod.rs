@@ -10,7 +10,7 @@ use super::flow::clock;
 use super::route::{self, Route};
 use super::stats::Stats;
 use super::wire::Wire;
-use crate::mark;
+use crate::{label, mark};
 use head::{After, Framing, Head, Refusal};
 use netburn_units::{Duration, Instant};
 use std::io;
@@ -33,6 +33,8 @@ pub(crate) struct Http1 {
     buffer: Vec<u8>,
     /// What goes out before content.
     out: Vec<u8>,
+    /// The station that the present request is of.
+    station: Option<u16>,
 }
 
 /// What a head comes to, without borrowing from the buffer that holds it.
@@ -52,6 +54,7 @@ impl Http1 {
             wire,
             buffer,
             out: Vec::new(),
+            station: None,
         }
     }
 
@@ -67,10 +70,11 @@ impl Http1 {
                 None => return Ok(()),
             };
             let asked = clock();
-            let request = match head::parse(&self.buffer[..length]) {
-                Ok(head) => self.read(&head),
+            let (request, station) = match head::parse(&self.buffer[..length]) {
+                Ok(head) => (self.read(&head), label::station(head.ask.path)),
                 Err(refusal) => return self.refuse(refusal).await,
             };
+            self.station = station;
             self.buffer.drain(..length);
             if self.answer(request, asked).await? == After::Close {
                 return self.finish().await;
@@ -157,6 +161,7 @@ impl Http1 {
     async fn send(&mut self, answer: &Answer, after: After, asked: Instant) -> io::Result<()> {
         let worker = &self.visit.worker;
         let (stats, stall) = (&worker.stats, worker.shared.limits.stall_time);
+        let (tally, station) = (&worker.shared.tally, self.station);
         self.out.clear();
         let out = &mut self.out;
         worker.dates.with(|date| answer::write_head(out, answer, after, date));
@@ -165,6 +170,7 @@ impl Http1 {
         match &answer.body {
             Body::Text(_, text) if left > 0 => {
                 self.out.extend_from_slice(text);
+                tally.down(station, left);
                 left = 0;
             }
             Body::Content(from) if left <= ONE_PIECE => {
@@ -172,6 +178,7 @@ impl Http1 {
                 let piece = worker.content.piece(*from, left);
                 self.out.extend_from_slice(&piece);
                 stats_down(stats, piece.len());
+                tally.down(station, piece.len() as u64);
                 left -= piece.len() as u64;
                 offset = from + piece.len() as u64;
             }
@@ -204,6 +211,7 @@ impl Http1 {
                 offset += count as u64;
                 left -= count as u64;
                 stats_down(stats, count);
+                tally.down(station, count as u64);
                 count
             };
             down.spend(count as u64);

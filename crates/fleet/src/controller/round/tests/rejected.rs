@@ -2,7 +2,7 @@
 
 use super::*;
 use netburn_record::allowance::Rejection;
-use netburn_record::{EventRow, OperationRow};
+use netburn_record::{EventRow, Moved, OperationRow};
 use netburn_workload::{Operation, Outcome};
 
 fn batch_of(sequence: u64, rows: impl IntoIterator<Item = Row>) -> ToController {
@@ -191,6 +191,78 @@ fn what_is_rejected_of_a_server_concerns_everybody() {
     let told = rig.events(EventKind::Rejected);
     assert_eq!(told[0].0, None);
     assert!(told[0].1.starts_with("1 row of the server was rejected: "), "{told:?}");
+}
+
+/// The server's count is recorded for the stations that measure against it, and nobody else's word for it.
+#[test]
+fn only_the_server_says_what_it_moved_and_only_for_its_own_stations() {
+    let mut rig = Rig::new();
+    rig.join(SERVER, Role::Server, "server");
+    rig.join(LAPTOP, Role::Agent, "laptop");
+    rig.join(TV, Role::Agent, "tv");
+    for id in [SERVER, LAPTOP, TV] {
+        let ready = Ready {
+            server: (id == SERVER).then(address),
+            elsewhere: id == TV,
+            ..Ready::default()
+        };
+        rig.say(id, ToController::Ready(ready));
+    }
+    rig.pass(29 * SECOND);
+    let moved = Moved {
+        bytes_down: 7,
+        bytes_up: 5,
+    };
+    let counted = || {
+        let ToController::Health(HealthMessage { mut health }) = health("x") else {
+            unreachable!()
+        };
+        health.served = ["laptop", "tv", "fridge"].map(|name| (name.to_owned(), moved)).into();
+        ToController::Health(HealthMessage { health })
+    };
+    for id in [LAPTOP, TV, SERVER] {
+        rig.say(id, counted());
+        rig.say(id, done());
+    }
+    rig.pass(SECOND);
+    let outcome = rig.finish().unwrap();
+    let served: Vec<_> = outcome
+        .health
+        .iter()
+        .map(|health| (health.role, health.served.clone()))
+        .collect();
+    assert_eq!(
+        served,
+        [
+            (Role::Server, [("laptop".to_owned(), moved)].into()),
+            (Role::Agent, Default::default()),
+            (Role::Agent, Default::default()),
+        ]
+    );
+}
+
+/// That nothing can confirm what a station reports is noted by the controller, whatever its agent notes itself.
+#[test]
+fn a_station_that_measures_elsewhere_is_noted() {
+    let mut rig = Rig::new();
+    rig.join(SERVER, Role::Server, "server");
+    rig.join(LAPTOP, Role::Agent, "laptop");
+    rig.join(TV, Role::Agent, "tv");
+    for id in [SERVER, LAPTOP, TV] {
+        let ready = Ready {
+            server: (id == SERVER).then(address),
+            elsewhere: id == TV,
+            ..Ready::default()
+        };
+        rig.say(id, ToController::Ready(ready));
+    }
+    rig.pass(3 * SECOND);
+    let noted = rig.events(EventKind::Warning);
+    assert_eq!(noted.len(), 1);
+    assert!(
+        noted[0].0 == Some(1) && noted[0].1.contains("can't confirm"),
+        "{noted:?}"
+    );
 }
 
 /// What lets a participant in lets it in under its own name alone.
