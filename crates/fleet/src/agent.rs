@@ -6,6 +6,7 @@ pub use part::Part;
 
 use crate::join::Join;
 use crate::local::FleetError;
+use crate::own_clock::std;
 pub use crate::participant::Leave;
 use crate::participant::dial::Dial;
 use crate::participant::outbox::Outbox;
@@ -28,6 +29,11 @@ use tokio::sync::mpsc;
 /// The baseline ends this long before the load begins, so that its last answers come in time; a quarter of a shorter
 /// baseline.
 const QUIET: Duration = Duration::from_millis(200);
+/// How far ahead a start may lie, besides the baseline. What a device's owner allows was looked at when the part was
+/// assigned: at which hour, for how long.
+const MAX_LEAD: Duration = Duration::from_secs(60);
+/// The most assignments in one run: one for each connection before the start. A server is looked for with each.
+const MAX_ASSIGNMENTS: u32 = 64;
 
 /// One agent's whole part: joins as `join` says over a connection that `dial` opens, measures, brings home the results.
 /// Where the connection is lost it goes on measuring, comes back with `dial` and sends what was not taken.
@@ -51,7 +57,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         return bring_home(dial, join, patience, writer, spooled).await;
     }
     let mut conversation = Conversation::begin(dial, join, patience).await?;
-    let (mut part, mut adapter) = (None, None);
+    let (mut part, mut adapter, mut assignments) = (None, None, 0);
     // Whoever comes back before the start is given its part again.
     let (start, part) = loop {
         let heard = tokio::select! {
@@ -62,8 +68,16 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
             }
         };
         match heard {
+            ToParticipant::Assign(_) if assignments == MAX_ASSIGNMENTS => {
+                let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
+                return conversation
+                    .part(ended(&run, Some(error)))
+                    .await
+                    .map(|()| Ended::Delivered);
+            }
             ToParticipant::Assign(assign) => match prepare(&assign, &mut terms, patience.is_some()).await {
                 Ok((agreed, found, ready)) => {
+                    assignments += 1;
                     part = Some(agreed);
                     adapter = found;
                     conversation.say(ToController::Ready(ready)).await;
@@ -85,8 +99,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         Beginning::At(zero) => zero,
         Beginning::Never(error) => return conversation.part(ended(&run, error)).await.map(|()| Ended::Delivered),
     };
-    if zero < std::time::Instant::now() {
-        let error = "it came back after the start".to_owned();
+    if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
         return conversation
             .part(ended(&run, Some(error)))
             .await
@@ -310,6 +323,19 @@ async fn prepare(
     Ok((part, adapter, ready))
 }
 
+/// Whether a run can begin at `zero`, with this baseline before it.
+fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
+    let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
+    match zero.checked_duration_since(now) {
+        None => Err("it came back after the start".to_owned()),
+        Some(ahead) if ahead > std(most) => Err(format!(
+            "the start is {} s ahead, and at most {most} are allowed",
+            ahead.as_secs()
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
 /// The mean busy share of the machine from `zero` on, 0 to 1.
 fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
     let windows = watch.windows();
@@ -317,5 +343,24 @@ fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
     match shares.clone().count() {
         0 => 0.0,
         count => shares.sum::<f64>() / count as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_lies_ahead_and_not_far() {
+        let now = std::time::Instant::now();
+        let at = |millis: u64| now + std::time::Duration::from_millis(millis);
+        let baseline = Duration::from_secs(5);
+        assert_eq!(startable(at(5_300), now, baseline), Ok(()));
+        assert_eq!(startable(at(65_000), now, baseline), Ok(()));
+        let late = startable(now, at(1), baseline).unwrap_err();
+        assert_eq!(late, "it came back after the start");
+        // Summoned in the evening, started at night: the owner's hours would mean nothing.
+        let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
+        assert_eq!(far, "the start is 21600 s ahead, and at most 65 s are allowed");
     }
 }

@@ -1,10 +1,11 @@
 //! A member of a fleet: stays joined, and takes part in runs when it is summoned.
 //!
 //! - [`Member`]: the connection that it keeps, and what comes over it. [`terms`]: what it makes of a part in a run.
-//! - [`limits`]: what it lets itself be asked. `late`: results that nobody took, brought home.
+//! - [`limits`]: what it lets itself be asked; `spent`: what it has moved. `late`: results that nobody took, brought home.
 
 mod late;
 mod limits;
+mod spent;
 mod taking;
 mod terms;
 
@@ -30,6 +31,7 @@ use netburn_record::Role;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Seed};
+use spent::Spent;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 use taking::{Current, over};
@@ -134,6 +136,8 @@ pub struct Member<N> {
     /// A part in another run, for when the current one is over.
     next: Option<Summon>,
     deliveries: Deliveries,
+    /// What its parts have moved, where the rate is limited.
+    spent: Option<Spent>,
 }
 
 impl<N: FnMut(News<'_>)> Member<N> {
@@ -146,6 +150,7 @@ impl<N: FnMut(News<'_>)> Member<N> {
         Ok(Member {
             contact: Contact::new(&settings.url),
             deliveries: Deliveries::new(settings.spool.clone()),
+            spent: settings.limits.rate.map(Spent::new),
             settings,
             token,
             news,

@@ -1,6 +1,7 @@
 //! What an agent is to do in a run.
 
 use super::*;
+use std::collections::BTreeSet;
 
 /// What an agent is to do.
 #[derive(Debug, Clone)]
@@ -18,6 +19,10 @@ impl Part {
         let plan = crate::document::read(&assign.plan)?;
         if let Some(station) = assign.stations.iter().find(|s| usize::from(**s) >= plan.stations.len()) {
             return Err(format!("the plan has no station {station}"));
+        }
+        let distinct: BTreeSet<u16> = assign.stations.iter().copied().collect();
+        if distinct.is_empty() || distinct.len() < assign.stations.len() {
+            return Err("no station is assigned, or one more than once".to_owned());
         }
         let trust = match &assign.target.fingerprint {
             Some(text) => Some(Trust::Fingerprint(
@@ -129,6 +134,30 @@ mod tests {
     use super::*;
     use crate::protocol::ServerAddress;
     use netburn_workload::Wake;
+
+    #[test]
+    fn stations_are_assigned_once_and_are_in_the_plan() {
+        let (plan, _) = netburn_scenario::Document::from_toml("one.toml", "[station.a]\nworkload = \"voip\"\n")
+            .unwrap()
+            .resolve_for(netburn_scenario::Ground::Local)
+            .unwrap();
+        let part = |stations: Vec<u16>| {
+            Part::of(&Assign {
+                plan: plan.to_json(),
+                stations,
+                target: ServerAddress {
+                    address: "127.0.0.1:1".parse().unwrap(),
+                    datagram_port: 1,
+                    fingerprint: None,
+                },
+            })
+        };
+        assert!(part(vec![0]).is_ok());
+        // Each would be driven with all its workloads.
+        assert!(part(vec![0; 1_000_000]).unwrap_err().contains("more than once"));
+        assert!(part(vec![]).is_err());
+        assert!(part(vec![1]).is_err());
+    }
 
     #[test]
     fn a_station_that_leaves_early_has_only_its_own_drain() {

@@ -88,7 +88,7 @@ impl<N: FnMut(News<'_>)> Member<N> {
             server: server.clone(),
             interface: about.interface.clone(),
             limits: *limits,
-            hour: netburn_linux::clock::local_hour(),
+            spent: self.spent.clone(),
             moved: Default::default(),
             paced: Default::default(),
         };

@@ -1,14 +1,16 @@
 //! What a member makes of its part in a run: whom it measures against, what it lets itself be asked, what it says.
 
 use super::limits::Limits;
+use super::spent::Spent;
 use crate::agent::{Part, Terms};
 use crate::contact::Ends;
 use crate::protocol::Ready;
 use crate::reach::{self, Looked};
+use netburn_linux::clock::local_hour;
 use netburn_record::Row;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
-use netburn_units::{Duration, Instant};
+use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Kind;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -28,8 +30,8 @@ pub(super) struct MemberTerms {
     pub(super) server: Option<ServerName>,
     pub(super) interface: Option<String>,
     pub(super) limits: Limits,
-    /// The hour of the day when it was summoned, 0 to 23.
-    pub(super) hour: u8,
+    /// What this device has moved in all runs, where its rate is limited.
+    pub(super) spent: Option<Spent>,
     pub(super) moved: Moved,
     /// Workloads that keep to the rate themselves, by station and place.
     pub(super) paced: BTreeSet<(u16, u16)>,
@@ -95,10 +97,21 @@ impl std::fmt::Display for ServerName {
 
 impl Terms for MemberTerms {
     async fn consider(&mut self, part: &mut Part) -> Result<Ready, String> {
-        self.limits.allow(part, self.hour)?;
+        // Now, and not when it was summoned: how long ago that was is the controller's to say.
+        self.limits.allow(part, local_hour())?;
+        if let Some(wait) = self.spent.as_ref().and_then(Spent::wait) {
+            let seconds = Duration::from_secs(wait.as_nanos().div_ceil(1_000_000_000));
+            return Err(format!(
+                "this device moved more than its limit on the rate allows; it takes part again in {seconds}"
+            ));
+        }
         let mut notes = Vec::new();
-        self.paced = self.limits.pace(part, self.server.is_some());
-        if let Some(rate) = part.target.limit {
+        self.paced = self.limits.pace(part);
+        if let Some(rate) = part
+            .target
+            .limit
+            .filter(|rate| !is_slower(part, *rate, self.server.is_some()))
+        {
             notes.push(format!("limited to {rate} by this device"));
         }
         if let Some(interface) = &self.interface {
@@ -139,8 +152,8 @@ impl Terms for MemberTerms {
         };
         let at = part.target.address;
         match consent {
-            Ok(consent) if self.server.is_some() => part.target.datagram_port = consent.datagram_port,
-            Ok(_) => {}
+            // Nobody else says where datagrams go: what listens at another port has not consented.
+            Ok(consent) => part.target.datagram_port = consent.datagram_port,
             // Whatever is said next, nothing is sent there.
             Err(_) if reach.tcp.is_some() => part.stations.clear(),
             Err(why) => return Err(format!("it doesn't measure against the server at {at}: {why}")),
@@ -154,6 +167,13 @@ impl Terms for MemberTerms {
     }
 
     fn heed(&mut self, rows: &[Row], _now: Instant) -> Option<String> {
+        if let Some(spent) = &self.spent {
+            for row in rows {
+                if let Row::Interval(row) = row {
+                    spent.charge(row.bytes_down, row.bytes_up);
+                }
+            }
+        }
         rows.iter().find_map(|row| match row {
             Row::Interval(row) => {
                 let paced = self.paced.contains(&(row.station, row.workload));
@@ -163,6 +183,11 @@ impl Terms for MemberTerms {
             _ => None,
         })
     }
+}
+
+/// Whether the scenario keeps the server below `rate`, by its own word; a server `elsewhere` knows nothing of it.
+fn is_slower(part: &Part, rate: BitRate, elsewhere: bool) -> bool {
+    !elsewhere && part.plan.server.link.rate.is_some_and(|link| link <= rate)
 }
 
 impl Moved {
@@ -198,13 +223,10 @@ impl Moved {
 }
 
 impl Limits {
-    /// Has those workloads of a part keep to the rate that take all that goes through: which they are, by station and place. What
-    /// the scenario keeps below it already needs no more, but a server `elsewhere` knows nothing of the scenario.
-    fn pace(&self, part: &mut Part, elsewhere: bool) -> BTreeSet<(u16, u16)> {
+    /// Has those workloads of a part keep to the rate that take all that goes through: which they are, by station and place.
+    /// Whatever the plan says of the network: it is the controller's word.
+    fn pace(&self, part: &mut Part) -> BTreeSet<(u16, u16)> {
         let Some(most) = self.rate else { return BTreeSet::new() };
-        if !elsewhere && part.plan.server.link.rate.is_some_and(|rate| rate <= most) {
-            return BTreeSet::new();
-        }
         let mut paced = BTreeSet::new();
         for &number in &part.stations {
             let workloads = part.plan.stations[usize::from(number)].workloads.iter().zip(0u16..);
@@ -238,7 +260,7 @@ mod tests {
     use super::*;
     use netburn_scenario::{Document, Ground};
     use netburn_traffic::client::Target;
-    use netburn_units::{BitRate, ByteSize};
+    use netburn_units::ByteSize;
 
     fn part(text: &str) -> Part {
         let (plan, _) = Document::from_toml("t.toml", text)
@@ -283,12 +305,11 @@ mod tests {
             rate: Some(BitRate::from_mbps(50)),
             ..none
         };
-        let at = |elsewhere: bool, text: &str| {
+        let paced = |text: &str| {
             let mut part = part(text);
-            let paced = slow.pace(&mut part, elsewhere);
+            let paced = slow.pace(&mut part);
             (paced.into_iter().collect::<Vec<_>>(), part.target.limit)
         };
-        let paced = |text: &str| at(false, text);
         let kept = (vec![(0, 0)], Some(BitRate::from_mbps(50)));
         assert_eq!(paced(GREEDY), kept);
         assert_eq!(paced(CALM), (vec![], None));
@@ -296,8 +317,90 @@ mod tests {
             "[server]\nlink = {{ rate = \"40 Mbit/s\" }}\n{}",
             GREEDY.replace("duration = \"60 s\"\n", "")
         );
-        assert_eq!(paced(&bounded), (vec![], None), "the scenario keeps below it");
-        assert_eq!(at(true, &bounded), kept, "this device's own server doesn't");
+        assert_eq!(
+            paced(&bounded),
+            kept,
+            "that the scenario keeps below it is the controller's word"
+        );
+        let said = |elsewhere| !is_slower(&part(&bounded), BitRate::from_mbps(50), elsewhere);
+        assert_eq!(
+            (said(false), said(true)),
+            (false, true),
+            "only this device's own server is limited by it"
+        );
+    }
+
+    /// A controller of the fleet's own that lies: of the network, and of where the server's datagrams go.
+    #[test]
+    fn what_a_controller_claims_changes_no_limit_and_names_no_port() {
+        use netburn_traffic::server::{Server, ServerConfig};
+        let bounded = format!(
+            "[server]\nlink = {{ rate = \"1 Mbit/s\" }}\n{}",
+            GREEDY.replace("duration = \"60 s\"\n", "")
+        );
+        let rate = Some(BitRate::from_mbps(8));
+        let mut terms = MemberTerms {
+            key: FleetKey::new("token"),
+            ends: Ends {
+                ours: None,
+                theirs: None,
+            },
+            server: None,
+            interface: None,
+            limits: Limits {
+                rate,
+                ..Limits::default()
+            },
+            spent: rate.map(Spent::new),
+            moved: Moved::default(),
+            paced: BTreeSet::new(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (mut part, ready, port) = runtime.block_on(async {
+            let config = ServerConfig {
+                listen: vec!["127.0.0.1:0".parse().unwrap()],
+                fleet: Some(FleetKey::new("token")),
+                ..ServerConfig::default()
+            };
+            let server = Server::bind(config).await.unwrap();
+            let (http, datagrams) = (server.addresses().http[0], server.addresses().datagrams[0].port());
+            let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+            let serving = tokio::spawn(server.run(async { drop(stopped.await) }));
+            let mut part = part(&bounded);
+            part.target.address = http;
+            // The discard port (RFC 863): nobody there has consented to anything.
+            part.target.datagram_port = Some(9);
+            let ready = terms.consider(&mut part).await.unwrap();
+            drop(stop);
+            serving.await.unwrap().unwrap();
+            (part, ready, datagrams)
+        });
+        assert_eq!(part.target.limit, rate);
+        assert_eq!(part.target.datagram_port, Some(port));
+        assert_eq!(ready.notes, [] as [String; 0], "by the controller's word it is slower");
+        // What went over the rate in one run is held against the next: 100 MB are 100 s of 8 Mbit/s.
+        let row = Row::Interval(netburn_record::IntervalRow {
+            station: 0,
+            workload: 0,
+            at: Instant::ZERO,
+            bytes_down: 100_000_000,
+            bytes_up: 0,
+        });
+        terms.heed(&[row], Instant::ZERO);
+        let why = runtime.block_on(terms.consider(&mut part)).unwrap_err();
+        let (said, wait) = why.rsplit_once(" in ").unwrap();
+        assert_eq!(
+            said,
+            "this device moved more than its limit on the rate allows; it takes part again"
+        );
+        let wait: Duration = wait.parse().unwrap();
+        assert!(
+            (Duration::from_secs(40)..=Duration::from_secs(100)).contains(&wait),
+            "{why}"
+        );
     }
 
     #[test]
