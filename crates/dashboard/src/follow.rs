@@ -1,9 +1,9 @@
 //! A run under way, followed by its spool: read as it grows, never written to, never finished.
 
 use crate::live::Live;
-use netburn_record::Header;
 use netburn_record::runs::{self, State};
 use netburn_record::spool::SpoolReader;
+use netburn_record::{Header, regular};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
@@ -128,7 +128,7 @@ fn open(folder: &Path) -> Option<Part> {
         last => (Some(last), folder.join(last.to_string())),
     };
     // The spool may not have its header yet.
-    let spool = File::open(at.join("spool")).and_then(|file| SpoolReader::open(file).map_err(io::Error::other));
+    let spool = regular::open(&at.join("spool")).and_then(|file| SpoolReader::open(file).map_err(io::Error::other));
     let spool = spool.ok()?;
     let header = Header::of_spool(spool.header()).ok()?;
     Some(Part {

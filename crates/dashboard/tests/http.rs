@@ -149,6 +149,45 @@ fn record(path: &Path, scenario: &str) {
     recorder.finish(&Ending::Complete).unwrap();
 }
 
+/// What is no file is said to be unreadable at once, and the other runs are listed.
+#[test]
+fn what_is_no_file_keeps_nobody_waiting() {
+    let house = House::new("127.0.0.1:0");
+    for name in ["good", "fifo", "device", "folder"] {
+        house.record(name, "house");
+    }
+    let document = |name: &str| house.runs().join(name).join("run.json");
+    for name in ["fifo", "device", "folder"] {
+        std::fs::remove_file(document(name)).unwrap();
+    }
+    fifo(&document("fifo"));
+    fifo(&house.runs().join(".netburn-index.json"));
+    std::os::unix::fs::symlink("/dev/zero", document("device")).unwrap();
+    std::fs::create_dir(document("folder")).unwrap();
+    std::fs::create_dir(house.runs().join("spooled")).unwrap();
+    fifo(&house.runs().join("spooled/spool"));
+    let all = house.get("/runs/api/runs?sort=name").expect(200).json();
+    let states: Vec<(&str, &str)> = all["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| (run["name"].as_str().unwrap(), run["state"].as_str().unwrap()))
+        .collect();
+    let wanted = [
+        ("device", "unreadable"),
+        ("fifo", "unreadable"),
+        ("folder", "unreadable"),
+        ("good", "finished"),
+        ("spooled", "unreadable"),
+    ];
+    assert_eq!(states, wanted);
+}
+
+fn fifo(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
 #[test]
 fn runs_are_listed_as_they_are_now() {
     let house = House::new("127.0.0.1:0");

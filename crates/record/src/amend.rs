@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::finish::{SPOOL, Tables, table_path};
 use crate::header::Ending;
 use crate::health::{Health, Role};
+use crate::regular;
 use crate::repeat::pool;
 use crate::row::{EventKind, EventRow, Row};
 use crate::run::Run;
@@ -365,6 +366,11 @@ impl Lock {
     fn take(folder: &Path) -> Result<Lock, Error> {
         let path = folder.join(SPOOL);
         loop {
+            match std::fs::metadata(&path) {
+                Ok(there) => regular::check(there.file_type()).map_err(Error::io(&path))?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io(path)(error)),
+            }
             let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
             let file = opened.map_err(Error::io(&path))?;
             match file.try_lock() {

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::header::{Ending, Ground, Header, Host, Source};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
+use crate::regular;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
 use crate::summary::{Summary, verdict};
 use crate::utc::UnixTime;
@@ -123,7 +124,7 @@ impl Document {
 
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let mut text = String::new();
-        File::open(path)
+        regular::open(path)
             .and_then(|mut file| file.read_to_string(&mut text))
             .map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidData => Error::damaged(path, "it is not text"),

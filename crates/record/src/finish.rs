@@ -6,6 +6,7 @@ use crate::columns::write::TableWriter;
 use crate::document::{Document, TableFacts, sync_folder};
 use crate::error::Error;
 use crate::header::{Ending, Header};
+use crate::regular;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
 use crate::spool::{NoSpool, SpoolReader, VERSION};
 use crate::summary::count::Counter;
@@ -20,7 +21,7 @@ pub(crate) const SPOOL: &str = "spool";
 /// Opens a folder's spool for reading.
 pub(crate) fn open_spool(folder: &Path) -> Result<SpoolReader<File>, Error> {
     let path = folder.join(SPOOL);
-    let file = File::open(&path).map_err(Error::io(&path))?;
+    let file = regular::open(&path).map_err(Error::io(&path))?;
     SpoolReader::open(file).map_err(|error| match error {
         NoSpool::Io(error) => Error::io(path)(error),
         NoSpool::Newer(found) => Error::Newer {

@@ -7,6 +7,7 @@
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
 //! - [`allowance`]: how much one participant may add to a run.
 //! - [`amend`](mod@amend): results that come home when the run is over.
+//! - [`regular`]: how files of run folders are opened.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
 //! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
 //! - [`lab_health`]: what the lab says of its own work. [`standstill`]: times in which a thread did not run although it should have.
@@ -30,6 +31,7 @@ pub mod health;
 pub mod import;
 pub mod lab_health;
 pub mod recorder;
+pub mod regular;
 pub mod repeat;
 pub mod row;
 pub mod run;

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::gate::Checked;
 use crate::header::{Ending, Header};
 use crate::recorder::make_folder;
+use crate::regular;
 use crate::run::Run;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
@@ -14,6 +15,7 @@ use netburn_units::{Probability, Seed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that marks a folder of runs while they are made. Whoever makes them holds its lock.
@@ -100,8 +102,12 @@ impl Repeats {
     /// Finishes a folder of runs that was left; `None` when it is none.
     pub(crate) fn open(path: &Path) -> Result<Option<Run>, Error> {
         let mark = path.join(MARK);
-        let Ok(lock) = File::open(&mark) else {
-            return Ok(None);
+        let lock = match regular::open(&mark) {
+            Ok(lock) => lock,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io(mark)(error)),
         };
         match lock.try_lock() {
             Ok(()) => {}

@@ -10,6 +10,7 @@ use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
+use crate::regular;
 use crate::repeat::{Repeats, pooled};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
 use crate::summary::Summary;
@@ -17,7 +18,7 @@ use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judged::{checked, reasons, summarise};
 use netburn_units::Instant;
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,7 @@ impl Run {
             return Ok(run);
         }
         let spool = path.join(SPOOL);
-        let lock = match File::open(&spool) {
+        let lock = match regular::open(&spool) {
             Ok(lock) => lock,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return match path.join(FILE).exists() {
@@ -86,7 +87,9 @@ impl Run {
         let run = Self::read_document(path)?;
         for (name, facts) in &run.document.tables {
             let table = table_path(path, name);
-            let found = std::fs::metadata(&table).map_err(Error::io(&table))?.len();
+            let there = std::fs::metadata(&table).map_err(Error::io(&table))?;
+            regular::check(there.file_type()).map_err(Error::io(&table))?;
+            let found = there.len();
             if found != facts.bytes {
                 let what = format!("it has {found} bytes where run.json says {}", facts.bytes);
                 return Err(Error::damaged(table, what));
@@ -268,7 +271,7 @@ impl Run {
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
         let path = table_path(&self.path, T::NAME);
-        let file = File::open(&path).map_err(Error::io(&path))?;
+        let file = regular::open(&path).map_err(Error::io(&path))?;
         let names = Names::new(&self.header.plan);
         rows(file, &names, take).map_err(|error| match error {
             BadTable::Parquet(error) => Error::damaged(&path, error),

@@ -8,11 +8,12 @@ use crate::document::{FILE, Head, check_version, header_from_json};
 use crate::error::Error;
 use crate::finish::{SPOOL, open_spool};
 use crate::header::Ground;
+use crate::regular;
 use crate::repeat::MARK;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -93,11 +94,19 @@ pub fn look(path: &Path) -> Option<Listed> {
     }
     let mark = path.join(MARK);
     let repeats = mark.exists();
-    let lock = File::open(if repeats { mark } else { path.join(SPOOL) }).ok()?;
-    if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
-        listed.state = State::Live;
+    let marked = if repeats { mark } else { path.join(SPOOL) };
+    match regular::open(&marked) {
+        Ok(lock) => {
+            if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+                listed.state = State::Live;
+            }
+        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
+        Err(error) => {
+            listed.state = State::Unreadable(Error::io(marked)(error).to_string());
+            return Some(listed);
+        }
     }
-    drop(lock);
     // The first of several runs tells what all of them are.
     let first = path.join("1");
     let spool = if repeats { &first } else { path };
@@ -120,7 +129,7 @@ pub fn look(path: &Path) -> Option<Listed> {
 
 /// The first fields of a `run.json`; the rest is not read.
 fn head(path: &Path) -> Result<Head, Error> {
-    let file = File::open(path).map_err(Error::io(path))?;
+    let file = regular::open(path).map_err(Error::io(path))?;
     let mut seen = Seen::default();
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 12, file));
     // The visitor stops the reading with an error once it has what it needs.

@@ -1,6 +1,7 @@
 //! The file beside the runs that holds what was read of them.
 
 use super::{Entry, Stamp, What};
+use netburn_record::regular;
 use netburn_record::runs::Brief;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ struct KeepingRun<'a> {
 /// What was kept; nothing when that is no use.
 pub(super) fn read(dir: &Path) -> BTreeMap<String, Entry> {
     let mut bytes = Vec::new();
-    let whole = File::open(dir.join(FILE)).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes));
+    let whole = regular::open(&dir.join(FILE)).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes));
     let kept = match (whole, serde_json::from_slice::<Kept>(&bytes)) {
         (Ok(_), Ok(kept)) if kept.schema == SCHEMA => kept,
         _ => return BTreeMap::new(),

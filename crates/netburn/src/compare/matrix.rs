@@ -3,8 +3,10 @@
 use super::note;
 use super::read::{Reader, summary};
 use crate::exit::Stop;
+use netburn_record::regular;
 use netburn_report::compare::{Matrix, Options, Side};
 use serde::Deserialize;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A scenario's name, its baseline and its variants.
@@ -80,7 +82,9 @@ struct Values {
 fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
     let file = dir.join("sweep.json");
     let wrong = |why: &dyn std::fmt::Display| Stop::Wrong(format!("{}: {why}", file.display()));
-    let text = std::fs::read_to_string(&file).map_err(|error| wrong(&error))?;
+    let text = regular::open(&file)
+        .and_then(io::read_to_string)
+        .map_err(|error| wrong(&error))?;
     let sweep: Sweep = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     let (last, scenario_keys) = sweep.vary.split_last().ok_or_else(|| wrong(&"it varies nothing"))?;
     let mut scenarios: Vec<(String, Vec<Option<Side>>)> = Vec::new();

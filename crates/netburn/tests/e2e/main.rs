@@ -32,6 +32,7 @@ mod lab_warnings;
 mod leaving;
 mod machine;
 mod marks;
+mod odd_files;
 mod output;
 mod page;
 mod places;

@@ -3,11 +3,11 @@
 use crate::document::check_version;
 use crate::error::Error;
 use crate::header::Ground;
+use crate::regular;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -62,7 +62,7 @@ pub struct BriefStation {
 /// When it can't be read, was written by a newer netburn, or is damaged before the summary's end.
 pub fn brief(path: &Path) -> Result<Brief, Error> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Error::io(path))?;
+    let file = regular::open(path).map_err(Error::io(path))?;
     let read = file
         .take(LONGEST + 1)
         .read_to_end(&mut bytes)

@@ -1,0 +1,71 @@
+//! Files of run folders that are opened to be read.
+
+use std::fs::{File, FileType};
+use std::io;
+use std::path::Path;
+
+/// Opens a regular file. What else may stand in its place is refused without being opened: a FIFO would wait for a
+/// writer for ever, a device may never end, and opening one can have effects.
+///
+/// # Errors
+/// When it isn't there, is no regular file, or can't be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    check(std::fs::metadata(path)?.file_type())?;
+    File::open(path)
+}
+
+/// Refuses what is no regular file.
+pub(crate) fn check(kind: FileType) -> io::Result<()> {
+    match kind.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("it is {}, not a file", what(kind)))),
+    }
+}
+
+fn what(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        return "a folder";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a FIFO";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    "something else"
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_opened_and_everything_else_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("file"), "text").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        assert!(open(&at("file")).is_ok() && open(&at("link")).is_ok());
+        assert_eq!(open(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        let made = std::process::Command::new("mkfifo").arg(at("fifo")).status().unwrap();
+        assert!(made.success());
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        for (name, said) in [
+            ("fifo", "it is a FIFO, not a file"),
+            ("socket", "it is a socket, not a file"),
+            ("device", "it is a device, not a file"),
+            ("folder", "it is a folder, not a file"),
+        ] {
+            assert_eq!(open(&at(name)).unwrap_err().to_string(), said);
+        }
+    }
+}
