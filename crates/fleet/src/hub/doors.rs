@@ -3,6 +3,7 @@
 use super::machine::{MAX_STRANGERS, MAX_STRANGERS_FROM_ONE};
 use crate::own_clock::std;
 use netburn_units::Duration;
+use netburn_traffic::limiter::Client;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -80,7 +81,7 @@ pub(super) struct Porch(Arc<Mutex<Standing>>);
 struct Standing {
     next: u64,
     /// The oldest first: from where, and how to send them away.
-    visitors: BTreeMap<u64, (Option<IpAddr>, Option<AbortHandle>)>,
+    visitors: BTreeMap<u64, (Option<Client>, Option<AbortHandle>)>,
 }
 
 /// A place at the doors; free again when this is dropped.
@@ -96,13 +97,14 @@ impl Porch {
         let mut standing = self.lock();
         let number = standing.next;
         standing.next += 1;
-        let far = address.filter(|ip| !ip.is_loopback());
+        let client = address.map(Client::at);
+        let far = client.filter(|client| !client.is_loopback());
         let oldest = |mine: bool| {
             let visitors = standing.visitors.iter();
-            let mut visitors = visitors.filter(|(_, (from, _))| !mine || *from == address);
+            let mut visitors = visitors.filter(|(_, (from, _))| !mine || *from == client);
             visitors.next().map(|(number, _)| *number)
         };
-        let from_there = || standing.visitors.values().filter(|(from, _)| *from == address).count();
+        let from_there = || standing.visitors.values().filter(|(from, _)| *from == client).count();
         let goes = if far.is_some() && from_there() >= MAX_STRANGERS_FROM_ONE {
             oldest(true)
         } else if standing.visitors.len() >= MAX_STRANGERS {
@@ -113,7 +115,7 @@ impl Porch {
         if let Some((_, Some(task))) = goes.and_then(|number| standing.visitors.remove(&number)) {
             task.abort();
         }
-        standing.visitors.insert(number, (address, None));
+        standing.visitors.insert(number, (client, None));
         drop(standing);
         Place {
             porch: self.clone(),

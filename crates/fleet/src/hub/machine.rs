@@ -15,6 +15,7 @@ use crate::protocol::standing::{
 };
 use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
 use crate::spool;
+use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -25,7 +26,7 @@ pub const MAX_MEMBERS: usize = 4096;
 pub const HELLO: Duration = Duration::from_secs(5);
 /// The most connections that have not said who they are; beyond it the oldest of them has to go.
 pub const MAX_STRANGERS: usize = 1024;
-/// The most of them from one address, this machine apart.
+/// The most of them from one address or IPv6 /64, this machine apart.
 pub const MAX_STRANGERS_FROM_ONE: usize = 64;
 /// A member that was silent for so long gives way to another of its name; it says something every 5 s.
 pub const DOUBTFUL: Duration = Duration::from_secs(15);
@@ -252,9 +253,9 @@ impl Hub {
         self.set_deadline(id, Some(now.after(HELLO)));
         self.strangers.insert(id);
         // Numbers only go up: the first is the oldest.
-        let of_this_machine = |ip: IpAddr| ip.to_canonical().is_loopback();
-        let there = |id: &&ConnectionId| self.connections[id].way.address == way.address;
-        let one_too_many = match way.address.filter(|ip| !of_this_machine(*ip)) {
+        let client = |way: Way| way.address.map(Client::at);
+        let there = |id: &&ConnectionId| client(self.connections[id].way) == client(way);
+        let one_too_many = match client(way).filter(|client| !client.is_loopback()) {
             Some(_) if self.strangers.iter().filter(there).count() > MAX_STRANGERS_FROM_ONE => {
                 self.strangers.iter().find(there)
             }

@@ -263,6 +263,21 @@ fn a_flood_from_one_address_pushes_out_its_own_alone() {
         .collect();
     let outputs = house.outputs();
     assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
+    // A host may use any address of its IPv6 /64.
+    let flood: Vec<_> = (0..=MAX_STRANGERS_FROM_ONE as u128)
+        .map(|host| {
+            let address = IpAddr::from((0x2001_0db8_u128 << 96 | host).to_be_bytes());
+            house.connect(
+                Line::Member,
+                Way {
+                    private: false,
+                    address: Some(address),
+                },
+            )
+        })
+        .collect();
+    let outputs = house.outputs();
+    assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
     house.hub.handle_member(
         house.now,
         other,
