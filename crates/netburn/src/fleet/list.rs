@@ -51,15 +51,22 @@ fn row(member: &Present) -> [String; 4] {
         (_, Kind::Browser) => "browser",
         (_, Kind::Process) => "agent",
     };
-    let mut rest: Vec<String> = about
+    let labels: Vec<String> = about
         .labels
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
+    let mut rest: Vec<String> = Some(shortened(&labels.join(" ")))
+        .filter(|labels| !labels.is_empty())
+        .into_iter()
+        .collect();
     rest.extend(about.interface.iter().map(|name| format!("on {name}")));
     rest.extend(member.run.iter().map(|run| format!("in {run}")));
     if !member.waiting.is_empty() {
-        rest.push(format!("has results of {}", member.waiting.join(", ")));
+        rest.push(match &member.waiting[..] {
+            [first, more @ ..] if more.len() >= 3 => format!("has results of {first} and {} more", more.len()),
+            few => format!("has results of {}", few.join(", ")),
+        });
     }
     let from = member
         .address
@@ -109,7 +116,7 @@ fn browser(said: &str) -> String {
     }
 }
 
-/// What a browser says of itself can be long.
+/// What a member says of itself can be long; `--format json` has all of it.
 fn shortened(text: &str) -> String {
     match text.chars().count() > 40 {
         true => text.chars().take(39).chain(['…']).collect(),
@@ -132,6 +139,44 @@ fn entry(member: &Present) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line is short, whatever a member says: 16 labels of 129 characters, 64 runs.
+    #[test]
+    fn what_a_member_says_is_cut() {
+        use netburn_fleet::protocol::standing::About;
+        let label = |number: usize| (format!("{number:064}"), "v".repeat(64));
+        let member = Present {
+            name: "n".repeat(64),
+            about: About {
+                system: "s".repeat(4096),
+                ..About::this_process(Role::Agent, Some("wlan0".to_owned()), (0..16).map(label).collect())
+            },
+            version: String::new(),
+            address: Some("192.0.2.1".parse().unwrap()),
+            run: Some("r".repeat(128)),
+            until: None,
+            waiting: vec!["w".repeat(128); 64],
+        };
+        let line = text(&[member]);
+        assert!(line.chars().count() < 600, "{}: {line}", line.chars().count());
+        assert!(line.contains("…") && line.contains(" and 63 more"), "{line}");
+        let few = [("room".to_owned(), "kitchen".to_owned())];
+        let plain = Present {
+            name: "anna".to_owned(),
+            about: About::this_process(Role::Agent, None, few.into()),
+            version: String::new(),
+            address: None,
+            run: None,
+            until: None,
+            waiting: vec!["a".to_owned(), "b".to_owned()],
+        };
+        let line = text(&[plain]);
+        assert!(
+            line.trim_end()
+                .ends_with("this machine  room=kitchen has results of a, b"),
+            "{line}"
+        );
+    }
 
     #[test]
     fn browsers_are_called_as_people_call_them() {
