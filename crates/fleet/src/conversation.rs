@@ -13,12 +13,14 @@ const SEND: Duration = Duration::from_secs(5);
 const HEAR_OUT: Duration = Duration::from_millis(200);
 
 /// Gives `hear` every text that comes, and sends what waits in `queue`, each `written` as a text. Ends when the other side
-/// closes or breaks off, when `hear` gives a reason to, or when nothing will wait any more; says how that came.
-pub(crate) async fn converse<T, H: Future<Output = Result<(), String>>>(
+/// closes or breaks off, when `hear` gives a reason to, or when nothing will wait any more; says how that came. `linger`
+/// gives leave to listen for a moment longer to one that was closed from here.
+pub(crate) async fn converse<T, L, H: Future<Output = Result<(), String>>>(
     channel: Channel,
     mut queue: mpsc::Receiver<T>,
     written: impl Fn(T) -> String,
     mut hear: impl FnMut(String) -> H,
+    linger: impl FnOnce() -> Option<L>,
 ) -> String {
     let Channel {
         mut receiver,
@@ -51,6 +53,8 @@ pub(crate) async fn converse<T, H: Future<Output = Result<(), String>>>(
         reason = listen => return reason,
         reason = talk => reason,
     };
-    let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
+    if let Some(_leave) = linger() {
+        let _ = timeout(std(HEAR_OUT), async { while receiver.text().await.is_ok() {} }).await;
+    }
     reason
 }

@@ -5,6 +5,8 @@
 //! - [`annex`](mod@annex): where others answer below `/runs`.
 
 pub mod annex;
+mod crowd;
+mod denials;
 mod doors;
 mod http;
 pub mod machine;
@@ -17,6 +19,7 @@ pub mod state;
 mod tests;
 
 pub use annex::{ANNEX, Annex, AnnexBody, Answer, Answering};
+pub use denials::{More, Origin};
 pub(crate) use http::{JOIN, OWNER, RUN};
 pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
 pub use places::likeliest;

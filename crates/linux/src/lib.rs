@@ -58,7 +58,7 @@ pub mod tun;
 pub mod wait;
 
 pub use clock::Monotonic;
-pub use memory::{SealedMemory, sendfile};
+pub use memory::{SealedMemory, give_back_memory, sendfile};
 pub use process::{die_with_parent, raise_open_files};
 pub use sampler::{Sampler, Watch, Window};
 pub use socket::{bind_to_device, set_dscp};

@@ -14,6 +14,16 @@ pub fn sendfile(socket: impl AsFd, file: &File, offset: u64, length: usize) -> i
     imp::sendfile(socket.as_fd(), file, offset, length)
 }
 
+/// Has the allocator give free memory back to the system. glibc keeps what small allocations leave between those that
+/// stay (malloc_trim(3)); other C libraries give it back by themselves, or can't be asked.
+pub fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: malloc_trim takes the allocator's own locks, and touches free memory alone.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Bytes that never change, readable as a slice and sent by the kernel without copying: a sealed memfd
 /// (memfd_create(2), F_SEAL_WRITE), on huge pages where the kernel grants them.
 #[derive(Debug)]

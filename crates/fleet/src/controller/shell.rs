@@ -347,7 +347,14 @@ async fn converse(
         let told = tell.send((id, Event::Message(at, message))).await;
         told.map_err(|_| "the round is over".to_owned())
     };
-    conversation::converse(channel, queue, |message: ToParticipant| message.to_text(), hear).await
+    conversation::converse(
+        channel,
+        queue,
+        |message: ToParticipant| message.to_text(),
+        hear,
+        || Some(()),
+    )
+    .await
 }
 
 /// Tells the round of children that ended; their places become empty.

@@ -30,6 +30,7 @@ pub fn check(bytes: &[u8]) {
     let mut now = Stamp(0);
     let mut open: BTreeMap<ConnectionId, bool> = BTreeMap::new();
     let mut passed = BTreeSet::new();
+    let mut here = BTreeSet::new();
     let mut next = 0;
     for operation in bytes.chunks(3) {
         let [what, a, b] = [
@@ -129,17 +130,20 @@ pub fn check(bytes: &[u8]) {
             _ => {
                 now = now.after(Duration::from_millis(u64::from(a) * 100));
                 while let Some((at, _)) = hub.poll_timeout().filter(|(at, _)| *at <= now) {
-                    let before = (at, hub.changes());
                     hub.handle_timeout(at);
-                    let yielded = drain(&mut hub, &mut open, &mut passed, true);
+                    let yielded = drain(&mut hub, &mut open, &mut passed, &mut here, true);
                     let moved = hub.poll_timeout().is_none_or(|(next, _)| next > at);
-                    assert!(yielded || moved, "a timeout at {before:?} that does nothing");
+                    assert!(yielded || moved, "a timeout at {at:?} that does nothing");
                 }
             }
         }
-        drain(&mut hub, &mut open, &mut passed, knows || what % 12 > 3);
+        drain(&mut hub, &mut open, &mut passed, &mut here, knows || what % 12 > 3);
         let names: BTreeSet<String> = hub.members().into_iter().map(|member| member.name).collect();
-        assert_eq!(names.len(), hub.members().len());
+        assert_eq!(
+            (names.len(), &names),
+            (hub.members().len(), &here),
+            "who came and went is who is here"
+        );
         assert_eq!(hub.poll_timeout(), hub.poll_timeout());
         assert!(open.values().filter(|known| !**known).count() <= MAX_STRANGERS);
         assert!(hub.runs().count() <= 4 && NEWS > Duration::ZERO);
@@ -151,6 +155,7 @@ fn drain(
     hub: &mut Hub,
     open: &mut BTreeMap<ConnectionId, bool>,
     passed: &mut BTreeSet<String>,
+    here: &mut BTreeSet<String>,
     may_welcome: bool,
 ) -> bool {
     let mut any = false;
@@ -170,6 +175,8 @@ fn drain(
             Output::PassOn(run, _) => drop(passed.insert(run)),
             Output::RunOver(run, _) => assert!(passed.remove(&run), "over twice"),
             Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
+            Output::Joined(name) => assert!(here.insert(name), "joined twice"),
+            Output::Gone(name) => assert!(here.remove(&name), "gone and not here"),
             Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),
             _ => {}
         }

@@ -1,13 +1,15 @@
 //! Where a controller listens, and how many who haven't said anything yet may stand there.
 
+use super::crowd::Ticket;
 use super::machine::{MAX_STRANGERS, MAX_STRANGERS_FROM_ONE};
 use crate::own_clock::std;
-use netburn_units::Duration;
 use netburn_traffic::limiter::Client;
+use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -31,6 +33,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 pub(super) struct Visit {
     pub(super) stream: Box<dyn Bytes>,
     pub(super) from: From,
+    pub(super) ticket: Ticket,
 }
 
 /// Where somebody comes from.
@@ -49,7 +52,7 @@ impl From {
 }
 
 /// Looks at the first byte, and speaks TLS where that is its.
-pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: TlsAcceptor) -> io::Result<Visit> {
+pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: TlsAcceptor, ticket: Ticket) -> io::Result<Visit> {
     stream.set_nodelay(true)?;
     let mut first = [0];
     let seen = timeout(std(HEAD), stream.peek(&mut first)).await;
@@ -70,6 +73,7 @@ pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: TlsAcceptor) 
             address: Some(peer.ip().to_canonical()),
             tls: is_tls,
         },
+        ticket,
     })
 }
 
@@ -147,15 +151,43 @@ impl Drop for Place {
     }
 }
 
+/// Whether it is known who speaks over a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    known: Arc<AtomicBool>,
+    ticket: Ticket,
+}
+
+impl Known {
+    /// It isn't, of the connection with this ticket.
+    pub(super) fn not_yet(ticket: Ticket) -> Known {
+        Known {
+            known: Arc::default(),
+            ticket,
+        }
+    }
+
+    /// From now on it is.
+    pub(super) fn set(&self) {
+        if !self.known.swap(true, Ordering::Relaxed) {
+            self.ticket.release();
+        }
+    }
+
+    pub(super) fn get(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
+    }
+}
+
 /// A stream of which no more than so many bytes are read until its sender is known.
 pub(super) struct Metered<S> {
     stream: S,
     left: Option<usize>,
-    known: Arc<std::sync::atomic::AtomicBool>,
+    known: Known,
 }
 
 impl<S> Metered<S> {
-    pub(super) fn new(stream: S, most: usize, known: Arc<std::sync::atomic::AtomicBool>) -> Self {
+    pub(super) fn new(stream: S, most: usize, known: Known) -> Self {
         Metered {
             stream,
             left: Some(most),
@@ -170,7 +202,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
         let came = buf.filled().len() - before;
         if let Some(left) = self.left {
-            if self.known.load(std::sync::atomic::Ordering::Relaxed) {
+            if self.known.get() {
                 self.left = None;
             } else {
                 match left.checked_sub(came) {

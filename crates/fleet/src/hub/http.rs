@@ -1,6 +1,7 @@
 //! What a controller answers over HTTP/1.1: the station page, and conversations at `/join`, `/run/RUN` and `/owner`.
 
 use super::annex::{self, Annex, AnnexBody};
+use super::crowd::Ticket;
 use super::doors::{Bytes as Stream, From, HEAD, Visit};
 use crate::embedded;
 use crate::own_clock::std;
@@ -51,26 +52,30 @@ pub(super) trait House: Send + Sync + 'static {
     fn annex(&self) -> Option<&Arc<dyn Annex>>;
 
     /// Somebody has opened a conversation.
-    fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>);
+    fn enter(self: Arc<Self>, opening: Opening, from: From, ticket: Ticket, stream: TokioIo<Upgraded>);
 }
 
 /// Answers requests until the connection ends or becomes a conversation.
 ///
 /// `stays` is set once a visitor was let in by the annex.
 pub(super) async fn answer(visit: Visit, house: Arc<impl House>, stays: &AtomicBool) {
-    let Visit { stream, from } = visit;
+    let Visit { stream, from, ticket } = visit;
     let service = hyper::service::service_fn(|request: Request<Incoming>| {
         let annex = house.annex().filter(|_| annex::owns(request.uri().path()));
         let answer = match (annex, redirect(&request, from, &house)) {
             (_, Some(away)) => Err(away),
             (Some(annex), None) => Ok(annex.answer(request, from.tls)),
-            (None, None) => Err(answered(request, from, &house)),
+            (None, None) => Err(answered(request, from, &ticket, &house)),
         };
+        let ticket = ticket.clone();
         async move {
             Ok::<_, Infallible>(match answer {
                 Ok(answering) => {
                     let answer = answering.await;
-                    stays.fetch_or(answer.admitted, Ordering::Relaxed);
+                    if answer.admitted {
+                        stays.store(true, Ordering::Relaxed);
+                        ticket.release();
+                    }
                     answer.response
                 }
                 Err(own) => own.map(|body| Box::pin(body) as AnnexBody),
@@ -99,7 +104,7 @@ fn redirect(request: &Request<Incoming>, from: From, house: &Arc<impl House>) ->
     Some(answer)
 }
 
-fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>) -> Response<Whole> {
+fn answered(mut request: Request<Incoming>, from: From, ticket: &Ticket, house: &Arc<impl House>) -> Response<Whole> {
     let path = request.uri().path().to_owned();
     let opening = match path.as_str() {
         JOIN => Some(Opening::Member),
@@ -135,10 +140,10 @@ fn answered(mut request: Request<Incoming>, from: From, house: &Arc<impl House>)
         return text(StatusCode::NOT_FOUND, "nobody holds this run");
     }
     let upgrade = hyper::upgrade::on(&mut request);
-    let house = Arc::clone(house);
+    let (house, ticket) = (Arc::clone(house), ticket.clone());
     tokio::spawn(async move {
         match upgrade.await {
-            Ok(stream) => house.enter(opening, from, TokioIo::new(stream)),
+            Ok(stream) => house.enter(opening, from, ticket, TokioIo::new(stream)),
             Err(error) => tracing::debug!(%error, "a conversation was not opened"),
         }
     });

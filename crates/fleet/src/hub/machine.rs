@@ -85,8 +85,8 @@ pub enum Output {
     Tell(ConnectionId, ToOwner),
     /// Close it, once all that was to be sent is sent.
     Close(ConnectionId),
-    /// Log that something was refused: whose it was, and why.
-    Refused(String, Denial),
+    /// Log that something was refused: whose it was, from where it came (`None`: over a Unix socket), and why.
+    Refused(String, Option<IpAddr>, Denial),
     /// Make a new token, keep it, and hand it to [`Hub::handle_token`]; where that can't be, tell this owner by
     /// [`Hub::handle_no_token`].
     NewToken(ConnectionId),
@@ -103,6 +103,8 @@ pub enum Output {
     Late(String, Late),
     /// There are no more of them.
     LateEnd(String, LateEnd),
+    /// A member has joined.
+    Joined(String),
     /// A member is gone.
     Gone(String),
 }
@@ -135,7 +137,6 @@ pub struct Hub {
     deadlines: BTreeSet<(Stamp, ConnectionId)>,
     /// When owners are told who is here.
     news: Option<Stamp>,
-    changes: u64,
     outputs: VecDeque<Output>,
 }
 
@@ -190,7 +191,6 @@ impl Hub {
             runs: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             news: None,
-            changes: 0,
             outputs: VecDeque::new(),
         }
     }
@@ -207,32 +207,29 @@ impl Hub {
         connection.is_some_and(|c| !matches!(c.who, Who::Stranger(_)))
     }
 
-    /// How often the members have changed. Goes up only.
-    #[must_use]
-    pub fn changes(&self) -> u64 {
-        self.changes
-    }
-
     /// Who is here, by name.
     #[must_use]
     pub fn members(&self) -> Vec<Present> {
-        let present = self.members.values().filter_map(|id| {
-            let connection = &self.connections[id];
-            let Who::Member(member) = &connection.who else {
-                return None;
-            };
-            let held = self.run_of(&member.name);
-            Some(Present {
-                name: member.name.clone(),
-                about: member.about.clone(),
-                version: member.version.clone(),
-                address: connection.way.address,
-                run: held.map(|(run, _)| run.to_owned()),
-                until: held.map(|(_, held)| held.until),
-                waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
-            })
-        });
-        present.collect()
+        self.members.keys().filter_map(|name| self.member(name)).collect()
+    }
+
+    /// The member of this name, if it is here.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<Present> {
+        let connection = &self.connections[self.members.get(name)?];
+        let Who::Member(member) = &connection.who else {
+            return None;
+        };
+        let held = self.run_of(&member.name);
+        Some(Present {
+            name: member.name.clone(),
+            about: member.about.clone(),
+            version: member.version.clone(),
+            address: connection.way.address,
+            run: held.map(|(run, _)| run.to_owned()),
+            until: held.map(|(_, held)| held.until),
+            waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
+        })
     }
 
     /// Whether a member is here.

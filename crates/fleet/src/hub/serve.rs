@@ -5,7 +5,9 @@ mod house;
 mod rooms;
 
 use super::annex::Annex;
-use super::doors::{From, Metered, Place, Porch, Visit, open};
+use super::crowd::{Aftermath, Crowd, Ticket};
+use super::denials::{Denials, More};
+use super::doors::{From, Known, Metered, Place, Porch, Visit, open};
 use super::http::{self, House, Opening};
 use super::machine::{Hub, Line, Output, Setup, Way};
 use super::owner::{FromOwner, MAX_OWNER, Present};
@@ -88,10 +90,14 @@ pub enum ServeError {
 /// What those who watch a controller are told.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// Who is here now.
-    Members(&'a [Present]),
-    /// Somebody was not let in, or not heeded: who, and why.
+    /// A member has joined.
+    Joined(&'a Present),
+    /// The member of this name is gone.
+    Left(&'a str),
+    /// Somebody was not let in, or not heeded: who, and why. Of many from one address, the first.
     Denied(&'a str, &'a str),
+    /// So many more were not let in from one address.
+    MoreDenied(More),
     /// There is a new token, and these are the addresses to join; and a new key to the runs.
     Revoked(&'a [JoinUrl], Token),
 }
@@ -285,6 +291,7 @@ impl Controller {
             passed: Arc::new(Semaphore::new(MAX_PASSED)),
             tell,
             clock: OwnClock::new(),
+            crowd: Crowd::new(),
         });
         let mut doormen = tokio::task::JoinSet::new();
         let porch = Porch::default();
@@ -300,8 +307,9 @@ impl Controller {
             outgoing: BTreeMap::new(),
             clock: rooms.clock,
             rooms,
+            aftermath: Aftermath::default(),
         };
-        let (mut seen, mut stop) = (0, std::pin::pin!(stop));
+        let (mut denials, mut stop) = (Denials::default(), std::pin::pin!(stop));
         let mut sync = house.clock.now().after(SYNC);
         loop {
             while let Some(output) = house.hub.poll_output() {
@@ -316,18 +324,26 @@ impl Controller {
                         }
                         Err(error) => house.hub.handle_no_token(owner, error.to_string()),
                     },
-                    Output::Refused(who, denial) => {
-                        tracing::info!(who, %denial, "refused");
-                        if denial.is_for_people() {
-                            news(News::Denied(&who, &denial.to_string()));
+                    Output::Refused(who, address, denial) => {
+                        if denials.handle(house.clock.now(), address) {
+                            tracing::info!(who, %denial, "refused");
+                            if denial.is_for_people() {
+                                news(News::Denied(&who, &denial.to_string()));
+                            }
                         }
                     }
-                    output => house.carry_out(output),
+                    Output::Joined(name) => {
+                        if let Some(member) = house.hub.member(&name) {
+                            news(News::Joined(&member));
+                        }
+                    }
+                    output => {
+                        if let Output::Gone(name) = &output {
+                            news(News::Left(name));
+                        }
+                        house.carry_out(output);
+                    }
                 }
-            }
-            if seen != house.hub.changes() {
-                seen = house.hub.changes();
-                news(News::Members(&house.hub.members()));
             }
             let wake = house.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
             let wake = house.clock.when(wake).unwrap_or_else(std::time::Instant::now);
@@ -347,6 +363,10 @@ impl Controller {
             if sync <= now {
                 sync = now.after(SYNC);
                 house.keep();
+                while let Some(more) = denials.poll(now) {
+                    tracing::info!(count = more.count, from = ?more.from, "more were refused");
+                    news(News::MoreDenied(more));
+                }
             }
             if house.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
                 house.hub.handle_timeout(now);

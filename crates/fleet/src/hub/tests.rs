@@ -153,7 +153,7 @@ fn far(ip: [u8; 4]) -> Way {
 
 fn denial(outputs: &[Output]) -> Option<&Denial> {
     outputs.iter().find_map(|output| match output {
-        Output::Refused(_, denial) => Some(denial),
+        Output::Refused(_, _, denial) => Some(denial),
         _ => None,
     })
 }

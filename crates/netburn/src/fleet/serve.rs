@@ -8,8 +8,7 @@ use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::controller::Token;
-use netburn_fleet::hub::owner::Present;
-use netburn_fleet::hub::{Config, Controller, News, ServeError, State, StateError};
+use netburn_fleet::hub::{Config, Controller, More, News, Origin, ServeError, State, StateError};
 use netburn_fleet::join_url::{JoinUrl, PORT, Place};
 use netburn_report::plain::sanitise;
 use netburn_traffic::tls::Identity;
@@ -36,13 +35,9 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
             true => None,
             false => announced(&name, &controller),
         };
-        let mut before: Option<Vec<Present>> = None;
-        let mut denied = None;
         let news = |news: News<'_>| match news {
-            News::Members(members) => {
-                tell(before.as_deref().unwrap_or_default(), members);
-                before = Some(members.to_vec());
-            }
+            News::Joined(member) => say(&format!("+ {}", text(std::slice::from_ref(member)).trim_end())),
+            News::Left(name) => say(&format!("- {}", sanitise(name))),
             News::Revoked(urls, key) => {
                 say("token and key were revoked, and everybody thrown out; from now on:");
                 let near = JoinUrl {
@@ -53,14 +48,8 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
                 runs.tell(&key);
                 runs.page.renew(key);
             }
-            // The same one may try again and again.
-            News::Denied(who, why) => {
-                let text = format!("{} was not let in: {}", sanitise(who), sanitise(why));
-                if denied.as_ref() != Some(&text) {
-                    say(&text);
-                    denied = Some(text);
-                }
-            }
+            News::Denied(who, why) => say(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
+            News::MoreDenied(more) => say(&more_denied(more)),
         };
         controller.run(async move { signals.next().await }, news).await;
         Ok(Ended::Ran)
@@ -152,20 +141,26 @@ fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::disco
     }
 }
 
-/// Who came and who went.
-fn tell(before: &[Present], now: &[Present]) {
-    let without = |these: &[Present], those: &[Present]| -> Vec<Present> {
-        let new = these
-            .iter()
-            .filter(|one| !those.iter().any(|other| other.name == one.name));
-        new.cloned().collect()
+/// How many more were not let in.
+fn more_denied(more: More) -> String {
+    let from = match more.from {
+        Origin::Address(ip) => format!("from {ip}"),
+        Origin::Here => "from this machine".to_owned(),
+        Origin::Others => "from other addresses".to_owned(),
     };
-    for one in without(now, before) {
-        say(&format!("+ {}", text(std::slice::from_ref(&one)).trim_end()));
-    }
-    for one in without(before, now) {
-        say(&format!("- {}", one.name));
-    }
+    format!("… and {} more were not let in {from}", grouped(more.count))
+}
+
+/// A count with its thousands set apart.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|part| std::str::from_utf8(part).unwrap_or_default())
+        .collect();
+    parts.join(",")
 }
 
 /// A port that is taken is the wrong one; that there is a controller already is said with where it is.
@@ -176,5 +171,22 @@ fn unbound(state: &State, error: ServeError) -> Stop {
             state.path().display()
         )),
         _ => Stop::Wrong(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_one_line() {
+        let line = |count, from| more_denied(More { count, from });
+        let flood = Origin::Address("10.77.0.15".parse().unwrap());
+        assert_eq!(line(11_566, flood), "… and 11,566 more were not let in from 10.77.0.15");
+        assert_eq!(line(7, Origin::Here), "… and 7 more were not let in from this machine");
+        assert_eq!(
+            line(1_000_000, Origin::Others),
+            "… and 1,000,000 more were not let in from other addresses"
+        );
     }
 }

@@ -18,6 +18,7 @@ mod fetching;
 mod fleet;
 mod fleet_bad_days;
 mod fleet_networks;
+mod fleet_storm;
 mod fleet_ways;
 mod full_desk;
 mod grounds;

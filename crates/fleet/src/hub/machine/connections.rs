@@ -53,6 +53,7 @@ impl Hub {
             ..
         } = enrol;
         self.members.insert(name.clone(), id);
+        let joined = name.clone();
         let welcome = Enrolled {
             protocol: protocol::VERSION,
             version: self.setup.version.clone(),
@@ -77,6 +78,7 @@ impl Hub {
             waiting,
             heard: now,
         }));
+        self.outputs.push_back(Output::Joined(joined));
         self.set_deadline(id, Some(now.after(SILENCE)));
         self.changed(now);
     }
@@ -98,12 +100,13 @@ impl Hub {
             Who::Stranger(Line::Owner) | Who::Owner => Output::Tell(id, ToOwner::Refused(refused)),
             _ => Output::Send(id, ToMember::Refused(refused)),
         });
+        let address = connection.way.address;
         let who: String = who
             .chars()
             .filter(|c| !c.is_control())
             .take(protocol::MAX_NAME)
             .collect();
-        self.outputs.push_back(Output::Refused(who, denial));
+        self.outputs.push_back(Output::Refused(who, address, denial));
         if exhausted {
             self.close(now, id);
         }
@@ -162,7 +165,6 @@ impl Hub {
     }
 
     pub(super) fn changed(&mut self, now: Stamp) {
-        self.changes += 1;
         self.news.get_or_insert(now.after(NEWS));
     }
 }

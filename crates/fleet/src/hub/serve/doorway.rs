@@ -5,12 +5,13 @@ use super::*;
 /// Receives those who come over TCP.
 pub(super) async fn receive(listener: TcpListener, tls: TlsAcceptor, porch: Porch, rooms: Arc<Rooms>) {
     loop {
+        let ticket = rooms.crowd.ticket().await;
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let (tls, rooms) = (tls.clone(), Arc::clone(&rooms));
                 let stays = Arc::new(AtomicBool::new(false));
                 admit(&porch, Some(peer.ip().to_canonical()), Arc::clone(&stays), async move {
-                    match open(stream, peer, tls).await {
+                    match open(stream, peer, tls, ticket).await {
                         Ok(visit) => http::answer(visit, rooms, &stays).await,
                         Err(error) => tracing::debug!(%peer, %error, "a connection came to nothing"),
                     }
@@ -33,6 +34,7 @@ pub(super) async fn receive_near(listener: tokio::net::UnixListener, porch: Porc
                         address: None,
                         tls: false,
                     },
+                    ticket: Ticket::uncounted(),
                 };
                 let (stays, rooms) = (Arc::new(AtomicBool::new(false)), Arc::clone(&rooms));
                 admit(&porch, None, Arc::clone(&stays), async move {

@@ -9,12 +9,13 @@ pub(super) struct Run {
     pub(super) outgoing: BTreeMap<ConnectionId, Outgoing>,
     pub(super) clock: OwnClock,
     pub(super) rooms: Arc<Rooms>,
+    pub(super) aftermath: Aftermath,
 }
 
 /// The way to somebody.
 pub(super) struct Outgoing {
     pub(super) queue: mpsc::Sender<String>,
-    pub(super) known: Arc<AtomicBool>,
+    pub(super) known: Known,
 }
 
 /// What happened.
@@ -53,7 +54,6 @@ impl Run {
             Output::Send(id, message) => self.send(id, message.to_text()),
             Output::Tell(id, message) => self.send(id, message.to_text()),
             Output::Close(id) => drop(self.outgoing.remove(&id)),
-            Output::Refused(who, denial) => tracing::info!(who, %denial, "refused"),
             Output::PassOn(run, port) => self.rooms.pass_on(&run, Some(port)),
             Output::Register(registration) => {
                 if let Err(error) = self.desk.register(registration) {
@@ -83,7 +83,7 @@ impl Run {
                 }
             }
             Output::Gone(member) => self.desk.gone(&member),
-            Output::NewToken(_) => {}
+            Output::NewToken(_) | Output::Refused(..) | Output::Joined(_) => {}
         }
     }
 
@@ -95,6 +95,10 @@ impl Run {
 
     /// Once a second: what came late is on the disk, and what is complete is added to its record.
     pub(super) fn keep(&mut self) {
+        if self.aftermath.look(self.rooms.crowd.open() + self.outgoing.len()) {
+            // It may take a while: the whole heap is looked through.
+            tokio::task::spawn_blocking(netburn_linux::give_back_memory);
+        }
         for (member, message) in self.desk.sync() {
             self.hub.say(&member, message);
         }
@@ -112,7 +116,7 @@ impl Run {
             return;
         };
         if self.hub.is_known(id) {
-            known.store(true, Ordering::Relaxed);
+            known.set();
         }
         if queue.try_send(text).is_err() {
             // Its task ends with its queue, and says so.

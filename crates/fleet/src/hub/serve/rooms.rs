@@ -11,6 +11,7 @@ pub(super) struct Rooms {
     pub(super) passed: Arc<Semaphore>,
     pub(super) tell: mpsc::Sender<Event>,
     pub(super) clock: OwnClock,
+    pub(super) crowd: Crowd,
 }
 
 impl Rooms {
@@ -42,11 +43,12 @@ impl House for Rooms {
         self.port(run).is_some() && self.passed.available_permits() > 0
     }
 
-    fn enter(self: Arc<Self>, opening: Opening, from: From, stream: TokioIo<Upgraded>) {
+    fn enter(self: Arc<Self>, opening: Opening, from: From, ticket: Ticket, stream: TokioIo<Upgraded>) {
         let line = match opening {
             Opening::Member => Line::Member,
             Opening::Owner => Line::Owner,
             Opening::Run(run) => {
+                ticket.release();
                 let port = self.port(&run);
                 let permit = Arc::clone(&self.passed).try_acquire_owned();
                 if let (Some(port), Ok(permit)) = (port, permit) {
@@ -66,18 +68,22 @@ impl House for Rooms {
             address: from.address,
         };
         let (queue, waiting) = mpsc::channel(OUTGOING);
-        let known = Arc::new(AtomicBool::new(false));
-        let stream = Metered::new(stream, UNKNOWN, Arc::clone(&known));
+        let known = Known::not_yet(ticket);
+        let stream = Metered::new(stream, UNKNOWN, known.clone());
         let limit = if line == Line::Member {
             MAX_FROM_MEMBER
         } else {
             MAX_OWNER
         };
         tokio::spawn(async move {
-            let opened = Event::Opened(id, line, way, Outgoing { queue, known });
+            let outgoing = Outgoing {
+                queue,
+                known: known.clone(),
+            };
+            let opened = Event::Opened(id, line, way, outgoing);
             if self.tell.send(opened).await.is_ok() {
                 let channel = Channel::opened(stream, limit).await;
-                let reason = self.converse(id, line, channel, waiting).await;
+                let reason = self.converse(id, line, channel, waiting, &known).await;
                 // Nobody is there to hear it once the controller has ended.
                 let _ = self.tell.send(Event::Closed(id, reason)).await;
             }
@@ -87,7 +93,14 @@ impl House for Rooms {
 
 impl Rooms {
     /// Listens and talks until either side ends it, and says how that came.
-    async fn converse(&self, id: ConnectionId, line: Line, channel: Channel, queue: mpsc::Receiver<String>) -> String {
+    async fn converse(
+        &self,
+        id: ConnectionId,
+        line: Line,
+        channel: Channel,
+        queue: mpsc::Receiver<String>,
+        known: &Known,
+    ) -> String {
         let hear = async |text: String| {
             let event = match line {
                 Line::Member => {
@@ -102,6 +115,11 @@ impl Rooms {
             let told = self.tell.send(event).await;
             told.map_err(|_| "the controller ends".to_owned())
         };
-        conversation::converse(channel, queue, |text| text, hear).await
+        // In a crowd not everybody who is sent away can be heard out.
+        let linger = || match known.get() {
+            true => Some(None),
+            false => self.crowd.linger().map(Some),
+        };
+        conversation::converse(channel, queue, |text| text, hear, linger).await
     }
 }
