@@ -287,7 +287,7 @@ impl Hub {
                     Err(malformed) => self.deny(now, id, name, malformed.into()),
                 }
             }
-            (_, Ok(_)) => self.deny(now, id, "a stranger".to_owned(), Denial::OutOfOrder("this")),
+            (_, Ok(message)) => self.deny(now, id, "a stranger".to_owned(), Denial::OutOfOrder(message.name())),
             (_, Err(malformed)) => self.deny(now, id, "a stranger".to_owned(), malformed.into()),
         }
     }

@@ -157,6 +157,20 @@ pub struct Present {
     pub waiting: Vec<String>,
 }
 
+impl FromOwner {
+    /// Its type, as it is written.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            FromOwner::Open(_) => "open",
+            FromOwner::Hold(_) => "hold",
+            FromOwner::Summon(_) => "summon",
+            FromOwner::Release(_) => "release",
+            FromOwner::Revoke => "revoke",
+        }
+    }
+}
+
 impl Message for FromOwner {
     const LIMIT: usize = MAX_OWNER;
 }

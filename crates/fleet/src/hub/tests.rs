@@ -6,8 +6,8 @@ use super::{Denial, Hub, Line, Output, Setup, Wake, Way};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::late::Part;
-use crate::protocol::standing::{About, Enrol, FromMember, Kind, Late, ToMember, Waiting};
-use crate::protocol::{Batch, VERSION};
+use crate::protocol::standing::{About, Enrol, FromMember, Kind, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::{Batch, Message, VERSION};
 use netburn_record::Role;
 use netburn_units::Duration;
 use std::net::IpAddr;
@@ -234,6 +234,35 @@ fn who_says_nothing_is_gone_in_the_end_and_who_does_stays() {
     let outputs = house.pass(SILENCE - Duration::from_secs(25));
     assert!(closes(&outputs, quiet) && !closes(&outputs, loud));
     assert_eq!(house.names(), ["loud"]);
+}
+
+#[test]
+fn who_begins_with_another_word_is_told_which() {
+    let end = |run: &str| LateEnd {
+        run: run.to_owned(),
+        ..LateEnd::default()
+    };
+    let words = [
+        (FromMember::Alive, "`alive` has no place here"),
+        (FromMember::Late(Late::default()), "`late` has no place here"),
+        (FromMember::LateEnd(end("r")), "`late-end` has no place here"),
+        (FromMember::Bye, "`bye` has no place here"),
+    ];
+    for (word, said) in words {
+        // The name is the one in the message.
+        assert!(word.to_text().starts_with(&format!(r#"{{"type":"{}""#, word.name())));
+        let mut house = House::new();
+        let id = house.connect(Line::Member, NEAR);
+        house.hub.handle_member(house.now, id, Ok(word));
+        assert_eq!(denial(&house.outputs()).unwrap().to_string(), said);
+    }
+    let mut house = House::new();
+    let id = house.connect(Line::Owner, NEAR);
+    house.hub.handle_owner(house.now, id, Ok(FromOwner::Revoke));
+    assert_eq!(
+        denial(&house.outputs()).unwrap().to_string(),
+        "`revoke` has no place here"
+    );
 }
 
 #[test]

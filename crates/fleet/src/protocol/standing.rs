@@ -213,6 +213,20 @@ pub fn proof(token: &str) -> String {
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+impl FromMember {
+    /// Its type, as it is written.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            FromMember::Enrol(_) => "enrol",
+            FromMember::Alive => "alive",
+            FromMember::Late(_) => "late",
+            FromMember::LateEnd(_) => "late-end",
+            FromMember::Bye => "bye",
+        }
+    }
+}
+
 impl Message for FromMember {
     const LIMIT: usize = MAX_FROM_MEMBER;
 }

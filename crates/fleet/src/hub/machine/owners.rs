@@ -24,7 +24,7 @@ impl Hub {
                 self.outputs.push_back(Output::NewToken(id));
                 Ok(())
             }
-            (_, Ok(_)) => Err(Denial::OutOfOrder("this")),
+            (_, Ok(message)) => Err(Denial::OutOfOrder(message.name())),
             (_, Err(malformed)) => Err(malformed.into()),
         };
         if let Err(denial) = done {
