@@ -160,6 +160,15 @@ impl<N: FnMut(News<'_>)> Member<N> {
         })
     }
 
+    /// Opens a connection to the controller and ends it, without a word of who this is.
+    ///
+    /// # Errors
+    /// When the controller can't be reached, or isn't the one that the address names.
+    pub async fn check(&self) -> Result<(), MemberError> {
+        let opened = self.contact.open(JOIN, MAX_TO_MEMBER).await;
+        opened.map(drop).map_err(MemberError::Contact)
+    }
+
     /// Joins and stays, until `stop` is done.
     ///
     /// # Errors

@@ -154,9 +154,13 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<String, Stop> {
 fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
     let options: String = options(args).iter().map(|word| format!(" {}", quoted(word))).collect();
     let netburn = "\"$HOME/.local/bin/netburn\"";
-    // The token travels in standard input: arguments can be read by everybody on that machine.
-    let keep = "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \
-                cat >\"$HOME/.config/netburn/join.env\"; set -a; . \"$HOME/.config/netburn/join.env\"; set +a; ";
+    // The token travels in standard input: arguments can be read by everybody on that machine. What was deployed before is
+    // left alone until it is known that the new one can join.
+    let keep = format!(
+        "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \
+         env=\"$HOME/.config/netburn/join.env\"; cat >\"$env.new\"; set -a; . \"$env.new\"; set +a; \
+         {netburn} fleet join --check{options} || {{ rm -f \"$env.new\"; exit 94; }}; mv -f \"$env.new\" \"$env\"; "
+    );
     // One that was started before gives way, whoever starts the next.
     let instead = "state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
                    if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\" 2>/dev/null || true; fi; ";
@@ -173,6 +177,9 @@ fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
     match (status.code(), args.service) {
         (Some(0), true) => Ok("installed as a service".to_owned()),
         (Some(0), false) => Ok("joining".to_owned()),
+        (Some(94), _) => Err(Stop::Wrong(
+            "it can't join as it is asked to; see above. What ran there before still does".to_owned(),
+        )),
         (Some(95), _) => Err(Stop::Wrong(
             "netburn was started and ended at once; see above".to_owned(),
         )),

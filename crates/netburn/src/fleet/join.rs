@@ -23,6 +23,9 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
         return super::install::uninstall();
     }
     let settings = settings(args)?;
+    if args.check {
+        return check(settings);
+    }
     // A server has a connection, and an agent a socket, for everything under way.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
@@ -57,6 +60,19 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
             Err(error) => Err(Stop::Wrong(error.to_string())),
         }
     })
+}
+
+/// `netburn fleet join --check`: whether a member could be what was asked for, and reaches the controller.
+fn check(settings: Settings) -> Result<Ended, Stop> {
+    let fleet = settings.url.place.to_string();
+    let member = Member::new(settings, |_| ()).map_err(|error| Stop::Wrong(error.to_string()))?;
+    match runtime()?.block_on(member.check()) {
+        Ok(()) => {
+            say(&format!("{} is a fleet's controller, and is reached", sanitise(&fleet)));
+            Ok(Ended::Ran)
+        }
+        Err(error) => Err(Stop::NotMeasured(sanitise(&error.to_string()))),
+    }
 }
 
 /// The member that was asked for.

@@ -482,6 +482,20 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
         !arguments.contains('#'),
         "the token is for nobody else to read: {arguments}"
     );
+    // What can't be there changes nothing there: the one that runs goes on.
+    let wrong = [&there[..], &["--interface", "wlan77"]].concat();
+    let refused = finish(bench.with_state("desk", &wrong)).expect(3);
+    for text in ["there is no interface `wlan77`", "What ran there before still does"] {
+        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
+    }
+    let still = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();
+    assert_eq!(still, pid);
+    assert!(
+        std::path::Path::new(&format!("/proc/{}/exe", pid.trim()))
+            .read_link()
+            .is_ok()
+    );
+    assert!(!home.join(".config/netburn/join.env.new").exists());
     // Another time it is there already, and the one that runs gives way.
     let again = finish(bench.with_state("desk", &there)).expect(0);
     assert!(again.stderr.contains("was there, joining"), "{}", again.stderr);

@@ -35,6 +35,9 @@ pub(crate) struct JoinArgs {
     /// Be a server of the fleet's runs instead of a station
     #[arg(long, conflicts_with_all = ["interface", "server"])]
     pub(crate) serve: bool,
+    /// Check that it could join with these options, and exit; a running agent is not disturbed
+    #[arg(long, conflicts_with_all = ["install", "uninstall"])]
+    pub(crate) check: bool,
     /// Have it start with the device, as a service of systemd or procd: the system's as root, else this user's. Where there
     /// is neither, it says which command to start with the device; NETBURN_FLEET_URL in its environment stands for URL there
     #[arg(long)]
