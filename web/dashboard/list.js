@@ -135,7 +135,7 @@ export class List {
   }
 
   card(run) {
-    return el("li", { class: "card live" }, el("a", { href: to({ live: run.name }) }, run.scenario ?? run.name), " is running", run.ground && ` on ${run.ground}`);
+    return el("li", { class: "card live" }, el("a", { href: to({ live: run.name }) }, run.title ?? run.scenario ?? run.name), " is running", run.ground && ` on ${run.ground}`);
   }
 
   row(run) {

@@ -44,7 +44,7 @@ export class OneRun {
   }
 
   open(told) {
-    const head = el("h1", {}, told.scenario ?? told.name);
+    const head = el("h1", {}, told.title ?? told.scenario ?? told.name);
     const facts = el("p", { class: "facts" }, [told.name, told.ground, told.path].filter(Boolean).join(" · "));
     const lines = [];
     if (told.state === "live") {

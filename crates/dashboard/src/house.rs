@@ -342,7 +342,10 @@ fn one(name: &str, folder: &Path) -> Reply {
         State::Unreadable(why) => merge(&mut told, json!({ "error": why })),
         State::Live | State::Left => {
             let ground = listed.ground.map(|ground| ground.name());
-            merge(&mut told, json!({ "scenario": listed.scenario, "ground": ground }));
+            merge(
+                &mut told,
+                json!({ "scenario": listed.scenario, "title": listed.title, "ground": ground }),
+            );
         }
     }
     json(StatusCode::OK, &told)

@@ -185,11 +185,9 @@ impl Query {
         self.words.iter().all(|word| {
             let has = |text: &str| contains(text, word);
             let brief = entry.brief().is_some_and(|brief| {
-                brief.title.as_deref().is_some_and(has)
-                    || brief.question.as_deref().is_some_and(has)
-                    || brief.stations.iter().any(|station| has(&station.name))
+                brief.question.as_deref().is_some_and(has) || brief.stations.iter().any(|station| has(&station.name))
             });
-            brief || has(name) || scenario(entry).is_some_and(has)
+            brief || has(name) || scenario(entry).is_some_and(has) || title(entry).is_some_and(has)
         })
     }
 }
@@ -239,7 +237,7 @@ impl<'a> Shown<'a> {
             at_ms: entry.at_ms,
             state: entry.state(),
             scenario: scenario(entry),
-            title: brief.and_then(|brief| brief.title.as_deref()),
+            title: title(entry),
             ground: ground(entry),
             verdict: verdict(entry),
             provisional: brief.is_some_and(|brief| brief.provisional),
@@ -280,6 +278,15 @@ fn scenario(entry: &Entry) -> Option<&str> {
     match &entry.what {
         What::Finished(_, brief) => Some(&brief.scenario),
         What::Open(listed) => listed.scenario.as_deref(),
+        What::Unreadable(..) => None,
+    }
+}
+
+fn title(entry: &Entry) -> Option<&str> {
+    use crate::index::What;
+    match &entry.what {
+        What::Finished(_, brief) => brief.title.as_deref(),
+        What::Open(listed) => listed.title.as_deref(),
         What::Unreadable(..) => None,
     }
 }

@@ -216,6 +216,13 @@ fn runs_are_listed_as_they_are_now() {
     ];
     assert_eq!(states, wanted);
     assert_eq!(all["runs"][0]["title"], "About house");
+    // One under way, or left, is called by its title as well.
+    for (place, name, title) in [(2, "c", "About now"), (3, "d", "About left")] {
+        assert_eq!(all["runs"][place]["title"], title);
+        let one = house.get(&format!("/runs/api/run?name={name}")).expect(200).json();
+        assert_eq!(one["title"], title);
+        assert_eq!(list(&format!("?q=about+{}", &title[6..]))["runs"][0]["name"], name);
+    }
     assert_eq!(all["runs"][0]["stations"], json!([["phone", "inconclusive"]]));
     assert_eq!(list("?q=OFFICE")["runs"][0]["name"], "b");
     assert_eq!(list("?state=live")["matching"], 1);

@@ -28,6 +28,8 @@ pub struct Listed {
     pub started: Option<UnixTime>,
     /// The scenario's name; `None` where the folder can't be read.
     pub scenario: Option<String>,
+    /// The scenario's title, of a run that isn't finished.
+    pub title: Option<String>,
     /// What was measured.
     pub ground: Option<Ground>,
     /// What became of it.
@@ -76,6 +78,7 @@ pub fn look(path: &Path) -> Option<Listed> {
         name: path.file_name()?.to_string_lossy().into_owned(),
         started: None,
         scenario: None,
+        title: None,
         ground: None,
         state: State::Left,
     };
@@ -111,15 +114,16 @@ pub fn look(path: &Path) -> Option<Listed> {
     let first = path.join("1");
     let spool = if repeats { &first } else { path };
     let header = match head(&spool.join(FILE)) {
-        Ok(head) => Ok((head.started, head.scenario, head.ground)),
+        Ok(head) => Ok((head.started, head.scenario, None, head.ground)),
         Err(_) => open_spool(spool).and_then(|spool| {
             let header = header_from_json(spool.header()).map_err(|why| Error::damaged(path, why))?;
-            Ok((header.started, header.plan.name, header.ground))
+            Ok((header.started, header.plan.name, header.plan.title, header.ground))
         }),
     };
     match header {
-        Ok((started, scenario, ground)) => {
+        Ok((started, scenario, title, ground)) => {
             (listed.started, listed.scenario, listed.ground) = (started, Some(scenario), Some(ground));
+            listed.title = title;
         }
         Err(_) if repeats || listed.state == State::Live => {}
         Err(error) => listed.state = State::Unreadable(error.to_string()),
