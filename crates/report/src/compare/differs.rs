@@ -17,16 +17,38 @@ pub struct Differing {
 /// Keys that are words for people.
 const WORDS: [&str; 4] = ["title", "question", "assumptions", "name"];
 
-/// All keys that differ between two plans, each written as a scenario document, in the order of their names.
+/// What of a station means something where the air is real, or there is none: the rest says how it is modelled.
+const REAL: [&str; 6] = ["workload", "start", "stop", "cc", "agent", "label"];
+
+/// All keys that differ between two plans, each written as a scenario document, in the order of their names. A station that
+/// is in one of them alone is one key, with its workloads for a value. `modelled`: whether one of them was run where the
+/// network is modelled; else the keys that only say how are left out.
 #[must_use]
-pub fn differing(baseline: &Value, value: &Value) -> Vec<Differing> {
+pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differing> {
     let mut all: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
-    for (side, plan) in [baseline, value].into_iter().enumerate() {
+    let sides = [baseline, value];
+    for (side, plan) in sides.into_iter().enumerate() {
+        let other = sides[1 - side];
         for (key, value) in plan.as_object().into_iter().flatten() {
-            if !WORDS.contains(&key.as_str()) {
-                walk(key.clone(), value, &mut |key, value| {
-                    all.entry(key).or_default()[side] = Some(value)
-                });
+            if WORDS.contains(&key.as_str()) {
+                continue;
+            }
+            let mut put = |key: String, value: String| {
+                if modelled || means_something(&key) {
+                    all.entry(key).or_default()[side] = Some(value);
+                }
+            };
+            match value.as_object().filter(|_| key == "station") {
+                Some(stations) => {
+                    for (name, station) in stations {
+                        let key = format!("station.{name}");
+                        match other.pointer("/station").and_then(|others| others.get(name)) {
+                            Some(_) => walk(key, station, &mut put),
+                            None => put(key, uses(station)),
+                        }
+                    }
+                }
+                None => walk(key.clone(), value, &mut put),
             }
         }
     }
@@ -34,6 +56,27 @@ pub fn differing(baseline: &Value, value: &Value) -> Vec<Differing> {
     different
         .map(|(key, [baseline, value])| Differing { key, baseline, value })
         .collect()
+}
+
+/// Whether a key means something where nothing is modelled.
+fn means_something(key: &str) -> bool {
+    let mut parts = key.split('.');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some("ap" | "network" | "at"), _, _) => false,
+        (Some("server"), Some("link"), Some(what)) => what == "rate",
+        (Some("station"), Some(_), Some(what)) => REAL.contains(&what),
+        _ => true,
+    }
+}
+
+/// A station in few words: what it does.
+fn uses(station: &Value) -> String {
+    let names = station.get("workload").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    match names.is_empty() {
+        true => "without a workload".to_owned(),
+        false => names.join(", "),
+    }
 }
 
 fn walk(key: String, value: &Value, found: &mut dyn FnMut(String, String)) {
@@ -63,7 +106,7 @@ mod tests {
         let one = json!({ "title": "a", "ap": { "home": { "queue": "fifo", "ecn": false } }, "station": { "tv": {} } });
         let other =
             json!({ "title": "b", "ap": { "home": { "queue": "airtime", "ecn": false } }, "at": [{ "time": "5 s" }] });
-        let found = differing(&one, &other);
+        let found = differing(&one, &other, true);
         let texts: Vec<(&str, Option<&str>, Option<&str>)> = found
             .iter()
             .map(|d| (d.key.as_str(), d.baseline.as_deref(), d.value.as_deref()))
@@ -73,8 +116,42 @@ mod tests {
             [
                 ("ap.home.queue", Some("fifo"), Some("airtime")),
                 ("at.0.time", None, Some("5 s")),
-                ("station.tv", Some("{}"), None),
+                ("station.tv", Some("without a workload"), None),
             ]
         );
+    }
+
+    /// On a fleet and on local nothing is modelled: how is nothing that tells two runs apart.
+    #[test]
+    fn what_is_not_modelled_does_not_differ() {
+        let station = |workload: &str, signal: &str| json!({ "workload": [workload], "start": "0 s", "gro": true, "queue": "fq-codel", "signal": signal });
+        let one = json!({
+            "duration": "8 s",
+            "server": { "link": { "rate": "60 Mbit/s", "delay": "0 s" } },
+            "station": { "dev2": station("voip", "-60 dBm"), "dev4": station("download", "-60 dBm") },
+        });
+        let other = json!({
+            "duration": "9 s",
+            "server": { "link": { "rate": "50 Mbit/s", "delay": "9 ms" } },
+            "ap": { "home": { "queue": "fifo" } },
+            "station": { "dev2": station("browsing", "-70 dBm") },
+        });
+        let keys = |modelled| -> Vec<String> {
+            let found = differing(&one, &other, modelled);
+            let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let each = found.iter();
+            each.map(|d| format!("{} {} → {}", d.key, shown(&d.baseline), shown(&d.value)))
+                .collect()
+        };
+        assert_eq!(
+            keys(false),
+            [
+                "duration 8 s → 9 s",
+                "server.link.rate 60 Mbit/s → 50 Mbit/s",
+                "station.dev2.workload [\"voip\"] → [\"browsing\"]",
+                "station.dev4 download → nothing",
+            ]
+        );
+        assert_eq!(keys(true).len(), 7, "{:?}", keys(true));
     }
 }

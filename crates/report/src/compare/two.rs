@@ -109,7 +109,10 @@ impl Comparison {
         });
         let figures: Vec<Held> = shared.collect();
         let differing = match (&against.plan, &these.plan) {
-            (Some(baseline), Some(mine)) => Some(differing(baseline, mine)),
+            (Some(baseline), Some(mine)) => {
+                let modelled = |side: &Side| side.ground().is_none_or(Ground::models_air);
+                Some(differing(baseline, mine, modelled(&these) || modelled(&against)))
+            }
             _ => None,
         };
         let (in_these, in_against) = (names(&these), names(&against));
