@@ -33,6 +33,11 @@ impl Browser {
         Browser::with(bench, None, &["--window-size=1100,1500"])
     }
 
+    /// The same with a window of a common laptop's size.
+    pub(crate) fn laptop(bench: &Bench) -> Browser {
+        Browser::with(bench, None, &["--window-size=1280,900"])
+    }
+
     fn with(bench: &Bench, emulated: Option<&Value>, more: &[&str]) -> Browser {
         let home = bench.path("browser");
         std::fs::create_dir_all(&home).unwrap();

@@ -95,6 +95,26 @@ fn rankings_and_matrices_are_pages_too() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+/// No column of the figures is beyond the page's own: nobody has to find a scroll bar for the interval.
+#[test]
+fn the_figures_fit_a_laptops_screen() {
+    let bench = Bench::new();
+    for (folder, delay) in [("fast", "5 ms"), ("slow", "25 ms")] {
+        let set = format!("server.link.delay={delay}");
+        let short = ["--set", "duration=6 s", "--set", "warmup=0 s", "--repeat", "7"];
+        let args = [&short[..], &["--set", &set, "--set", "ap.home.queue=\"fifo\""]].concat();
+        bench.simulate("four-uses", folder, &args);
+    }
+    let browser = Browser::laptop(&bench);
+    browser.open(&page(&bench, &["slow", "--against", "fast"], "compare.html"));
+    browser.wait_for("What differs: server.link.delay 5 ms → 25 ms");
+    let sizes = "const box = document.querySelector('#part-figures .wide'); return [box.scrollWidth, box.clientWidth]";
+    let sizes = browser.run(sizes);
+    assert!(sizes[0].as_u64() <= sizes[1].as_u64(), "{sizes}");
+    let interval = browser.text_of("#part-figures tbody td:nth-child(8)");
+    assert!(interval.contains(" … ") || interval.contains(" to "), "{interval}");
+}
+
 /// What the documentation shows.
 #[test]
 fn the_page_at_a_desk() {

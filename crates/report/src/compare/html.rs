@@ -20,6 +20,9 @@ use std::fmt::Write as _;
 /// A difference beyond this share is drawn as an arrow.
 const FAR: f64 = 0.5;
 
+/// The cells of words, which may take several lines: the numbers beside them don't, and the table fits a page's column.
+const WRAPS: &str = "white-space: normal; min-width: 5rem";
+
 impl Comparison {
     /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is held
     /// against; none where there are none.
@@ -99,7 +102,7 @@ impl Comparison {
         let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
         let _ = write!(
             out,
-            "<td>{}</td><td>{}</td>",
+            "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
             escaped(&what(&held.key, self.several_goals(held))),
             badge(held.answer.judgement, held.answer.judgement.name())
         );
@@ -112,14 +115,10 @@ impl Comparison {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
         let _ = write!(out, "<td>{}</td>", picture(held));
-        let texts = [
-            interval(contrast.interval, unit),
-            probability(held.answer.corrected),
-            effect(contrast.effect),
-        ];
-        for text in texts {
+        for text in [interval(contrast.interval, unit), probability(held.answer.corrected)] {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
+        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(contrast.effect)));
         out.push_str("</tr>\n");
     }
 }
