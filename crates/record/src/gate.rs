@@ -504,6 +504,7 @@ mod tests {
             lab: Some(&lab),
             standstill: Duration::from_millis(15),
             doubts: &[],
+            reports: &[],
             ground: Ground::Lab,
             stations: &["laptop", "tv"],
             health: &[busy],
@@ -554,6 +555,8 @@ mod tests {
         ];
         let checked = gate(&Evidence {
             served: None,
+            lab: None,
+            standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
             ground: Ground::Fleet,

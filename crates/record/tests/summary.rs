@@ -438,7 +438,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
         tv as f64 / 1e6,
         (tv / 2) as f64 / 1e6
     );
-    assert_eq!(forged.gate.reasons, [reason.clone()]);
+    assert_eq!(forged.gate.reasons, std::slice::from_ref(&reason));
     assert_eq!(forged.stations[1].reasons, [reason]);
     assert_eq!(forged.stations[1].verdict, Verdict::Inconclusive);
     assert_eq!(forged.stations[0], honest.stations[0]);

@@ -315,6 +315,7 @@ fn talking(name: &str) -> Station {
     Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
+            cc: None,
             config: Config::voip(),
         }],
         ..Station::new(name)

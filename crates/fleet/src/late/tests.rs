@@ -60,6 +60,7 @@ fn run(folder: &Path) {
     let talking = |name: &str| Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
+            cc: None,
             config: Config::voip(),
         }],
         ..Station::new(name)

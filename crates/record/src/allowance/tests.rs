@@ -12,6 +12,7 @@ fn plan() -> Plan {
     let workload = |name: &str, config: Config| StationWorkload {
         name: name.into(),
         config,
+        cc: None,
     };
     Plan {
         duration: Duration::from_secs(8),
