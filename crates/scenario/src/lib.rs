@@ -46,6 +46,6 @@ pub use estimate::Bytes;
 pub use ground::{Ground, NoGround};
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
-pub use resolve::{MOST_CHANGES, MOST_OTHERS, MOST_STATIONS, SCHEMA, built_in};
+pub use resolve::{MOST_CHANGES, MOST_OTHERS, MOST_STATIONS, SCHEMA, built_in, is_reserved_station_name};
 pub use schema::{json_schema, manual};
 pub use shipped::{LARGEST_FILE, load, shipped};

@@ -6,6 +6,7 @@ mod station;
 mod wire;
 mod workload;
 
+pub use station::is_reserved_station_name;
 pub use workload::built_in;
 pub(crate) use workload::{operation_size, preset};
 

@@ -13,6 +13,12 @@ use netburn_units::Duration;
 /// The most workloads that one station may have.
 const MOST_WORKLOADS: usize = 64;
 
+/// Whether no station may have this name: host names that mean something else in a lab, whatever their case.
+#[must_use]
+pub fn is_reserved_station_name(name: &str) -> bool {
+    TAKEN.iter().any(|(taken, _)| name.eq_ignore_ascii_case(taken))
+}
+
 /// Host names that are taken in a lab, whatever their case.
 const TAKEN: [(&str, &str); 2] = [("server", "the server"), ("localhost", "each machine itself")];
 

@@ -1,5 +1,6 @@
 //! What a series is by its name, and which station it is of.
 
+use netburn_scenario::is_reserved_station_name;
 use std::collections::BTreeSet;
 
 /// What a series holds.
@@ -45,7 +46,7 @@ pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
     fitting.max_by_key(|host| host.len())
 }
 
-/// A host as a name of ours: letters, digits and `-`, none that is `taken`.
+/// A host as a name of ours: letters, digits and `-`, none that is `taken` or reserved.
 pub(super) fn station(host: &str, taken: &mut BTreeSet<String>) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let fitted: String = host.chars().take(50).map(fit).collect();
@@ -56,7 +57,7 @@ pub(super) fn station(host: &str, taken: &mut BTreeSet<String>) -> String {
     };
     let mut numbers = 2..;
     let mut name = fitted.clone();
-    while !taken.insert(name.clone()) {
+    while is_reserved_station_name(&name) || !taken.insert(name.clone()) {
         let number: u32 = numbers.next().unwrap_or_default();
         name = format!("{fitted}-{number}");
     }
@@ -105,6 +106,9 @@ mod tests {
             ("<script>", "script"),
             ("", "station"),
             ("é::", "station-2"),
+            // Reserved: in a lab it is the host name of the server.
+            ("server", "server-2"),
+            ("Localhost", "Localhost-2"),
         ] {
             assert_eq!(station(host, &mut taken), name);
         }
