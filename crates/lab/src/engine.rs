@@ -4,6 +4,7 @@
 //! what is due at an instant happens at that instant there, however late this thread looks, so lateness shifts single deliveries and
 //! never accumulates.
 
+mod asks;
 mod carrier;
 mod looks;
 

@@ -30,6 +30,8 @@ pub struct Switch {
     credits: Vec<Credit>,
     /// By station.
     senders: Vec<Senders>,
+    /// Stations of which a connection has sent content for the first time.
+    new_senders: Vec<u16>,
     /// By station: when a connection's pace was known last, and how many bytes ahead followed from it.
     known: Vec<Option<(Instant, u64)>>,
     /// Bytes before each packet on the link between a kernel and us.
@@ -133,6 +135,7 @@ impl Switch {
             ahead: plan.stations.iter().map(Ahead::of).collect(),
             credits: vec![Credit::new(0); stations],
             senders: vec![Senders::default(); stations],
+            new_senders: Vec::new(),
             known: vec![None; stations],
             framing: 0,
             joiner: Joiner::default(),
@@ -264,7 +267,10 @@ impl Switch {
             if let Endpoint::Station(station) = from {
                 self.credits[usize::from(station)].handle_on_its_way(sender(flow), length as u64);
                 if self.ahead[usize::from(station)].follows() {
-                    self.senders[usize::from(station)].saw(flow, segment.facts(), length);
+                    let new = self.senders[usize::from(station)].saw(flow, segment.facts(), length);
+                    if new {
+                        self.new_senders.push(station);
+                    }
                 }
             }
             let packet = Packet {
@@ -413,13 +419,18 @@ impl Switch {
             .next()
     }
 
+    /// A station of which a connection has sent content for the first time.
+    pub fn poll_new_sender(&mut self) -> Option<u16> {
+        self.new_senders.pop()
+    }
+
     /// The TCP connections of a station that have sent content since they were last asked for.
     pub fn take_senders(&mut self, station: u16) -> Vec<Ends> {
         self.senders[usize::from(station)].take()
     }
 
     /// What a station may have ahead of the air follows the pace of its connections that send. One that is kept from the air sends
-    /// nothing for a while, so what was known holds on; where none is known (any more), the link's rate counts.
+    /// nothing for a while, so what was known holds on.
     pub fn follow(&mut self, now: Instant, station: u16, connections: &[Pace]) {
         let index = usize::from(station);
         let rate = self.network.link_seen(station).rate_up;
@@ -427,7 +438,7 @@ impl Switch {
         let ahead = match self.known[index] {
             Some((at, ahead)) if connections.is_empty() && (waits || now < at + KNOWN) => ahead,
             _ => {
-                let ahead = self.ahead[index].bytes(rate, connections);
+                let ahead = self.ahead[index].bytes(connections);
                 self.known[index] = (!connections.is_empty()).then_some((now, ahead));
                 ahead
             }

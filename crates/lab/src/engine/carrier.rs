@@ -1,5 +1,6 @@
 //! The thread itself.
 
+use super::asks::Asks;
 use super::looks::Looks;
 use super::{Beginning, Order, Port, Seen, Shown};
 use crate::ahead::Pace;
@@ -69,8 +70,7 @@ struct Running {
     switch: Switch,
     zero: Monotonic,
     tick: Instant,
-    /// Ports whose kernels haven't been asked since the last tick how fast their connections pace: so many, from the first on.
-    unasked: usize,
+    asks: Asks,
     /// When the last delivery was made.
     delivered: Instant,
     drops_before: u64,
@@ -287,7 +287,7 @@ impl Carrier {
             switch,
             zero,
             tick: Instant::ZERO,
-            unasked: 0,
+            asks: Asks::new(Instant::ZERO, self.ports.len() - 1),
             delivered: Instant::from_nanos(i64::MIN / 2),
             drops_before: self.drops(),
             since: Monotonic::now(),
@@ -422,7 +422,6 @@ impl Carrier {
                 running.tick = Instant::from_nanos((now.as_nanos().div_euclid(tick) + 1) * tick);
             }
             running.send_seen();
-            running.unasked = self.ports.len();
             let second = 1_000_000_000;
             let whole = now.as_nanos() / second != (now.as_nanos() - TICK.as_nanos() as i64) / second;
             self.show(now, whole);
@@ -431,15 +430,14 @@ impl Carrier {
         Ok(done)
     }
 
-    /// Asks one more kernel, of those not yet asked since the last tick, how fast its connections pace that send. All at once would keep
-    /// deliveries waiting.
+    /// Asks a station's kernel how fast its connections pace that send, where that is due.
     fn follow(&mut self, now: Instant) {
-        let Some(running) = self.running.as_mut().filter(|running| running.unasked > 0) else {
-            return;
-        };
-        running.unasked -= 1;
-        let port = &mut self.ports[running.unasked];
-        let Endpoint::Station(station) = port.end else { return };
+        let Some(running) = &mut self.running else { return };
+        while let Some(station) = running.switch.poll_new_sender() {
+            running.asks.handle_new_sender(now, station);
+        }
+        let Some(station) = running.asks.poll(now) else { return };
+        let port = &mut self.ports[usize::from(station) + 1];
         let senders = running.switch.take_senders(station);
         let paces = port.diag.as_mut().map_or(Vec::new(), |diag| paces(diag, senders));
         running.switch.follow(now, station, &paces);
