@@ -39,15 +39,7 @@ impl Browser {
     }
 
     fn with(bench: &Bench, emulated: Option<&Value>, more: &[&str]) -> Browser {
-        let home = bench.path("browser");
-        std::fs::create_dir_all(&home).unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0");
-        for variable in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
-            command.env(variable, &home);
-        }
-        let mut driver = start(bench.prepared(command));
-        driver.wait_for("the driver", |driver| port(&driver.printed()).is_some());
+        let driver = driver(bench);
         let mut browser = Browser {
             port: port(&driver.printed()).unwrap(),
             driver,
@@ -58,7 +50,7 @@ impl Browser {
             "--disable-gpu".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             "--hide-scrollbars".to_owned(),
-            format!("--user-data-dir={}", home.join("profile").display()),
+            format!("--user-data-dir={}", bench.path("browser").join("profile").display()),
         ];
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
         if is_root() {
@@ -251,6 +243,25 @@ impl Drop for Browser {
 }
 
 /// Where the driver says that it listens.
+/// A driver that listens. It takes a port of its own that is free over one version of IP; where the port is taken over the other, it
+/// ends, and is started again.
+fn driver(bench: &Bench) -> Running {
+    let home = bench.path("browser");
+    std::fs::create_dir_all(&home).unwrap();
+    for _ in 0..20 {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0");
+        for variable in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(variable, &home);
+        }
+        let mut driver = start(bench.prepared(command));
+        if driver.comes_to(|driver| port(&driver.printed()).is_some()) {
+            return driver;
+        }
+    }
+    panic!("no driver finds a port");
+}
+
 fn port(said: &str) -> Option<u16> {
     let (_, rest) = said.split_once("started successfully on port ")?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

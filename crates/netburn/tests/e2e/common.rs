@@ -266,6 +266,19 @@ impl Running {
         self.wait_for("the load", |run| run.said().contains(": running, "));
     }
 
+    /// Waits until `done`, or until it has ended; returns whether it is `done`.
+    pub(crate) fn comes_to(&mut self, mut done: impl FnMut(&Running) -> bool) -> bool {
+        let begun = Instant::now();
+        while !done(self) {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            assert!(begun.elapsed() < LIMIT, "did not end:\n{}", self.said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
     /// Waits until `done` or the time limit; the test then says what was wanted.
     pub(crate) fn wait_for(&mut self, what: &str, mut done: impl FnMut(&Running) -> bool) {
         let begun = Instant::now();
