@@ -1,5 +1,6 @@
 //! `run.json`: the summary and everything about a run that isn't a row.
 
+use crate::checksum::Checksum;
 use crate::columns::tables::{Table, TenthRow};
 use crate::error::Error;
 use crate::header::{Ending, Ground, Header, Host, Source};
@@ -81,6 +82,9 @@ pub(crate) struct TableFacts {
     pub(crate) rows: u64,
     /// Its length.
     pub(crate) bytes: u64,
+    /// Of all its bytes; files of earlier records have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) crc32: Option<Checksum>,
 }
 
 impl Document {

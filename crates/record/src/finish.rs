@@ -1,5 +1,6 @@
 //! From a spool to a finished folder: columns, summary, `run.json` last.
 
+use crate::checksum::Hashing;
 use crate::columns::names::Names;
 use crate::columns::tables::{Table, TenthRow};
 use crate::columns::write::TableWriter;
@@ -99,7 +100,7 @@ pub(crate) struct Tables {
 /// One table being written, and where.
 struct OneTable<T> {
     path: PathBuf,
-    writer: TableWriter<T, File>,
+    writer: TableWriter<T, Hashing<File>>,
 }
 
 impl Tables {
@@ -142,7 +143,7 @@ impl Tables {
 impl<T: Table> OneTable<T> {
     fn create(folder: &Path) -> Result<Self, Error> {
         let path = table_path(folder, T::NAME);
-        let writer = File::create(&path).and_then(TableWriter::new);
+        let writer = File::create(&path).and_then(|file| TableWriter::new(Hashing::new(file)));
         match writer {
             Ok(writer) => Ok(OneTable { path, writer }),
             Err(error) => Err(Error::io(path)(error)),
@@ -156,12 +157,17 @@ impl<T: Table> OneTable<T> {
     }
 
     fn finish(self) -> Result<(String, TableFacts), Error> {
-        let finished = self.writer.finish().and_then(|(rows, file)| {
+        let finished = self.writer.finish().and_then(|(rows, hashing)| {
+            let (file, checksum) = hashing.finish();
             file.sync_all()?;
-            Ok((rows, file.metadata()?.len()))
+            Ok(TableFacts {
+                rows,
+                bytes: file.metadata()?.len(),
+                crc32: Some(checksum),
+            })
         });
-        let (rows, bytes) = finished.map_err(Error::io(self.path))?;
-        Ok((T::NAME.to_owned(), TableFacts { rows, bytes }))
+        let facts = finished.map_err(Error::io(self.path))?;
+        Ok((T::NAME.to_owned(), facts))
     }
 }
 

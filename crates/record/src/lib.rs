@@ -18,6 +18,7 @@
 pub mod allowance;
 pub mod amend;
 mod bins;
+mod checksum;
 mod columns;
 mod document;
 pub mod error;

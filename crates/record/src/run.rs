@@ -1,10 +1,11 @@
 //! A run folder after the run.
 
 use crate::amend;
+use crate::checksum::Checksum;
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
 use crate::columns::tables::{Table, TenthRow};
-use crate::document::{Document, FILE};
+use crate::document::{Document, FILE, TableFacts};
 use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
 use crate::header::{Ending, Header};
@@ -18,6 +19,7 @@ use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judged::{checked, reasons, summarise};
 use netburn_units::Instant;
+use std::collections::BTreeMap;
 use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,10 +30,13 @@ pub struct Run {
     path: PathBuf,
     header: Header,
     document: Document,
+    /// The tables whose files are not what `run.json` says, by name, and why. Their rows are never handed out.
+    damaged: BTreeMap<String, String>,
 }
 
 impl Run {
-    /// Opens a run folder; one whose controller was killed is finished first, with every row that was spooled.
+    /// Opens a run folder; one whose controller was killed is finished first, with every row that was spooled. The length and the
+    /// checksum of every table's file are compared with `run.json`, those of its repeats included.
     ///
     /// # Errors
     /// When it isn't a run folder, is still being recorded, was written by a newer netburn or is damaged.
@@ -84,18 +89,35 @@ impl Run {
     }
 
     fn read_finished(path: &Path) -> Result<Self, Error> {
-        let run = Self::read_document(path)?;
+        let (run, damage) = Self::examined(path)?;
+        match damage.into_iter().next() {
+            Some(first) => Err(first),
+            None => Ok(run),
+        }
+    }
+
+    /// A folder that has a `run.json`, and what is wrong with the tables below it.
+    fn examined(path: &Path) -> Result<(Self, Vec<Error>), Error> {
+        let mut run = Self::read_document(path)?;
+        let mut damage = Vec::new();
         for (name, facts) in &run.document.tables {
             let table = table_path(path, name);
-            let there = std::fs::metadata(&table).map_err(Error::io(&table))?;
-            regular::check(there.file_type()).map_err(Error::io(&table))?;
-            let found = there.len();
-            if found != facts.bytes {
-                let what = format!("it has {found} bytes where run.json says {}", facts.bytes);
-                return Err(Error::damaged(table, what));
+            match difference(&table, facts) {
+                Ok(None) => {}
+                Ok(Some(what)) => {
+                    run.damaged.insert(name.clone(), what.clone());
+                    damage.push(Error::damaged(table, what));
+                }
+                Err(error) => damage.push(Error::io(table)(error)),
             }
         }
-        Ok(run)
+        for repeat in run.repeats() {
+            match Run::open_partly(&repeat) {
+                Ok((_, found)) => damage.extend(found),
+                Err(error) => damage.push(error),
+            }
+        }
+        Ok((run, damage))
     }
 
     /// What `run.json` says; the columns are not looked at.
@@ -122,18 +144,24 @@ impl Run {
             Err(error) => error,
         };
         let file = path.join(FILE);
-        let table = match &error {
-            Error::Io { path, .. } | Error::Damaged { path, .. } => *path != file,
-            _ => false,
+        let own = match &error {
+            Error::Io { path, .. } | Error::Damaged { path, .. } | Error::Newer { path, .. } => *path == file,
+            Error::NotARun(found) | Error::Live(found) => found == path,
+            Error::Pool(_) => true,
         };
-        match table && file.exists() {
-            true => Ok((Self::read_document(path)?, vec![error])),
+        match file.exists() && !own {
+            true => Self::examined(path),
             false => Err(error),
         }
     }
 
     pub(crate) fn of(path: PathBuf, header: Header, document: Document) -> Self {
-        Run { path, header, document }
+        Run {
+            path,
+            header,
+            document,
+            damaged: BTreeMap::new(),
+        }
     }
 
     /// The folder.
@@ -223,8 +251,8 @@ impl Run {
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
     }
 
-    /// The same for a run that [`open_partly`](Self::open_partly) gave: a table that can't be read ends where it can't, and
-    /// the next is read all the same. What is wrong with each, in their order. Of one run: with `--repeat` there is
+    /// The same for a run that [`open_partly`](Self::open_partly) gave: a table whose file isn't what `run.json` says is left out, one
+    /// that can't be read ends where it can't, and the next is read all the same. What is wrong with each, in their order. Of one run: with `--repeat` there is
     /// nothing.
     pub fn rows_partly(&self, take: &mut dyn FnMut(Row)) -> Vec<Error> {
         if self.document.tables.is_empty() {
@@ -271,6 +299,9 @@ impl Run {
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
         let path = table_path(&self.path, T::NAME);
+        if let Some(what) = self.damaged.get(T::NAME) {
+            return Err(Error::damaged(path, what));
+        }
         let file = regular::open(&path).map_err(Error::io(&path))?;
         let names = Names::new(&self.header.plan);
         rows(file, &names, take).map_err(|error| match error {
@@ -279,6 +310,23 @@ impl Run {
         })?;
         Ok(())
     }
+}
+
+/// In what a table's file differs from what `run.json` says of it; `None` where it doesn't.
+fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
+    let there = std::fs::metadata(table)?;
+    regular::check(there.file_type())?;
+    let bytes = there.len();
+    if bytes != facts.bytes {
+        let expected = facts.bytes;
+        return Ok(Some(format!("it has {bytes} bytes where run.json says {expected}")));
+    }
+    let Some(expected) = facts.crc32 else {
+        return Ok(None);
+    };
+    let found = Checksum::of_file(table)?;
+    let wrong = format!("its checksum (CRC-32) is {found} where run.json says {expected}");
+    Ok((found != expected).then_some(wrong))
 }
 
 /// The ending of a run whose controller left only a spool.

@@ -185,6 +185,102 @@ fn what_is_no_record_is_refused_plainly() {
     assert!(said(&path).contains("operations.parquet"));
 }
 
+/// Flips one bit in the middle of a file.
+fn damage(file: &Path) {
+    let mut bytes = std::fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["operations", "intervals", "connections", "link", "events"] {
+        let path = dir.path().join(name);
+        drop(record(&path, &modelled_rows(), &Ending::Complete));
+        let table = path.join(format!("{name}.parquet"));
+        damage(&table);
+        let error = Run::open(&path).unwrap_err();
+        assert!(
+            matches!(&error, Error::Damaged { path, .. } if *path == table),
+            "{error}"
+        );
+        assert!(error.to_string().contains("its checksum (CRC-32) is "), "{error}");
+
+        let (run, found) = Run::open_partly(&path).unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].to_string(), error.to_string());
+        let mut kept = Vec::new();
+        let left_out = run.rows_partly(&mut |row| kept.push(row));
+        assert_eq!(left_out.len(), 1, "{left_out:?}");
+        assert_eq!(left_out[0].to_string(), error.to_string());
+        let of_table = |row: &Row| match row {
+            Row::Operation(_) => "operations",
+            Row::Interval(_) | Row::Air(_) => "intervals",
+            Row::Connection(_) => "connections",
+            Row::Link(_) => "link",
+            Row::Event(_) => "events",
+        };
+        let others: Vec<Row> = by_kind(&modelled_rows());
+        let others: Vec<Row> = others.into_iter().filter(|row| of_table(row) != name).collect();
+        assert_eq!(kept, others, "{name}");
+    }
+}
+
+#[test]
+fn all_damaged_tables_are_told_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    damage(&path.join("link.parquet"));
+    std::fs::remove_file(path.join("events.parquet")).unwrap();
+    let (_, found) = Run::open_partly(&path).unwrap();
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].contains("events.parquet") && found[1].contains("link.parquet"),
+        "{found:?}"
+    );
+}
+
+/// The CRC-32 that zlib gives of the same bytes stands in run.json.
+#[test]
+fn the_checksum_is_one_that_other_programs_compute() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    let document: serde_json::Value = serde_json::from_slice(&std::fs::read(path.join("run.json")).unwrap()).unwrap();
+    // Bit by bit, as the standard has it: reflected, from all ones, complemented.
+    let crc = |bytes: &[u8]| {
+        !bytes.iter().fold(u32::MAX, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| match crc & 1 {
+                1 => crc >> 1 ^ 0xedb8_8320,
+                _ => crc >> 1,
+            })
+        })
+    };
+    for (name, facts) in document["tables"].as_object().unwrap() {
+        let bytes = std::fs::read(path.join(format!("{name}.parquet"))).unwrap();
+        assert_eq!(facts["crc32"], format!("{:08x}", crc(&bytes)), "{name}");
+    }
+}
+
+#[test]
+fn a_record_from_before_checksums_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = record(&path, &good_rows(), &Ending::Complete);
+    let file = path.join("run.json");
+    let mut document: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    for facts in document["tables"].as_object_mut().unwrap().values_mut() {
+        facts.as_object_mut().unwrap().remove("crc32").unwrap();
+    }
+    std::fs::write(&file, document.to_string()).unwrap();
+    let again = Run::open(&path).unwrap();
+    assert_eq!(rows_of(&again), rows_of(&run));
+}
+
 #[test]
 fn a_spool_that_is_none_or_newer_is_refused() {
     let dir = tempfile::tempdir().unwrap();

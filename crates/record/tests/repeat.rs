@@ -108,6 +108,27 @@ fn runs_are_pooled_and_each_is_listed() {
 }
 
 #[test]
+fn a_damaged_table_of_one_run_is_named_by_the_folder_of_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("runs");
+    drop(repeat(&path, 3, &[100, 200, 300]));
+    let table = path.join("2").join("operations.parquet");
+    let mut bytes = std::fs::read(&table).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&table, bytes).unwrap();
+    let error = Run::open(&path).unwrap_err();
+    assert!(
+        matches!(&error, Error::Damaged { path, .. } if *path == table),
+        "{error}"
+    );
+    let (run, found) = Run::open_partly(&path).unwrap();
+    assert_eq!((run.summary().repeats.len(), found.len()), (3, 1), "{found:?}");
+    assert_eq!(found[0].to_string(), error.to_string());
+    assert!(run.rows(&mut |_| ()).is_err());
+}
+
+#[test]
 fn two_runs_have_no_intervals() {
     let dir = tempfile::tempdir().unwrap();
     let run = repeat(&dir.path().join("runs"), 2, &[100, 200]);
