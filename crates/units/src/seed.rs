@@ -19,16 +19,20 @@ impl Seed {
         Stream(Pcg64::new(state, sequence))
     }
 
-    /// The seed of the `round`th repeat of a run; the first (0) is the run's own.
+    /// The seed of the `round`th repeat of a run; the first (0) is the run's own. All others are below 2⁵³, so that programs whose
+    /// numbers are 64-bit floats (JavaScript, `jq`) read them exactly from a document.
     #[must_use]
     pub fn repeat(self, round: u64) -> Seed {
         if round == 0 {
             self
         } else {
-            Seed(mix(self.0 ^ mix(round)))
+            Seed(mix(self.0 ^ mix(round)) >> (u64::BITS - EXACT_IN_FLOATS))
         }
     }
 }
+
+/// The bits of a whole number that a 64-bit float holds exactly: the length of its significand (IEEE 754 binary64).
+const EXACT_IN_FLOATS: u32 = f64::MANTISSA_DIGITS;
 
 /// A stream of random numbers: PCG XSL RR 128/64 (O'Neill 2014), the same on every platform.
 #[derive(Debug, Clone)]
@@ -125,6 +129,22 @@ mod tests {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn seeds_of_repeats_survive_floats() {
+        let own = [0, 1, 2, 1 << 53, u64::MAX].map(Seed);
+        for seed in own {
+            assert_eq!(seed.repeat(0), seed, "a run's own seed is as it was given");
+            let repeats: Vec<u64> = (1..1_000).map(|round| seed.repeat(round).0).collect();
+            for repeat in &repeats {
+                assert!(*repeat < 1 << 53, "{repeat}");
+                // As JavaScript reads it.
+                assert_eq!(*repeat as f64 as u64, *repeat);
+            }
+            let distinct: std::collections::BTreeSet<&u64> = repeats.iter().collect();
+            assert_eq!(distinct.len(), repeats.len());
+        }
     }
 
     #[test]
