@@ -13,7 +13,6 @@ use netburn_study::sweep::{
     Checked, Cost, Folder, FolderError, Grid, GridError, Judgements, Progress, Rows, SweepError, Vary, can_judge,
     chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,
 };
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -140,7 +139,7 @@ fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, St
         None => {
             let name = grid.plan(0).map_or_else(|_| "sweep".to_owned(), |plan| plan.name);
             let path = PathBuf::from("sweeps").join(format!("{}-{name}", UnixTime::now().for_file_name()));
-            make_folder(&path).map_err(|error| Stop::Wrong(error.to_string()))?
+            make_folder(&path).map_err(|error| Stop::NotMeasured(error.to_string()))?
         }
     };
     Folder::open(&path, grid, checked).map_err(unusable)
@@ -230,12 +229,10 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// The input is wrong, unless there is no room.
+/// A folder that holds something else is the wrong input. One that can't be read or written leaves nothing measured.
 fn unusable(error: FolderError) -> Stop {
     match &error {
-        FolderError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-            Stop::NotMeasured(error.to_string())
-        }
+        FolderError::Io { .. } | FolderError::Unmade { .. } => Stop::NotMeasured(error.to_string()),
         _ => Stop::Wrong(error.to_string()),
     }
 }

@@ -14,6 +14,16 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The folder of a record can't be made.
+    #[error("the folder {path} can't be made: {at}: {source}", path = path.display(), at = at.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Where it failed: the folder itself or one above it.
+        at: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// There is neither a finished record nor one under way.
     #[error("{path} is not a run folder: {why}", path = .0.display(), why = if .0.is_dir() {
         "it has neither a run.json nor a spool"

@@ -125,8 +125,13 @@ impl Sink for Recorder {
 /// # Errors
 /// When none can be made.
 pub fn make_folder(path: &Path) -> Result<PathBuf, Error> {
+    let unmade = |at: &Path, source: io::Error| Error::Folder {
+        path: path.to_owned(),
+        at: at.to_owned(),
+        source,
+    };
     if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
+        std::fs::create_dir_all(parent).map_err(|error| unmade(parent, error))?;
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1.. {
@@ -141,7 +146,7 @@ pub fn make_folder(path: &Path) -> Result<PathBuf, Error> {
                 return Ok(candidate);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => {}
-            Err(error) => return Err(Error::io(candidate)(error)),
+            Err(error) => return Err(unmade(&candidate, error)),
         }
     }
     unreachable!("the numbers end with an error")

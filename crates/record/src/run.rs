@@ -147,7 +147,7 @@ impl Run {
         let own = match &error {
             Error::Io { path, .. } | Error::Damaged { path, .. } | Error::Newer { path, .. } => *path == file,
             Error::NotARun(found) | Error::Live(found) => found == path,
-            Error::Pool(_) => true,
+            Error::Folder { .. } | Error::Pool(_) => true,
         };
         match file.exists() && !own {
             true => Self::examined(path),

@@ -306,12 +306,7 @@ pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
     ))
 }
 
-/// A folder that can't be made is the wrong one, unless the disk is full.
+/// Nothing was measured, because the record can't be begun: its folder or its spool can't be made.
 pub(super) fn unmade(error: netburn_record::Error) -> Stop {
-    match &error {
-        netburn_record::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-            Stop::NotMeasured(error.to_string())
-        }
-        _ => Stop::Wrong(error.to_string()),
-    }
+    Stop::NotMeasured(format!("the record can't be written: {error}"))
 }

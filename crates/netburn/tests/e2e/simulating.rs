@@ -84,6 +84,34 @@ fn the_summary_says_what_the_air_did() {
     assert!(calls["operations"].as_u64().unwrap() >= 20, "{calls:#}");
 }
 
+/// A folder below /proc can't be made by anybody.
+#[test]
+fn a_folder_that_can_not_be_made_is_named_and_nothing_was_measured() {
+    let bench = Bench::new();
+    bench.write("house.toml", busy_house());
+    let run = ["run", "house.toml", "--on", "simulate", "--out", "/proc/x/y"];
+    let twice = [&run[..], &["--repeat", "2"]].concat();
+    let in_turns = [
+        "run",
+        "--interleave",
+        "house.toml",
+        "house.toml",
+        "--on",
+        "simulate",
+        "--out",
+        "/proc/x/y",
+    ];
+    let sweep = ["sweep", "house.toml", "--vary", "seed=1,2", "--out", "/proc/x/y"];
+    for args in [&run[..], &twice, &in_turns, &sweep] {
+        let ended = finish(bench.netburn(args)).expect(3);
+        assert!(
+            ended.stderr.contains("the folder /proc/x/y can't be made: "),
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_simulated_is_told() {
     let bench = Bench::new();

@@ -46,6 +46,14 @@ pub enum FolderError {
     /// Another process works on it.
     #[error("{} is being worked on by another netburn", .0.display())]
     Busy(PathBuf),
+    /// It can't be made.
+    #[error("the folder {} can't be made: {source}", .path.display())]
+    Unmade {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// It can't be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -98,7 +106,10 @@ impl Folder {
         let identity = identity(grid, checked);
         let file = path.join(FILE);
         if !file.exists() {
-            std::fs::create_dir_all(path).map_err(io)?;
+            std::fs::create_dir_all(path).map_err(|source| FolderError::Unmade {
+                path: path.to_owned(),
+                source,
+            })?;
             let entries = std::fs::read_dir(path).map_err(io)?;
             let names: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
             // What is half written is of a sweep that was killed as it began.
