@@ -52,7 +52,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
     let finished = run(&grid, &folder, threads, stop, &|progress| screen.runs(progress));
     screen.end();
     let rows = folder.rows(&grid, &checked).map_err(unusable)?;
-    let judged = judged(&grid, &rows, args);
+    let judged = judged(&grid, &folder, args);
     kept(&folder, &rows, judged.as_ref(), args)?;
     let finished = finished.map_err(|error| halted(&error, &folder))?;
     say(&format!("kept in {}", folder.path().display()));
@@ -159,12 +159,15 @@ fn begun(grid: &Grid, folder: &Folder) -> String {
 }
 
 /// The values judged against the first, where that is asked for.
-fn judged(grid: &Grid, rows: &Rows, args: &SweepArgs) -> Option<Judgements> {
-    let (true, [values]) = (args.judge, grid.values()) else {
+fn judged(grid: &Grid, folder: &Folder, args: &SweepArgs) -> Option<Judgements> {
+    let (true, [key], [values]) = (args.judge, grid.keys(), grid.values()) else {
         return None;
     };
-    // The first cell has been checked with all others.
-    Some(judgements(rows, values, &grid.plan(0).ok()?))
+    let runs = folder.summaries(grid);
+    let runs = runs
+        .iter()
+        .map(|(values, path, summary)| (values[0].as_str(), path.as_path(), summary));
+    Some(judgements(key, values, runs))
 }
 
 /// The outcome as files.

@@ -42,43 +42,6 @@ pub fn interval(
     middle(&mut drawn, level)
 }
 
-/// The interval that holds the middle share `level` of how far `statistic` of `second` lies above that of `first`, over
-/// `draws` resamples of the runs of each. As [`interval()`], of whose stream the resamples of `first` are; `second` has one
-/// of its own.
-///
-/// A value may be infinite: that of a run in which it never came. Where the statistics of both are, their difference is
-/// taken to be nought. `None` with fewer than two values of either, without draws, or when a value is no number.
-#[must_use]
-pub fn difference(
-    first: &[f64],
-    second: &[f64],
-    statistic: impl Fn(&mut [f64]) -> f64,
-    level: Probability,
-    draws: u32,
-    seed: Seed,
-) -> Option<Interval> {
-    let few = first.len().min(second.len()) < 2;
-    if few || draws == 0 || first.iter().chain(second).any(|value| value.is_nan()) {
-        return None;
-    }
-    let mut streams = [seed.stream("bootstrap", 0), seed.stream("bootstrap", 1)];
-    let mut resamples = [vec![0.0; first.len()], vec![0.0; second.len()]];
-    let mut drawn: Vec<f64> = (0..draws)
-        .map(|_| {
-            draw(first, &mut resamples[0], &mut streams[0]);
-            draw(second, &mut resamples[1], &mut streams[1]);
-            let [below, above] = resamples.each_mut().map(|resample| statistic(resample));
-            apart(below, above)
-        })
-        .collect();
-    middle(&mut drawn, level)
-}
-
-/// How far `second` lies above `first`; nothing where both are the same infinity.
-pub(crate) fn apart(first: f64, second: f64) -> f64 {
-    if first == second { 0.0 } else { second - first }
-}
-
 /// The arithmetic mean; 0 of nothing.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {

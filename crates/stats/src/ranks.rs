@@ -75,13 +75,26 @@ fn doubled_ranks(first: &[f64], second: &[f64]) -> (Vec<usize>, f64) {
 /// The share of all ways to pick `n` of the ranks whose sum is at least as far from its mean as that of the first `n`.
 fn exact_p(doubled: &[usize], n: usize) -> f64 {
     let total: usize = doubled.iter().sum();
+    let mut ascending = doubled.to_vec();
+    ascending.sort_unstable();
+    // sums[k] is the sum of the least k.
+    let sums: Vec<usize> = std::iter::once(0)
+        .chain(ascending.iter().scan(0, |sum, rank| {
+            *sum += rank;
+            Some(*sum)
+        }))
+        .collect();
     // ways[k][s]: how many ways there are to pick k ranks with sum s. At most 40 over 20, 1.4 × 10¹¹.
     let mut ways = vec![vec![0u64; total + 1]; n + 1];
     ways[0][0] = 1;
-    for rank in doubled {
-        for k in (1..=n).rev() {
-            for sum in (*rank..=total).rev() {
-                ways[k][sum] += ways[k - 1][sum - rank];
+    for (place, rank) in ascending.iter().enumerate() {
+        for k in (1..=n.min(place + 1)).rev() {
+            let (before, of) = ways.split_at_mut(k);
+            // With this rank as the largest of k: the other k − 1 sum to no less than the least and no more than the last of those before.
+            let others = sums[k - 1]..=sums[place] - sums[place + 1 - k];
+            let from = &before[k - 1][others.clone()];
+            for (to, more) in of[0][others.start() + rank..].iter_mut().zip(from) {
+                *to += more;
             }
         }
     }

@@ -1,60 +1,156 @@
 //! How often comparisons of many figures raise a false alarm, and how often they find a change.
 
-use netburn_stats::contrast::{Question, contrast, judge_all};
+use netburn_stats::contrast::{Contrast, Question, Test, contrast, judge_all, paired};
 use netburn_stats::judge::{Better, Judgement, Tolerance};
 use netburn_units::{Seed, Stream};
 
-const COMPARISONS: u64 = 200;
+const COMPARISONS: u64 = 400;
 const FIGURES: usize = 10;
-const RUNS: usize = 8;
 
 /// Anything beyond nought matters.
 const NOTHING: Tolerance = Tolerance { share: 0.0, least: 0.0 };
 
-/// Around 100, and 3 to either side as often as not: the sum of twelve dice is nearly normal (Irwin and Hall).
-fn value(stream: &mut Stream) -> f64 {
-    let sum: u64 = (0..12).map(|_| stream.below(1_000)).sum();
-    100.0 + 3.0 * (sum as f64 / 1_000.0 - 6.0)
+/// Nearly normal, with a deviation of 1: the sum of twelve dice (Irwin and Hall).
+fn normal(stream: &mut Stream) -> f64 {
+    let sum: u64 = (0..12).map(|_| stream.below(1_000_000)).sum();
+    sum as f64 / 1e6 - 6.0
 }
 
-/// Ten figures of eight runs against eight, the first of them shifted by so much.
-fn judged(seed: u64, shift: f64) -> Vec<Judgement> {
+/// How a value of a run comes about: from what its seed has in common with the other run of it, and from chance of its own.
+type Law = fn(common: f64, own: f64) -> f64;
+
+/// Correlated by one half.
+fn even(common: f64, own: f64) -> f64 {
+    100.0 + (common + own) * std::f64::consts::FRAC_1_SQRT_2
+}
+
+/// The same in steps of a whole: many are equal, within pairs and between them, and some figures have one value in all runs.
+fn coarse(common: f64, own: f64) -> f64 {
+    (even(common, own) / 2.0).round()
+}
+
+/// Many are near, some are far.
+fn skewed(common: f64, own: f64) -> f64 {
+    (even(common, own) - 100.0).exp()
+}
+
+/// The runs of one seed have one value, but for one in four.
+fn mostly_equal(common: f64, own: f64) -> f64 {
+    if own > 0.674 { even(common, own) } else { common }
+}
+
+/// A figure of runs of two sides, the second moved up by `shift`.
+fn figure(stream: &mut Stream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
+    let pair = |_| {
+        let common = normal(stream);
+        [law(common, normal(stream)), law(common, normal(stream)) + shift]
+    };
+    (0..runs).map(pair).collect()
+}
+
+fn unpaired(pairs: &[[f64; 2]]) -> Option<Contrast> {
+    let [first, second] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<f64>>());
+    contrast(&first, &second)
+}
+
+/// Ten figures, of which the first is shifted by so much.
+fn judged(
+    seed: u64,
+    runs: usize,
+    law: Law,
+    of: fn(&[[f64; 2]]) -> Option<Contrast>,
+    shift: f64,
+) -> Vec<(Test, Judgement)> {
     let mut stream = Seed(seed).stream("figures", 0);
-    let mut runs = || -> Vec<f64> { (0..RUNS).map(|_| value(&mut stream)).collect() };
     let questions: Vec<Question> = (0..FIGURES)
-        .map(|figure| {
-            let (first, mut second) = (runs(), runs());
-            if figure == 0 {
-                second.iter_mut().for_each(|value| *value += shift);
-            }
-            Question {
-                contrast: contrast(&first, &second, 100, Seed(seed)).unwrap(),
-                better: Better::Lower,
-                tolerance: NOTHING,
-            }
+        .map(|place| Question {
+            contrast: of(&figure(&mut stream, runs, law, if place == 0 { shift } else { 0.0 })).unwrap(),
+            better: Better::Lower,
+            tolerance: NOTHING,
         })
         .collect();
-    judge_all(&questions)
-        .into_iter()
-        .map(|answer| answer.judgement)
-        .collect()
+    let answers = judge_all(&questions).into_iter();
+    answers.map(|answer| (answer.test, answer.judgement)).collect()
+}
+
+/// The largest number of successes that is not surprising: of `trials` with probability `p` there are more with a probability below one in
+/// a hundred thousand.
+fn most_of(trials: u64, p: f64) -> u64 {
+    // Summed from none on, by the ratio of neighbours.
+    let mut term = (1.0 - p).powi(trials as i32);
+    let mut below = term;
+    (0..trials)
+        .find(|count| {
+            let enough = below > 1.0 - 1e-5;
+            term *= (trials - count) as f64 / (count + 1) as f64 * p / (1.0 - p);
+            below += term;
+            enough
+        })
+        .unwrap_or(trials)
 }
 
 #[test]
-fn one_comparison_in_twenty_raises_a_false_alarm_at_most() {
-    let told = |judgement: &Judgement| matches!(judgement, Judgement::Better | Judgement::Worse);
-    let alarmed = (0..COMPARISONS)
-        .filter(|seed| judged(*seed, 0.0).iter().any(told))
-        .count();
-    // 5 % of 200 are 10, with a deviation of √(200 × 0.05 × 0.95) = 3.1; Holm's correction and the steps of the exact test make it less.
-    assert!(alarmed <= 19, "{alarmed}");
+fn the_bound_is_the_binomials() {
+    // 50 ± 6.9: four and a quarter deviations up, a little more for the skew.
+    assert!((79..=83).contains(&most_of(1_000, 0.05)), "{}", most_of(1_000, 0.05));
+    assert!((38..=42).contains(&most_of(400, 0.05)), "{}", most_of(400, 0.05));
+    assert_eq!(most_of(3, 0.5), 3);
 }
 
+/// One comparison in twenty at most, whether the runs are pairs or not, and however their values come about.
 #[test]
-fn a_tenth_is_found_nine_times_of_ten() {
-    // Three and a third deviations of one run.
-    let found = (0..COMPARISONS)
-        .filter(|seed| judged(1_000 + seed, 10.0)[0] == Judgement::Worse)
-        .count();
-    assert!(found >= 180, "{found}");
+fn false_alarms_are_as_rare_as_they_are_to_be() {
+    let laws: [(&str, Law); 4] = [
+        ("even", even),
+        ("coarse", coarse),
+        ("skewed", skewed),
+        ("mostly equal", mostly_equal),
+    ];
+    let most = most_of(COMPARISONS, 0.05);
+    for (name, law) in laws {
+        // Six pairs are ranked as sets, twelve are not.
+        for runs in [6, 12] {
+            for (kind, of) in [
+                ("pairs", paired as fn(&[[f64; 2]]) -> Option<Contrast>),
+                ("sets", unpaired),
+            ] {
+                let told =
+                    |(_, judgement): &(Test, Judgement)| matches!(judgement, Judgement::Better | Judgement::Worse);
+                let alarmed = |seed: &u64| judged(*seed, runs, law, of, 0.0).iter().any(told);
+                let alarms = (0..COMPARISONS).filter(alarmed).count() as u64;
+                assert!(
+                    alarms <= most,
+                    "{name}, {runs} {kind}: {alarms} of {COMPARISONS}, at most {most}"
+                );
+            }
+        }
+    }
+}
+
+/// Independent runs, shifted by three and a third deviations: nine of ten times at least.
+#[test]
+fn a_large_shift_of_eight_runs_is_found() {
+    let independent: Law = |_, own| 100.0 + own;
+    let found = |seed: &u64| judged(1_000 + seed, 8, independent, unpaired, 10.0 / 3.0)[0].1 == Judgement::Worse;
+    assert!((0..COMPARISONS).filter(found).count() as u64 >= COMPARISONS * 9 / 10);
+}
+
+/// Of twelve pairs that have nine tenths of their variance in common, a shift of one deviation is 1 / √(2 × 0.1) = 2.24 deviations of a
+/// difference: each difference has its sign with probability Φ(2.24) = 0.9873, and all twelve with 0.858, which the test always tells.
+/// As sets, the shift is one deviation: the sum of ranks then lies √(12 / 2) × 0.977 = 2.39 deviations from its mean, and 0.005 takes 2.81.
+#[test]
+fn pairs_find_what_sets_do_not() {
+    let alike: Law = |common, own| 100.0 + common * 0.9_f64.sqrt() + own * 0.1_f64.sqrt();
+    let found = |of: fn(&[[f64; 2]]) -> Option<Contrast>, test: Test| {
+        let told = |seed: &u64| {
+            let (by, judgement) = judged(5_000 + seed, 12, alike, of, 1.0)[0];
+            assert_eq!(by, test);
+            judgement == Judgement::Worse
+        };
+        (0..COMPARISONS).filter(told).count() as u64
+    };
+    let (pairs, sets) = (found(paired, Test::SignedRank), found(unpaired, Test::RankSum));
+    let fewest = COMPARISONS - most_of(COMPARISONS, 1.0 - 0.858);
+    assert!(pairs >= fewest, "{pairs}, at least {fewest}");
+    assert!(sets <= COMPARISONS / 2, "{sets}");
 }

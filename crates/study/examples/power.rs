@@ -1,9 +1,10 @@
-//! How often a comparison raises a false alarm, and how often it finds a change: pairs of sets of simulated runs, held against each
+//! How often a comparison raises a false alarm, and how often it finds a change: pairs of sets of simulated runs, compared with each
 //! other as `netburn compare` does.
 //!
-//! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS]` (100 and 20). Each pair has three sets of runs, all from
-//! seeds of their own: two of one scenario, and one in which the way to one station's access point is longer, so that the
-//! median of its frames takes 10 % more. Alarms are figures of the first two that come out better or worse.
+//! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS] [PERCENT]` (100, 20 and 10). Each pair has four sets of runs:
+//! two of one scenario from seeds of their own, and two in which the way to one station's access point is longer, so that the
+//! median of its frames takes so much more: one from seeds of its own, one from the seeds of the first set. Alarms are figures of the
+//! first two that come out better or worse.
 
 use netburn_record::summary::Summariser;
 use netburn_record::{Ending, Header, Sink, Summary};
@@ -60,8 +61,12 @@ const SHIFTED: (&str, &str) = ("caller", "stations.caller.workloads.voip.latency
 const LONGER: &str = "ap.next.wan.delay";
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let (pairs, repeats): (usize, usize) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(20));
+    let numbers: Vec<usize> = std::env::args()
+        .skip(1)
+        .map(|text| text.parse().expect("a number"))
+        .collect();
+    let number = |place: usize, usual: usize| numbers.get(place).copied().unwrap_or(usual);
+    let (pairs, repeats, percent) = (number(0, 100), number(1, 20), number(2, 10));
     let begun = Instant::now();
     let usual = plan(None);
     let p50 = run(&usual)
@@ -74,7 +79,7 @@ fn main() {
         .p50
         .unwrap();
     // A frame comes over a connection that stands: one round trip.
-    let more = p50 * 0.1 / 2.0;
+    let more = p50 * percent as f64 / 200.0;
     let longer = plan(Some(&format!("{:.3} ms", 10.0 + more)));
     println!("{} takes {p50:.1} ms; {more:.3} ms more each way", SHIFTED.1);
 
@@ -97,12 +102,13 @@ fn main() {
                         side
                     };
                     let (first, second) = (side("first", &usual, 0), side("second", &usual, 1));
-                    let third = side("longer", &longer, 2);
+                    let [own, same] = [2, 0].map(|set| side("longer", &longer, set));
                     let begun = Instant::now();
                     let alike = Comparison::new(second, first.clone(), Options::default());
-                    let shifted = Comparison::new(third, first, Options::default());
-                    let each = begun.elapsed().as_secs_f64() / 2.0;
-                    outcomes.lock().unwrap().push((alarms(&alike), found(&shifted), each));
+                    let shifted =
+                        [own, same].map(|side| found(&Comparison::new(side, first.clone(), Options::default())));
+                    let each = begun.elapsed().as_secs_f64() / 3.0;
+                    outcomes.lock().unwrap().push((alarms(&alike), shifted, each));
                 }
             });
         }
@@ -110,8 +116,6 @@ fn main() {
     let outcomes = outcomes.into_inner().unwrap();
     let alarms: usize = outcomes.iter().map(|(alarms, ..)| alarms).sum();
     let alarmed = outcomes.iter().filter(|(alarms, ..)| *alarms > 0).count();
-    let found: Vec<f64> = outcomes.iter().filter_map(|(_, found, _)| *found).collect();
-    let share = found.iter().sum::<f64>() / found.len().max(1) as f64;
     println!(
         "{pairs} pairs of {repeats} runs, in {:.0} s",
         begun.elapsed().as_secs_f64()
@@ -119,8 +123,16 @@ fn main() {
     println!("between seeds: {alarms} alarms, in {alarmed} pairs");
     let spans: Vec<f64> = outcomes.iter().map(|(.., each)| *each).collect();
     let most = spans.iter().copied().fold(0.0, f64::max);
-    println!("a shift of {:.1} % on average: found in {}", share * 100.0, found.len());
-    println!("a comparison takes {:.3} s at most, with 2,000 draws", most);
+    for (place, seeds) in ["seeds of its own", "the same seeds"].into_iter().enumerate() {
+        let found: Vec<f64> = outcomes.iter().filter_map(|(_, found, _)| found[place]).collect();
+        let share = found.iter().sum::<f64>() / found.len().max(1) as f64;
+        println!(
+            "{seeds}: a shift of {:.1} % on average, found in {}",
+            share * 100.0,
+            found.len()
+        );
+    }
+    println!("a comparison takes {most:.3} s at most");
 }
 
 fn plan(delay: Option<&str>) -> Plan {

@@ -41,7 +41,7 @@ pub(crate) struct CompareArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: CompareFormat,
-    /// Resamples for each interval
+    /// Resamples for each interval of a ranking
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = value_parser!(u32).range(100..=1_000_000))]
     pub(crate) draws: u32,
     /// What the resampling draws from

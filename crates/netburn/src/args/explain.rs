@@ -13,8 +13,9 @@ use std::path::PathBuf;
 pub(crate) struct ExplainArgs {
     /// The run's folder
     pub(crate) run: PathBuf,
-    /// How often everything is simulated, each time under another seed; with fewer than 3 nothing can be told, 0 simulates nothing
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = value_parser!(u16).range(0..=1000))]
+    /// How often everything is simulated, each time under another seed. More changes take more runs to judge; fewer than 3 tell nothing,
+    /// and 0 simulates nothing
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u16).range(0..=1000))]
     pub(crate) runs: u16,
     /// How long each simulation runs [default: as long as the run was to]
     #[arg(long, value_name = "TIME")]

@@ -22,8 +22,8 @@ pub(crate) struct SweepArgs {
     /// The column that the chart shows [default: worst_p95_ms, or throughput_mbps where most runs are too short for it]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Option<String>,
-    /// Judge every value against the first: each station's uses, better, worse or the same. Takes one --vary, and tells nothing with
-    /// fewer than three runs of each (--repeat 5 makes five). Kept as judged.csv
+    /// Judge every value against the first, as `netburn compare --matrix` does in the sweep's folder. Takes one --vary, and tells
+    /// nothing with fewer than three runs of each (--repeat 8 makes eight). Kept as judged.csv
     #[arg(long)]
     pub(crate) judge: bool,
     /// Processors to use [default: all]

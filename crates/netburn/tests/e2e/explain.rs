@@ -41,7 +41,7 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     let page = fs::read_to_string(bench.path("run").join("report.html")).unwrap();
     assert!(page.contains("What the figures suggest") && page.contains("tablet is slow and takes the air of laptop"));
 
-    let explained = finish(bench.netburn(["explain", "run", "--runs", "3", "--format", "json"])).expect(0);
+    let explained = finish(bench.netburn(["explain", "run", "--runs", "8", "--format", "json"])).expect(0);
     let explained: Value = explained.json();
     assert_eq!(explained["schema"], "netburn.explain/1");
     assert_eq!(explained["causes"][0]["kind"], "slow-neighbour");
@@ -51,16 +51,17 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     let figures = fair["figures"].as_array().unwrap();
     let probe = figures
         .iter()
-        .find(|f| f["workload"] == "probe" && f["figure"] == "p95_ms")
+        .find(|f| f["figure"] == "stations.laptop.workloads.probe.latency_ms.p95")
         .unwrap();
     assert_eq!(probe["judgement"], "better");
-    assert!(probe["after"].as_f64() < probe["before"].as_f64());
+    assert!(probe["value"].as_f64() < probe["baseline"].as_f64());
 
     // The change that it shows can be made as shown.
     let text = finish(bench.netburn(["explain", "run", "--runs", "3", "--duration", "5s"]))
         .expect(0)
         .out();
     assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
+    assert!(text.contains("So few runs can't tell"), "{text}");
     let mended = bench.simulate("house.toml", "mended", &["--set", "ap.home.queue=airtime"]);
     let said = mended.out();
     assert!(!said.contains("What the figures suggest"), "{said}");

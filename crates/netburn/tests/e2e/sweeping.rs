@@ -209,7 +209,7 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
             "sweep",
             "desks.toml",
             "--repeat",
-            "3",
+            "8",
             "--judge",
             "--vary",
             vary,
@@ -219,10 +219,14 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
         finish(bench.netburn(args.iter().chain(more))).expect(0).out()
     };
     let text = judge("station.*.link.rate=8 Mbit/s,4 Mbit/s", "rates", &[]);
-    assert!(
-        text.contains("station.*.link.rate = 4 Mbit/s against 8 Mbit/s, 3 runs of each"),
-        "{text}"
-    );
+    for said in [
+        "station.*.link.rate, every value against 8 Mbit/s",
+        "4 Mbit/s against 8 Mbit/s",
+        "8 runs of desks on simulate, against 8 runs",
+        "From the same seeds: the runs are compared in pairs.",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
     let json: serde_json::Value =
         serde_json::from_str(&judge("station.*.queue=fifo,fq-codel", "queues", &["--format", "json"])).unwrap();
     let judged = &json["judged"];
@@ -232,27 +236,94 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
     );
     assert_eq!(judged["against"][0]["value"], "fq-codel");
     let figures = judged["against"][0]["figures"].as_array().unwrap();
-    let of = |station: &str, workload: &str| {
-        let one = figures
-            .iter()
-            .find(|figure| figure["station"] == station && figure["workload"] == workload);
-        one.unwrap()
-    };
+    let of = |path: &str| figures.iter().find(|figure| figure["figure"] == path).unwrap();
     for station in ["near", "far"] {
-        let upload = of(station, "upload");
+        let upload = of(&format!("stations.{station}.throughput_mbps"));
         let mbps = upload["baseline"].as_f64().unwrap();
         assert!((7.2..7.54).contains(&mbps), "{upload}");
         assert_eq!(upload["judgement"], "same");
-        assert_eq!(upload["runs"], serde_json::json!([3, 3]));
+        assert_eq!(upload["runs"], serde_json::json!([8, 8]));
     }
-    assert_eq!(of("near", "probe")["judgement"], "better", "{judged}");
-    assert_eq!(of("far", "probe")["judgement"], "same", "{judged}");
+    let probe = |station: &str| of(&format!("stations.{station}.workloads.probe.latency_ms.p50"))["judgement"].clone();
+    assert_eq!(
+        (probe("near"), probe("far")),
+        ("better".into(), "same".into()),
+        "{judged}"
+    );
     let csv = fs::read_to_string(bench.path("queues/judged.csv")).unwrap();
-    assert_eq!(csv.split_terminator("\r\n").count(), 1 + 4);
+    assert_eq!(csv.split_terminator("\r\n").count(), 1 + figures.len());
     let rates = fs::read_to_string(bench.path("rates/judged.csv")).unwrap();
-    for line in rates.split_terminator("\r\n").filter(|line| line.contains(",upload,")) {
-        assert!(line.ends_with(",worse"), "{line}");
-    }
+    let slower = rates
+        .split_terminator("\r\n")
+        .filter(|line| line.contains(".throughput_mbps,"));
+    let slower: Vec<&str> = slower.collect();
+    assert_eq!(slower.len(), 3);
+    assert!(slower.iter().all(|line| line.ends_with(",worse")), "{slower:#?}");
+}
+
+/// The figures of a comparison's document, each with its judgement and its probabilities.
+fn judgements(comparison: &serde_json::Value) -> Vec<(String, String, String)> {
+    let figures = comparison["figures"].as_array().unwrap().iter();
+    let text = |value: &serde_json::Value| value.to_string();
+    figures
+        .map(|f| (text(&f["figure"]), text(&f["judgement"]), text(&f["p_corrected"])))
+        .collect()
+}
+
+/// What `sweep --judge` says of its runs is what `compare --matrix` says of its folder, and of two values also what `compare` says.
+#[test]
+fn a_sweep_and_a_comparison_of_its_folder_come_to_the_same() {
+    let bench = Bench::new();
+    bench.write("house.toml", house("4 s", "1 s"));
+    let judged = |vary: &str, out: &str| {
+        let args = [
+            "sweep",
+            "house.toml",
+            "--repeat",
+            "6",
+            "--judge",
+            "--format",
+            "json",
+            "--vary",
+            vary,
+            "--out",
+            out,
+        ];
+        let sweep: serde_json::Value = finish(bench.netburn(args)).expect(0).json();
+        let matrix = finish(bench.netburn(["compare", "--matrix", out, "--format", "json"]))
+            .expect(0)
+            .json();
+        let against: Vec<_> = sweep["judged"]["against"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(judgements)
+            .collect();
+        let compared: Vec<_> = matrix["comparisons"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(judgements)
+            .collect();
+        assert_eq!(against, compared);
+        against
+    };
+    assert_eq!(judged("server.link.delay=5 ms,15 ms,5500 us", "three").len(), 2);
+    let two = judged("server.link.delay=5 ms,15 ms", "two");
+    let files = |runs: std::ops::Range<u32>| runs.map(|run| format!("two/runs/{run}.json")).collect::<Vec<_>>();
+    let args = ["compare".to_owned()]
+        .into_iter()
+        .chain(files(7..13))
+        .chain(["--against".to_owned()])
+        .chain(files(1..7));
+    let compared = finish(bench.netburn(args.chain(["--format".to_owned(), "json".to_owned()])))
+        .expect(0)
+        .json();
+    assert_eq!(two, [judgements(&compared)]);
+    assert!(
+        two[0].iter().any(|(_, judgement, _)| judgement == "\"worse\""),
+        "{two:?}"
+    );
 }
 
 #[test]

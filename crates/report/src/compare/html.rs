@@ -77,7 +77,7 @@ impl Comparison {
                 heading(&self.these.name),
                 "Difference".to_owned(),
                 "−50 % … 0 … +50 %".to_owned(),
-                "95 % interval".to_owned(),
+                "Interval".to_owned(),
                 "p".to_owned(),
                 "Effect".to_owned(),
             ];
@@ -90,7 +90,12 @@ impl Comparison {
             }
             out.push_str("</tbody></table></div>\n");
         }
-        for line in self.remarks() {
+        for line in self
+            .remarks()
+            .into_iter()
+            .chain([self.method()])
+            .filter(|line| !line.is_empty())
+        {
             let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&line));
         }
         out
@@ -118,7 +123,7 @@ impl Comparison {
         for text in [interval(contrast.interval, unit), probability(held.answer.corrected)] {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
-        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(contrast.effect)));
+        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(held)));
         out.push_str("</tr>\n");
     }
 }

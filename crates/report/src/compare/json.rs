@@ -34,15 +34,16 @@ impl Comparison {
             "against": side(&self.against, baseline_verdict),
             "differing": differing,
             "only": { "these": self.only[0], "against": self.only[1] },
-            "draws": self.options.draws,
-            "seed": self.options.seed.0,
-            "level": 0.95,
+            "paired": !self.pairing.pairs.is_empty(),
+            "identical_runs": self.pairing.identical,
             "judged_with": self.judged_with,
             "figures": self.figures.iter().map(|held| self.held(held)).collect::<Vec<_>>(),
         })
     }
 
-    fn held(&self, held: &Held) -> Value {
+    /// One of its figures as a document.
+    #[must_use]
+    pub fn held(&self, held: &Held) -> Value {
         let contrast = held.contrast();
         let never = held
             .values
@@ -60,9 +61,13 @@ impl Comparison {
             "share": held.share(),
             "low": contrast.interval.map(|interval| interval.low),
             "high": contrast.interval.map(|interval| interval.high),
-            "p": contrast.p,
+            "level": contrast.level,
+            "paired": contrast.paired,
+            "varies": contrast.varies,
+            "test": held.answer.test.name(),
+            "p": held.answer.p,
             "p_corrected": held.answer.corrected,
-            "effect": contrast.effect.size().name(),
+            "effect": held.is_told().then(|| contrast.effect.size().name()),
             "delta": contrast.effect.delta,
             "higher_in": contrast.effect.larger(),
             "same_within": held.question.same_within(),

@@ -11,6 +11,7 @@ mod html;
 mod json;
 mod matrix;
 mod overlay;
+mod pairing;
 mod ranking;
 mod side;
 mod text;
@@ -21,9 +22,11 @@ pub use differs::{Differing, differing};
 pub use figure::{Key, Unit, What, figures};
 pub use matrix::{Cell, Matrix, Row};
 pub use overlay::{Variant, overlays};
+pub use pairing::Pairing;
 pub use ranking::{Ranked, Ranking, Standing};
 pub use side::{Side, name};
 pub use two::{Comparison, Doubt, Held, Options, judge_together};
+pub use written::{value as written, what as figure_name};
 
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,22 @@
 //! More than two sides: who is best at what, and how surely.
 
 use super::figure::Key;
+use super::pairing::Pairing;
 use super::side::Side;
 use super::text::heading;
-use super::two::{Options, Table, identity};
+use super::two::{Options, Table, known, question};
 use super::written::{value, what};
 use crate::ground::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::bootstrap::median;
-use netburn_stats::contrast::{LEVEL, Question, contrast, judge_all};
+use netburn_stats::contrast::{LEVEL, judge_all, varying};
 use netburn_stats::judge::{Better, FEWEST, Judgement};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;
+use std::collections::BTreeMap;
 
 /// Several sides, ranked.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +27,7 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Every figure that all have.
     pub figures: Vec<Ranked>,
-    /// How many pairs were judged together.
+    /// How many pairs that vary were judged together.
     pub judged_with: usize,
     /// How it was made.
     pub options: Options,
@@ -69,19 +71,19 @@ impl Ranking {
     pub fn new(sides: Vec<Side>, options: Options) -> Self {
         let tables: Vec<Table> = sides.iter().map(Table::of).collect();
         let mut figures = Vec::new();
-        let mut shared: Vec<Vec<&[f64]>> = Vec::new();
+        let (mut shared, mut values) = (Vec::new(), Vec::new());
         for key in tables.first().map_or(&[][..], |table| &table.order) {
-            let of_all: Option<Vec<&[f64]>> = tables
-                .iter()
-                .map(|table| table.values.get(&identity(key)).map(Vec::as_slice))
-                .collect();
-            if let Some(values) = of_all {
-                figures.push(ranked(key, &values, options));
-                shared.push(values);
-            }
+            let of_all = tables.iter().map(|table| table.runs(key));
+            let Some(runs) = of_all.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let of_each: Vec<Vec<f64>> = runs.iter().map(|runs| known(runs)).collect();
+            figures.push(ranked(key, &of_each, options));
+            values.push(of_each);
+            shared.push(runs);
         }
-        let judged_with = judge(&mut figures, &shared, options);
-        let standings = standings(&sides, &figures, &shared, options);
+        let judged_with = judge(&sides, &mut figures, &shared, options);
+        let standings = standings(&sides, &figures, &values, options);
         Ranking {
             standings,
             figures,
@@ -242,8 +244,8 @@ impl Ranked {
     }
 }
 
-fn ranked(key: &Key, values: &[&[f64]], options: Options) -> Ranked {
-    let medians: Vec<f64> = values.iter().map(|values| median(&mut values.to_vec())).collect();
+fn ranked(key: &Key, values: &[Vec<f64>], options: Options) -> Ranked {
+    let medians: Vec<f64> = values.iter().map(|values| median(&mut values.clone())).collect();
     let better = key.what.better();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| in_order(medians[*a], medians[*b], better));
@@ -281,31 +283,29 @@ fn ranks(values: &[f64], better: Better) -> Vec<f64> {
     values.iter().map(|value| rank(*value)).collect()
 }
 
-/// Judges every side of every figure against the best, all together; gives how many pairs there were.
-fn judge(figures: &mut [Ranked], values: &[Vec<&[f64]>], options: Options) -> usize {
+/// Judges every side of every figure against the best, all together; gives how many pairs that vary there were.
+fn judge(sides: &[Side], figures: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], options: Options) -> usize {
+    let mut pairings: BTreeMap<[usize; 2], Pairing> = BTreeMap::new();
     let mut places = Vec::new();
     let mut questions = Vec::new();
-    for (figure, values) in values.iter().enumerate() {
+    for (figure, runs) in runs.iter().enumerate() {
         let best = figures[figure].order[0];
-        for side in (0..values.len()).filter(|side| *side != best) {
-            if let Some(contrast) = contrast(values[best], values[side], options.draws, options.seed) {
-                let what = &figures[figure].key.what;
+        for side in (0..runs.len()).filter(|side| *side != best) {
+            let of_both = || Pairing::of(&sides[best], &sides[side]);
+            let pairing = pairings.entry([best, side]).or_insert_with(of_both);
+            if let Some(question) = question(&figures[figure].key, [runs[best], runs[side]], pairing, options) {
                 places.push((figure, side));
-                questions.push(Question {
-                    contrast,
-                    better: what.better(),
-                    tolerance: what.tolerance(options.tolerance),
-                });
+                questions.push(question);
             }
         }
     }
     for ((figure, side), answer) in places.iter().zip(judge_all(&questions)) {
         figures[*figure].against_best[*side] = Some(answer.judgement);
     }
-    questions.len()
+    varying(&questions)
 }
 
-fn standings(sides: &[Side], figures: &[Ranked], values: &[Vec<&[f64]>], options: Options) -> Vec<Standing> {
+fn standings(sides: &[Side], figures: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Vec<Standing> {
     let intervals = mean_ranks(sides.len(), figures, values, options);
     let mut all: Vec<Standing> = (0..sides.len())
         .map(|side| {
@@ -324,7 +324,7 @@ fn standings(sides: &[Side], figures: &[Ranked], values: &[Vec<&[f64]>], options
 }
 
 /// The interval of each side's mean rank: each draw resamples every side's runs, ranks all figures anew and takes the means.
-fn mean_ranks(sides: usize, figures: &[Ranked], values: &[Vec<&[f64]>], options: Options) -> Option<Vec<Interval>> {
+fn mean_ranks(sides: usize, figures: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Option<Vec<Interval>> {
     let few = values.iter().flatten().any(|values| values.len() < 2);
     if few || figures.is_empty() || options.draws == 0 {
         return None;

@@ -87,7 +87,7 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
 fn few_runs_tell_nothing_and_say_how_many_would() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.count(Judgement::CantTell), comparison.figures.len());
-    // 6 figures: 5 runs of each, 2/252 × 6 < 0.05.
+    // Of 6 figures 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
     assert_eq!((comparison.figures.len(), comparison.too_few()), (6, Some(5)));
     assert!(comparison.text(100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
@@ -96,7 +96,7 @@ fn few_runs_tell_nothing_and_say_how_many_would() {
     assert!(
         three
             .text(100, false)
-            .contains("With 3 runs of a side none of 6 figures")
+            .contains("With 3 runs of a side none of the 2 figures that vary")
     );
 }
 
@@ -279,7 +279,8 @@ fn a_matrix_has_its_worst_row_first() {
         },
     );
     assert_eq!(matrix.comparisons.len(), 3);
-    assert_eq!(matrix.comparisons[0].judged_with, 18);
+    // Of each of three comparisons' six figures, p50 and p95 vary.
+    assert_eq!(matrix.comparisons[0].judged_with, 6);
     let first = &matrix.rows[0];
     assert_eq!(
         (first.scenario.as_str(), first.station.as_deref()),
@@ -300,4 +301,125 @@ fn a_matrix_has_its_worst_row_first() {
         "{text}"
     );
     assert_eq!(matrix.json()["rows"][0]["cells"][1]["comparison"], 2);
+}
+
+/// A run of that seed in which the laptop's pages took so long and the desktop moved so much.
+fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
+    let mut run = run("home", "simulate", p50, Some(2.0 * p50), 1.0);
+    run.seed = seed;
+    run.totals.throughput_mbps = mbps;
+    run
+}
+
+/// Six runs against six of which the pages take three times as long. What is the same in all runs (met, throughput of the laptop, idle
+/// latency) doesn't count: of three figures that vary the least probability is 3 × 2 / 924.
+#[test]
+fn what_is_constant_costs_no_power() {
+    let old = side(
+        "old",
+        (0..6).map(|i| seeded(1 + i, 4.0 + i as f64 / 10.0, 50.0 + i as f64)),
+    );
+    let new = side(
+        "new",
+        (0..6).map(|i| seeded(11 + i, 13.0 + i as f64 / 10.0, 50.5 + i as f64)),
+    );
+    let comparison = Comparison::new(new, old, Options::default());
+    assert_eq!((comparison.figures.len(), comparison.judged_with), (6, 3));
+    let p50 = comparison
+        .figures
+        .iter()
+        .find(|held| held.key.what == What::P50)
+        .unwrap();
+    assert_eq!(p50.answer.judgement, Judgement::Worse);
+    assert!((p50.answer.corrected - 3.0 * 2.0 / 924.0).abs() < 1e-12);
+    // The effect is written where something was found, and nowhere else.
+    let text = comparison.text(140, false);
+    let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
+    assert!(line("browsing p50 ms").contains("large, higher in 100 %"), "{text}");
+    for quiet in ["met %", "(all)"] {
+        assert!(!line(quiet).contains("higher in"), "{text}");
+    }
+    let json = comparison.json();
+    let effects = json["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|figure| &figure["effect"]);
+    assert_eq!(effects.filter(|effect| effect.is_string()).count(), 2, "{json:#}");
+    assert!(!text.contains("compared in pairs"), "{text}");
+}
+
+/// Fourteen seeds, far apart from each other; the change adds a tenth to each. As sets nothing could be told.
+#[test]
+fn runs_of_one_seed_are_pairs() {
+    let pages = |seed: u64| 50.0 * seed as f64;
+    let old = || side("old", (1..=14).map(|seed| seeded(seed, pages(seed), 50.0)));
+    // Not in the same order.
+    let new = |first: u64| {
+        side(
+            "new",
+            (0..14)
+                .rev()
+                .map(|i| seeded(first + i, 1.1 * pages(1 + i) + i as f64 / 100.0, 50.0)),
+        )
+    };
+    let paired = Comparison::new(new(1), old(), Options::default());
+    assert_eq!(paired.pairing.pairs.len(), 14);
+    assert_eq!(judged(&paired, "latency_ms.p50"), Judgement::Worse);
+    let text = paired.text(100, false);
+    assert!(
+        text.contains("From the same seeds: the runs are compared in pairs."),
+        "{text}"
+    );
+    assert!(text.contains("signed-rank test"), "{text}");
+    assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
+    let strangers = Comparison::new(new(101), old(), Options::default());
+    assert!(strangers.pairing.pairs.is_empty());
+    assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
+    // Seeds of another ground bring nothing about, and one that comes twice leaves it open which runs belong together.
+    let lab = side(
+        "lab",
+        (1..=14).map(|seed| Summary {
+            ground: netburn_record::Ground::Lab,
+            ..seeded(seed, 60.0, 50.0)
+        }),
+    );
+    assert!(Comparison::new(lab, old(), Options::default()).pairing.pairs.is_empty());
+    let twice = side("twice", (1..=14).map(|seed| seeded(seed.max(2), 60.0, 50.0)));
+    assert!(
+        Comparison::new(twice, old(), Options::default())
+            .pairing
+            .pairs
+            .is_empty()
+    );
+}
+
+#[test]
+fn runs_that_are_identical_are_said_to_be() {
+    let runs = || (1..=6).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0));
+    let itself = Comparison::new(side("a", runs()), side("b", runs()), Options::default());
+    assert_eq!(itself.pairing.identical, 6);
+    assert_eq!(itself.count(Judgement::Same), itself.figures.len());
+    assert!(
+        itself
+            .text(200, false)
+            .contains("Every run of the one is identical with a run of the other")
+    );
+    assert!(itself.html(&[], &[]).contains("Every run of the one is identical"));
+    // Measured runs, too: a folder compared with itself.
+    let measured = || {
+        side(
+            "m",
+            runs().map(|run| Summary {
+                ground: netburn_record::Ground::Local,
+                ..run
+            }),
+        )
+    };
+    let itself = Comparison::new(measured(), measured(), Options::default());
+    assert_eq!((itself.pairing.identical, itself.judgement()), (6, Judgement::Same));
+    // Two of them are on both sides.
+    let others = side("c", (5..=9).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0)));
+    let some = Comparison::new(others, side("a", runs()), Options::default());
+    assert!(some.text(200, false).contains("Both sides have 2 identical runs"));
 }

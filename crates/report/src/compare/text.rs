@@ -1,11 +1,14 @@
 //! A comparison for a terminal.
 
+use super::differs::Differing;
+use super::pairing::Pairing;
 use super::two::{Comparison, Held};
 use super::written::{counts, effect, interval, probability, runs, share, signed, value, what};
 use crate::ground::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
 use crate::table::{Cell, left, render, right};
+use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::judge::FEWEST;
 
 /// The widest name of a side in a heading.
@@ -23,7 +26,17 @@ impl Comparison {
             lines.extend(wrap(sentence(ground), width, ""));
             lines.push(String::new());
         }
-        lines.extend(wrap(&self.top(colour), width, "  "));
+        lines.extend(self.lines(width, colour));
+        lines.extend(wrap(&self.method(), width, "  "));
+        let mut text = lines.join("\n");
+        text.push('\n');
+        text
+    }
+
+    /// The same without what was measured and [how it was judged](Self::method): for one of several.
+    #[must_use]
+    pub fn lines(&self, width: usize, colour: bool) -> Vec<String> {
+        let mut lines = wrap(&self.top(colour), width, "  ");
         for line in self.premises() {
             lines.extend(wrap(&format!("  {line}"), width, "    "));
         }
@@ -35,9 +48,7 @@ impl Comparison {
         for line in self.remarks() {
             lines.extend(wrap(&line, width, "  "));
         }
-        let mut text = lines.join("\n");
-        text.push('\n');
-        text
+        lines
     }
 
     /// What it comes to, in one line.
@@ -86,20 +97,17 @@ impl Comparison {
                 ));
             }
         }
+        lines.extend(self.together());
         match &self.differing {
+            Some(differing) if differing.is_empty() && !self.pairing.pairs.is_empty() => {
+                lines.push("The scenarios are the same, and so are their seeds.".to_owned());
+            }
             Some(differing) if differing.is_empty() => {
-                lines.push("The scenarios are the same, but for their seeds.".to_owned())
+                lines.push("The scenarios are the same, but for their seeds.".to_owned());
             }
             Some(differing) => {
-                let shown = |value: &Option<String>| {
-                    value
-                        .as_ref()
-                        .map_or("nothing".to_owned(), |v| truncate(&sanitise(v), 40))
-                };
                 let each = differing.iter().take(DIFFERING);
-                let mut each: Vec<String> = each
-                    .map(|d| format!("{} {} → {}", sanitise(&d.key), shown(&d.baseline), shown(&d.value)))
-                    .collect();
+                let mut each: Vec<String> = each.map(|d| Self::changed(d)).collect();
                 if differing.len() > DIFFERING {
                     each.push(format!("and {} more keys", differing.len() - DIFFERING));
                 }
@@ -135,7 +143,7 @@ impl Comparison {
             right(&these),
             right("DIFFERENCE"),
             left("JUDGED"),
-            right("95 % INTERVAL").apart(),
+            right("INTERVAL").apart(),
             right("p"),
             left("EFFECT"),
         ];
@@ -168,7 +176,7 @@ impl Comparison {
             Cell::new(judgement.name(), judgement.into()),
             interval(contrast.interval, unit).into(),
             probability(held.answer.corrected).into(),
-            effect(contrast.effect).into(),
+            effect(held).into(),
         ]
     }
 
@@ -181,7 +189,7 @@ impl Comparison {
         self.figures.iter().filter(of).count() > 1
     }
 
-    /// What it rests on, and what would tell more.
+    /// What is missing, and what would tell more.
     pub(super) fn remarks(&self) -> Vec<String> {
         if self.figures.is_empty() {
             return vec![
@@ -200,24 +208,78 @@ impl Comparison {
                 self.too_few().unwrap_or(FEWEST)
             )),
             Some(needed) => lines.push(format!(
-                "With {fewest} runs of a side none of {} figures can be told better or worse: {needed} of each can (--repeat {needed}).",
+                "With {fewest} runs of a side none of the {} figures that vary can be told better or worse: {needed} of each can (--repeat {needed}).",
                 self.judged_with
             )),
             None => {}
         }
+        lines
+    }
+
+    /// How it was judged; empty where there was nothing to judge.
+    #[must_use]
+    pub fn method(&self) -> String {
+        if self.figures.is_empty() {
+            return String::new();
+        }
         let percent = self.options.tolerance.map_or(5.0, |share| share * 100.0);
-        lines.push(format!(
-            "Medians of runs. The interval of their difference: {} draws that resample runs, seed {}. p: Mann and Whitney's rank \
-             test, corrected for {} figures (Holm). Better and worse: p below 0.05, and by more than {} % and, of a latency, 1 ms; \
-             the same: all of the interval is within that. The effect: how often a run of {} is above or below one of {}.",
-            self.options.draws,
-            self.options.seed.0,
+        let pairs = match self.figures.iter().any(|held| held.contrast().paired) {
+            true => "Runs of one seed are compared in pairs. ",
+            false => "",
+        };
+        let levels = self.figures.iter().map(|held| held.contrast().level);
+        let level = match levels.reduce(f64::min) {
+            Some(least) if least < LEVEL.as_f64() => format!(" (with so few runs {:.1} %)", least * 100.0),
+            _ => String::new(),
+        };
+        let by = |test: Test| self.figures.iter().any(|held| held.answer.test == test);
+        let test = match (by(Test::RankSum), by(Test::SignedRank)) {
+            (_, false) => "the rank-sum test of Mann and Whitney",
+            (false, true) => "Wilcoxon's signed-rank test of pairs",
+            (true, true) => {
+                "Wilcoxon's signed-rank test of pairs, or Mann and Whitney's rank-sum test where a figure has too few"
+            }
+        };
+        format!(
+            "Medians of runs. {pairs}Difference and interval: the estimate of Hodges and Lehmann, 95 % sure{level}. p: {test}, corrected for the \
+             {} figures that vary (Holm). Better and worse: p below 0.05, and by more than {} % and, of a latency, 1 ms; the same: all of \
+             the interval is within that. The effect, where one was found: how often a run of the one is above or below one of the other.",
             self.judged_with,
             crate::text::figure::short(percent),
-            sanitise(&self.these.name),
-            sanitise(&self.against.name),
-        ));
-        lines
+        )
+    }
+
+    /// What the runs of both sides have in common.
+    fn together(&self) -> Option<String> {
+        let Pairing { pairs, identical } = &self.pairing;
+        match (pairs.len(), *identical) {
+            (1.., _) if self.pairing.is_identical() => Some(
+                "Every run of the one is identical with a run of the other, to the last digit of every figure: nothing differs."
+                    .to_owned(),
+            ),
+            (0, 1..) => Some(format!(
+                "Both sides have {}, to the last digit of every figure: the sides are not independent.",
+                match identical {
+                    1 => "one identical run".to_owned(),
+                    count => format!("{count} identical runs"),
+                }
+            )),
+            (1.., 1..) => Some(format!("From the same seeds, and {identical} of the {} pairs are identical, to the last digit of every figure.", pairs.len())),
+            (1.., 0) => Some("From the same seeds: the runs are compared in pairs.".to_owned()),
+            (0, 0) => None,
+        }
+    }
+
+    /// A key that differs.
+    fn changed(differing: &Differing) -> String {
+        let key = sanitise(&differing.key);
+        let shown = |value: &str| truncate(&sanitise(value), 40);
+        match (&differing.baseline, &differing.value) {
+            (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
+            (Some(baseline), None) => format!("{key} {} → nothing", shown(baseline)),
+            (None, Some(value)) => format!("{key} nothing → {}", shown(value)),
+            (None, None) => key,
+        }
     }
 }
 

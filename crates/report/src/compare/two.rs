@@ -2,10 +2,13 @@
 
 use super::differs::{Differing, differing};
 use super::figure::{Key, figures};
+use super::pairing::Pairing;
 use super::side::Side;
 use netburn_record::Ground;
 use netburn_record::summary::{StationSummary, verdict_name};
-use netburn_stats::contrast::{Answer, Contrast, Question, SURE, contrast, judge_all, least_p, runs_needed};
+use netburn_stats::contrast::{
+    Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
+};
 use netburn_stats::judge::{FEWEST, Judgement};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
@@ -14,7 +17,7 @@ use std::collections::HashMap;
 /// How a comparison is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Bootstrap resamples for each interval.
+    /// Bootstrap resamples for the intervals of a ranking.
     pub draws: u32,
     /// What the resampling draws from.
     pub seed: Seed,
@@ -46,7 +49,9 @@ pub struct Comparison {
     pub differing: Option<Vec<Differing>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
-    /// How many figures were judged together.
+    /// Which runs belong together.
+    pub pairing: Pairing,
+    /// How many figures that vary were judged together.
     pub judged_with: usize,
     /// How it was made.
     pub options: Options,
@@ -87,21 +92,17 @@ impl Comparison {
     #[must_use]
     pub fn unjudged(these: Side, against: Side, options: Options) -> Self {
         let (baseline, mine) = (Table::of(&against), Table::of(&these));
+        let pairing = Pairing::of(&against, &these);
         let shared = mine.order.iter().filter_map(|key| {
-            let values = [
-                baseline.values.get(&identity(key))?.clone(),
-                mine.values[&identity(key)].clone(),
-            ];
-            let question = Question {
-                contrast: contrast(&values[0], &values[1], options.draws, options.seed)?,
-                better: key.what.better(),
-                tolerance: key.what.tolerance(options.tolerance),
-            };
+            let runs = [baseline.runs(key)?, mine.runs(key)?];
+            let question = question(key, runs, &pairing, options)?;
             Some(Held {
                 key: key.clone(),
-                values,
+                values: runs.map(known),
                 question,
                 answer: Answer {
+                    test: Test::RankSum,
+                    p: 1.0,
                     corrected: 1.0,
                     judgement: Judgement::CantTell,
                 },
@@ -131,6 +132,7 @@ impl Comparison {
             only: [without(&in_these, &in_against), without(&in_against, &in_these)],
             judged_with: figures.len(),
             figures,
+            pairing,
             differing,
             these,
             against,
@@ -195,7 +197,11 @@ impl Comparison {
     #[must_use]
     pub fn doubt(&self, held: &Held) -> Option<Doubt> {
         let [without, with] = held.question.contrast.runs;
-        let least = least_p(without, with) * self.judged_with as f64;
+        // The signed-rank test is taken only where there are pairs enough for it.
+        let least = match held.answer.test {
+            Test::RankSum => least_p(without, with) * self.judged_with as f64,
+            Test::SignedRank => 0.0,
+        };
         match held.answer.judgement {
             Judgement::CantTell if without.min(with) < FEWEST || least >= SURE => {
                 Some(Doubt::TooFew(runs_needed(self.judged_with)))
@@ -228,6 +234,12 @@ impl Held {
         &self.question.contrast
     }
 
+    /// Whether it came out better or worse.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
+    }
+
     /// The difference as a share of the baseline's median; `None` where that is nought or never came.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
@@ -243,21 +255,42 @@ pub fn judge_together(comparisons: &mut [&mut Comparison]) {
         .iter()
         .flat_map(|comparison| comparison.figures.iter().map(|held| held.question))
         .collect();
+    let family = varying(&questions);
     let mut answers = judge_all(&questions).into_iter();
     for comparison in comparisons {
-        comparison.judged_with = questions.len();
+        comparison.judged_with = family;
         for (held, answer) in comparison.figures.iter_mut().zip(&mut answers) {
             held.answer = answer;
         }
     }
 }
 
+/// A figure of two sides, run by run, for judging. Pairs count where both runs of enough of them know it.
+pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
+    let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
+    let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
+    let contrast = match pairs.len() >= FEWEST {
+        true => paired(&pairs)?,
+        false => contrast(&known(runs[0]), &known(runs[1]))?,
+    };
+    Some(Question {
+        contrast,
+        better: key.what.better(),
+        tolerance: key.what.tolerance(options.tolerance),
+    })
+}
+
+/// The values of the runs that know a figure.
+pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
+    runs.iter().copied().flatten().collect()
+}
+
 /// The figures of a side's runs.
 pub(super) struct Table {
     /// In the order in which they are shown.
     pub(super) order: Vec<Key>,
-    /// One value for each run that knows the figure.
-    pub(super) values: HashMap<Key, Vec<f64>>,
+    /// A value for each run, where it knows the figure.
+    values: HashMap<Key, Vec<Option<f64>>>,
 }
 
 impl Table {
@@ -266,19 +299,26 @@ impl Table {
             order: Vec::new(),
             values: HashMap::new(),
         };
-        for (key, value) in side.runs.iter().flat_map(figures) {
-            let values = table.values.entry(identity(&key)).or_insert_with(|| {
-                table.order.push(key);
-                Vec::new()
-            });
-            values.push(value);
+        for (place, run) in side.runs.iter().enumerate() {
+            for (key, value) in figures(run) {
+                let values = table.values.entry(identity(&key)).or_insert_with(|| {
+                    table.order.push(key);
+                    vec![None; side.runs.len()]
+                });
+                values[place] = Some(value);
+            }
         }
         table
+    }
+
+    /// A figure's value in each run that knows it; `None` where none does.
+    pub(super) fn runs(&self, key: &Key) -> Option<&[Option<f64>]> {
+        self.values.get(&identity(key)).map(Vec::as_slice)
     }
 }
 
 /// What a figure is looked up by: a goal by what it asks, not by its place.
-pub(super) fn identity(key: &Key) -> Key {
+fn identity(key: &Key) -> Key {
     let mut key = key.clone();
     if let super::What::Met(number, _) = &mut key.what {
         *number = 0;

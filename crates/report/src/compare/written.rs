@@ -1,13 +1,15 @@
 //! How figures and differences are written for people.
 
 use super::figure::{Key, Unit, What};
+use super::two::Held;
 use crate::text::figure::{mbps, ms};
-use netburn_stats::contrast::Answer;
+use netburn_stats::Interval;
+use netburn_stats::contrast::{Answer, SURE};
 use netburn_stats::judge::Judgement;
-use netburn_stats::{Effect, Interval};
 
 /// A value without its unit.
-pub(super) fn value(value: f64, unit: Unit) -> String {
+#[must_use]
+pub fn value(value: f64, unit: Unit) -> String {
     if value.is_infinite() {
         return "never".to_owned();
     }
@@ -59,31 +61,42 @@ pub(super) fn interval(of: Option<Interval>, unit: Unit) -> String {
     })
 }
 
-/// A probability.
+/// A probability, with as many digits as it takes to see on which side of [`SURE`] it lies.
 pub(super) fn probability(p: f64) -> String {
-    match p {
-        ..0.0001 => "<0.0001".to_owned(),
-        ..0.01 => format!("{p:.4}"),
-        ..0.995 => format!("{p:.2}"),
-        _ => "1".to_owned(),
-    }
+    let usual = match p {
+        ..0.0001 => return "<0.0001".to_owned(),
+        ..0.01 => 4,
+        ..0.1 => 3,
+        ..0.995 => 2,
+        _ => return "1".to_owned(),
+    };
+    let as_it_is = |digits: usize| {
+        let text = format!("{p:.digits$}");
+        let shown: f64 = text.parse().ok()?;
+        let right = (shown < SURE) == (p < SURE) && (shown == SURE) == (p == SURE);
+        right.then_some(text)
+    };
+    (usual..17).find_map(as_it_is).unwrap_or_else(|| p.to_string())
 }
 
-/// How large an effect is: in a word, and in how many of a hundred pairs of runs it shows.
-pub(super) fn effect(effect: Effect) -> String {
+/// How large the effect on a figure that came out better or worse is: in a word, and in how many of a hundred pairs of runs it shows.
+/// Of other figures nothing: among few runs chance alone often makes an effect that would be called large.
+pub(super) fn effect(of: &Held) -> String {
+    if !of.is_told() {
+        return String::new();
+    }
+    let effect = of.contrast().effect;
     let larger = effect.larger();
     let (share, way) = match larger {
         0.5.. => (larger, "higher"),
         _ => (1.0 - larger, "lower"),
     };
-    match effect.delta == 0.0 {
-        true => "none".to_owned(),
-        false => format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor()),
-    }
+    format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor())
 }
 
-/// Which figure, without its station.
-pub(super) fn what(key: &Key, several_goals: bool) -> String {
+/// Which figure, without its station; goals by what they ask where a use has `several_goals`.
+#[must_use]
+pub fn what(key: &Key, several_goals: bool) -> String {
     let what = match &key.what {
         What::Met(_, goal) if several_goals => format!("{goal}, met %"),
         what => what.name().to_owned(),
@@ -116,5 +129,29 @@ pub(super) fn runs(count: usize) -> String {
     match count {
         1 => "1 run".to_owned(),
         count => format!("{count} runs"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::probability;
+
+    #[test]
+    fn a_probability_shows_on_which_side_of_the_limit_it_is() {
+        for (p, text) in [
+            (0.0519, "0.052"),
+            (0.0433, "0.043"),
+            (0.0504, "0.0504"),
+            (0.04996, "0.04996"),
+            (0.050_000_1, "0.0500001"),
+            (0.05, "0.050"),
+            (0.00216, "0.0022"),
+            (0.00004, "<0.0001"),
+            (0.3, "0.30"),
+            (0.999, "1"),
+            (1.0, "1"),
+        ] {
+            assert_eq!(probability(p), text);
+        }
     }
 }

@@ -195,6 +195,14 @@ impl Folder {
         Ok(rows)
     }
 
+    /// The finished runs, in the order of their numbers: the values that each had, where it is kept and what it came to.
+    #[must_use]
+    pub fn summaries(&self, grid: &Grid) -> Vec<(Vec<String>, PathBuf, Summary)> {
+        let read = |run| Some((self.read(grid, run)?, self.file(run)));
+        let finished = (0..grid.runs()).filter_map(read);
+        finished.map(|(run, path)| (run.values, path, run.summary)).collect()
+    }
+
     /// Writes a file of the sweep's outcome, whole or not at all.
     ///
     /// # Errors

@@ -1,13 +1,10 @@
-//! The values of one varied key judged against its first: what each station has of every use, better, worse or the same.
+//! The values of one varied key judged against its first, as `netburn compare --matrix` judges them in the sweep's folder.
 
-use super::columns::Measure;
-use super::rows::Rows;
-use crate::judge::{Better, FEWEST, Judged, Judgement, Tolerance, judge};
-use netburn_report::plain::{sanitise, truncate, wrap};
-use netburn_report::table::{Cell, left, render, right};
-use netburn_scenario::Plan;
-use netburn_workload::Kind;
+use netburn_record::Summary;
+use netburn_report::compare::{Comparison, Options, Side, judge_together};
+use netburn_report::plain::{sanitise, wrap};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A sweep of one key, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,34 +13,8 @@ pub struct Judgements {
     pub key: String,
     /// Its first value: what the others are judged against.
     pub baseline: String,
-    /// The other values, in their order.
-    pub others: Vec<Against>,
-}
-
-/// One value judged against the first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Against {
-    /// The value.
-    pub value: String,
-    /// Every figure, station by station.
-    pub figures: Vec<Figure>,
-}
-
-/// A figure of one use at one station.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// The station.
-    pub station: String,
-    /// Its workload.
-    pub workload: String,
-    /// What is looked at: `throughput_mbps`, `p95_ms`, `p50_ms` where there are too few for that, `stalled_ms`.
-    pub figure: &'static str,
-    /// What that is measured in.
-    pub measure: Measure,
-    /// Which way is better.
-    pub better: Better,
-    /// What it comes to.
-    pub judged: Judged,
+    /// The other values of which there are runs, in their order, each compared with the first. All are judged together.
+    pub others: Vec<Comparison>,
 }
 
 /// Why a sweep can't be judged. The message says what would be right.
@@ -72,69 +43,33 @@ pub fn can_judge(keys: &[String], values: &[Vec<String>]) -> Result<(), CantJudg
     }
 }
 
-/// Judges the rows of a sweep of one key with these `values`. `plan` is that of its first run: it knows what each workload is.
+/// Judges the finished runs of a sweep of one `key` with these `values`; each run is the value it had, where it is kept and what it came
+/// to.
 #[must_use]
-pub fn judgements(rows: &Rows, values: &[String], plan: &Plan) -> Judgements {
+pub fn judgements<'a>(
+    key: &str,
+    values: &[String],
+    runs: impl IntoIterator<Item = (&'a str, &'a Path, &'a Summary)>,
+) -> Judgements {
     let (baseline, others) = values.split_first().expect("a key has at least one value");
-    let against = |value: &String| Against {
-        value: value.clone(),
-        figures: plan
-            .stations
-            .iter()
-            .flat_map(|station| station.workloads.iter().map(|workload| (&station.name, workload)))
-            .filter_map(|(station, workload)| {
-                let of = Use {
-                    station,
-                    workload: &workload.name,
-                    kind: workload.config.kind,
-                };
-                of.judged(rows, baseline, value)
-            })
-            .collect(),
-    };
-    Judgements {
-        key: rows.keys.join(", "),
-        baseline: baseline.clone(),
-        others: others.iter().map(against).collect(),
+    let mut sides: Vec<Side> = values.iter().map(|value| Side::new(value)).collect();
+    for (value, path, summary) in runs {
+        if let Some(place) = values.iter().position(|known| known == value) {
+            sides[place].add_summary(path, summary, None);
+        }
     }
-}
-
-/// One workload of one station.
-struct Use<'a> {
-    station: &'a str,
-    workload: &'a str,
-    kind: Kind,
-}
-
-impl Use<'_> {
-    /// What a person would ask of such a use, judged. `None` where the rows don't have it.
-    fn judged(&self, rows: &Rows, baseline: &str, value: &str) -> Option<Figure> {
-        let place = |what: &str| rows.column(&format!("{}.{}.{what}", self.station, self.workload));
-        let of = |place: usize, wanted: &str| -> Vec<Option<f64>> {
-            let those = rows
-                .rows
-                .iter()
-                .filter(|row| row.values.first().is_some_and(|value| value == wanted));
-            those.map(|row| row.figures[place].number()).collect()
-        };
-        let supported = |place: &usize| rows.rows.iter().all(|row| row.figures[*place].number().is_some());
-        let (figure, better, tolerance) = match self.kind {
-            Kind::Download | Kind::Upload => ("throughput_mbps", Better::Higher, Tolerance::RATE),
-            Kind::Stream => ("stalled_ms", Better::Lower, Tolerance::STALL),
-            Kind::Pages | Kind::Calls | Kind::Probe => match place("p95_ms").filter(supported) {
-                Some(_) => ("p95_ms", Better::Lower, Tolerance::LATENCY),
-                None => ("p50_ms", Better::Lower, Tolerance::LATENCY),
-            },
-        };
-        let place = place(figure)?;
-        Some(Figure {
-            station: self.station.to_owned(),
-            workload: self.workload.to_owned(),
-            figure,
-            measure: rows.columns[place].measure,
-            better,
-            judged: judge(&of(place, baseline), &of(place, value), better, tolerance),
-        })
+    let mut sides = sides.into_iter();
+    let against = sides.next().expect("one for each value");
+    let mut compared: Vec<Comparison> = sides
+        .zip(others)
+        .filter(|(side, _)| !side.runs.is_empty() && !against.runs.is_empty())
+        .map(|(side, _)| Comparison::unjudged(side, against.clone(), Options::default()))
+        .collect();
+    judge_together(&mut compared.iter_mut().collect::<Vec<_>>());
+    Judgements {
+        key: key.to_owned(),
+        baseline: baseline.clone(),
+        others: compared,
     }
 }
 
@@ -142,102 +77,42 @@ impl Judgements {
     /// As tables for a terminal, `width` columns wide: one for each value.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
-        let mut text = String::new();
-        for against in &self.others {
-            self.table(against, width, colour, &mut text);
-            text.push('\n');
+        let mut lines = wrap(
+            &format!(
+                "{}, every value against {}",
+                sanitise(&self.key),
+                sanitise(&self.baseline)
+            ),
+            width,
+            "  ",
+        );
+        for comparison in &self.others {
+            lines.push(String::new());
+            lines.extend(comparison.lines(width, colour));
         }
-        let legend = "The same: within 5 % and, of a latency, 1 ms. Better and worse: by more than that, and the interval of the \
-                      difference (95 % sure, or as sure as so few runs make it) does not reach nought. Of twenty figures that don't change \
-                      one may come out as if it had.";
-        for line in wrap(legend, width, "") {
-            text.push_str(&line);
-            text.push('\n');
+        if let Some(first) = self.others.first() {
+            lines.extend(wrap(&first.method(), width, "  "));
         }
+        let mut text = lines.join("\n");
+        text.push('\n');
         text
     }
 
-    fn table(&self, against: &Against, width: usize, colour: bool, text: &mut String) {
-        let shown = |value: &str| truncate(&sanitise(value), 40);
-        let runs = against.figures.first().map_or([0, 0], |figure| figure.judged.runs);
-        let runs = match runs {
-            [1, 1] => "one run of each".to_owned(),
-            [one, other] if one == other => format!("{one} runs of each"),
-            [one, other] => format!("{one} runs and {other}"),
-        };
-        let title = format!(
-            "{} = {} against {}, {runs}",
-            sanitise(&self.key),
-            shown(&against.value),
-            shown(&self.baseline)
-        );
-        text.push_str(&title);
-        text.push_str("\n\n");
-        let (without, with) = (shown(&self.baseline), shown(&against.value));
-        let columns = [
-            left("STATION"),
-            left("USE"),
-            right(&without),
-            right(&with),
-            right("DIFFERENCE"),
-            right("INTERVAL"),
-            left("JUDGED"),
-        ];
-        let mut before = "";
-        let mut cells: Vec<Vec<Cell>> = Vec::new();
-        for figure in &against.figures {
-            let name = if figure.station == before { "" } else { &figure.station };
-            before = &figure.station;
-            cells.push(figure.cells(name));
-        }
-        for line in render(&columns, &cells, 2, width, colour) {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        text.push('\n');
-        let count = |wanted: Judgement| {
-            let those = against
-                .figures
-                .iter()
-                .filter(|figure| figure.judged.judgement == wanted);
-            match those.count() {
-                0 => None,
-                some => Some(format!("{some} {}", wanted.name())),
-            }
-        };
-        let counts: Vec<String> = Judgement::ALL.into_iter().filter_map(count).collect();
-        text.push_str(&counts.join(", "));
-        text.push('\n');
-        if against
-            .figures
-            .iter()
-            .any(|figure| figure.judged.runs.iter().min() < Some(&FEWEST))
-        {
-            text.push_str(&format!(
-                "Fewer than {FEWEST} runs of each tell nothing: --repeat 5 makes five.\n"
-            ));
-        }
-    }
-
-    /// For scripts: `{ key, baseline, against: [{ value, figures: [{ station, workload, figure, unit, better, baseline, value,
-    /// difference, low, high, level, same_within, runs, judgement }] }] }`; what isn't known is `null`.
+    /// For scripts: `{ key, baseline, against: [{ value, … }] }`, where each of `against` is what `netburn compare --format json` writes.
     #[must_use]
     pub fn json(&self) -> Value {
-        let against: Vec<Value> = self
-            .others
-            .iter()
-            .map(|against| {
-                let figures: Vec<Value> = against.figures.iter().map(Figure::json).collect();
-                json!({ "value": against.value, "figures": figures })
-            })
-            .collect();
-        json!({ "key": self.key, "baseline": self.baseline, "against": against })
+        let against = self.others.iter().map(|comparison| {
+            let mut document = comparison.json();
+            document["value"] = json!(comparison.these.name);
+            document
+        });
+        json!({ "key": self.key, "baseline": self.baseline, "against": against.collect::<Vec<_>>() })
     }
 
     /// As CSV (RFC 4180), a line for each figure under one header line.
     #[must_use]
     pub fn csv(&self) -> String {
-        const HEADER: [&str; 15] = [
+        const HEADER: [&str; 19] = [
             "key",
             "baseline_value",
             "value",
@@ -252,92 +127,50 @@ impl Judgements {
             "high",
             "level",
             "same_within",
+            "runs",
+            "test",
+            "p",
+            "p_corrected",
             "judgement",
         ];
         let mut text = String::new();
         super::csv::line(&mut text, HEADER.into_iter());
-        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-        for against in &self.others {
-            for figure in &against.figures {
-                let judged = &figure.judged;
-                let shift = judged.shift;
+        // What never came is empty.
+        let number = |value: f64| {
+            if value.is_finite() {
+                value.to_string()
+            } else {
+                String::new()
+            }
+        };
+        for comparison in &self.others {
+            for held in &comparison.figures {
+                let (contrast, key) = (held.contrast(), &held.key);
+                let interval = contrast.interval;
                 let fields = [
                     self.key.clone(),
                     self.baseline.clone(),
-                    against.value.clone(),
-                    figure.station.clone(),
-                    figure.workload.clone(),
-                    figure.figure.to_owned(),
-                    figure.better.name().to_owned(),
-                    number(judged.medians[0]),
-                    number(judged.medians[1]),
-                    number(shift.map(|shift| shift.estimate)),
-                    number(shift.map(|shift| shift.interval.low)),
-                    number(shift.map(|shift| shift.interval.high)),
-                    number(shift.map(|shift| shift.level)),
-                    judged.tolerance.to_string(),
-                    judged.judgement.name().to_owned(),
+                    comparison.these.name.clone(),
+                    key.station.clone().unwrap_or_default(),
+                    key.workload.clone().unwrap_or_default(),
+                    key.path(),
+                    held.question.better.name().to_owned(),
+                    number(contrast.medians[0]),
+                    number(contrast.medians[1]),
+                    number(contrast.difference),
+                    interval.map_or_else(String::new, |interval| number(interval.low)),
+                    interval.map_or_else(String::new, |interval| number(interval.high)),
+                    number(contrast.level),
+                    number(held.question.same_within()),
+                    contrast.runs[0].min(contrast.runs[1]).to_string(),
+                    held.answer.test.name().to_owned(),
+                    number(held.answer.p),
+                    number(held.answer.corrected),
+                    held.answer.judgement.name().to_owned(),
                 ];
                 super::csv::line(&mut text, fields.iter().map(String::as_str));
             }
         }
         text
-    }
-}
-
-impl Figure {
-    fn cells(&self, station: &str) -> Vec<Cell> {
-        let judged = &self.judged;
-        let what = match self.figure {
-            "throughput_mbps" => "Mbit/s",
-            "stalled_ms" => "stalled ms",
-            "p50_ms" => "p50 ms",
-            _ => "p95 ms",
-        };
-        let written = |value: f64| super::table::written(value, self.measure);
-        let known = |value: Option<f64>| value.map_or(Cell::EMPTY, |value| written(value).into());
-        let signed = |value: f64| {
-            // What rounds to nothing has no sign.
-            let text = written(value.abs());
-            let nothing = text.chars().all(|c| matches!(c, '0' | '.'));
-            match value {
-                _ if nothing => text,
-                ..0.0 => format!("−{text}"),
-                _ => format!("+{text}"),
-            }
-        };
-        let interval = |low: f64, high: f64| format!("{} to {}", signed(low), signed(high));
-        vec![
-            sanitise(station).into(),
-            format!("{} {what}", sanitise(&self.workload)).into(),
-            known(judged.medians[0]),
-            known(judged.medians[1]),
-            judged.shift.map_or(Cell::EMPTY, |shift| signed(shift.estimate).into()),
-            judged.shift.map_or(Cell::EMPTY, |shift| {
-                interval(shift.interval.low, shift.interval.high).into()
-            }),
-            Cell::new(judged.judgement.name(), judged.judgement.into()),
-        ]
-    }
-
-    fn json(&self) -> Value {
-        let judged = &self.judged;
-        let shift = judged.shift;
-        json!({
-            "station": self.station,
-            "workload": self.workload,
-            "figure": self.figure,
-            "unit": self.measure.unit(),
-            "better": self.better.name(),
-            "baseline": judged.medians[0],
-            "value": judged.medians[1],
-            "difference": shift.map(|shift| shift.estimate),
-            "low": shift.map(|shift| shift.interval.low),
-            "high": shift.map(|shift| shift.interval.high),
-            "level": shift.map(|shift| shift.level),
-            "same_within": judged.tolerance,
-            "runs": judged.runs,
-            "judgement": judged.judgement.name(),
-        })
     }
 }

@@ -4,7 +4,7 @@
 //! 2. [`check()`] resolves every cell before anything runs, and tells all that are wrong. [`look`] reckons how long it would take.
 //! 3. [`Folder`] keeps one small file for each finished run; [`run()`] makes those that aren't there, on all processors.
 //! 4. [`Rows`] are what the files come to: as a [`table()`], as [`csv()`] and [`parquet()`], and one metric as a chart
-//!    ([`chart::text()`], [`chart::svg()`]). Of one key, [`judgements()`] holds every value against the first.
+//!    ([`chart::text()`], [`chart::svg()`]). Of one key, [`judgements()`] compares every value with the first.
 
 pub mod chart;
 mod check;
@@ -30,7 +30,7 @@ pub use estimate::{Cost, look, roughly};
 pub use folder::{Folder, FolderError, SCHEMA};
 pub use grid::{Grid, GridError, MOST_RUNS};
 pub use json::json;
-pub use judged::{Against, CantJudge, Figure as JudgedFigure, Judgements, can_judge, judgements};
+pub use judged::{CantJudge, Judgements, can_judge, judgements};
 pub use parquet::parquet;
 pub use rows::{Row, Rows, metric};
 pub use run::{Progress, SweepError, run};

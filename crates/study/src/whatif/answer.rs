@@ -2,13 +2,14 @@
 
 use super::WhatIf;
 use crate::pool::map;
-use netburn_record::summary::{Summariser, Summary, WorkloadSummary};
+use netburn_record::summary::{Summariser, Summary};
 use netburn_record::{Ending, Header, Sink as _};
+use netburn_report::compare::{Comparison, Options, Side, judge_together};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
-use netburn_stats::judge::{Better, Judged, Tolerance, judge};
-use netburn_workload::{Kind, Verdict};
+use netburn_workload::Verdict;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What every change brings.
@@ -29,36 +30,8 @@ pub struct Answer {
     pub what_if: WhatIf,
     /// The worst verdict of the runs with it.
     pub verdict: Verdict,
-    /// Every use of every station, judged against the plan as it is.
-    pub figures: Vec<Figure>,
-}
-
-/// A figure of one use at one station.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// The station.
-    pub station: String,
-    /// Its workload.
-    pub workload: String,
-    /// What is looked at.
-    pub measure: Measure,
-    /// As it is and with the change.
-    pub judged: Judged,
-}
-
-/// What can be looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    /// The share of its worst goal's samples within the limit.
-    Met,
-    /// In Mbit/s.
-    Throughput,
-    /// The median latency in ms.
-    Median,
-    /// The 95th percentile of latency in ms.
-    P95,
-    /// How long its player stood still, in ms.
-    Stalled,
+    /// What it changes against the plan as it is. All changes are judged together.
+    pub comparison: Comparison,
 }
 
 /// Why nothing could be simulated.
@@ -106,13 +79,20 @@ pub fn answer(
     let mut sets = summaries.chunks(runs);
     let without = sets.next().unwrap_or_default();
     let answers = what_ifs.into_iter().zip(sets).map(|(what_if, with)| Answer {
-        figures: figures(plan, without, with),
+        comparison: Comparison::unjudged(side(&what_if.label, with), side(AS_IT_IS, without), Options::default()),
         verdict: verdict(with),
         what_if,
     });
+    let mut answers: Vec<Answer> = answers.collect();
+    judge_together(
+        &mut answers
+            .iter_mut()
+            .map(|answer| &mut answer.comparison)
+            .collect::<Vec<_>>(),
+    );
     Ok(Answers {
         runs,
-        answers: answers.collect(),
+        answers,
         verdict: verdict(without),
     })
 }
@@ -138,81 +118,13 @@ fn verdict(runs: &[Summary]) -> Verdict {
     netburn_workload::worst(runs.iter().map(|run| run.verdict))
 }
 
-/// Every use of the plan's stations: how far its goals were kept, and what a person would ask of it.
-fn figures(plan: &Plan, without: &[Summary], with: &[Summary]) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    for (s, station) in plan.stations.iter().enumerate() {
-        for (w, workload) in station.workloads.iter().enumerate() {
-            let goals = !workload.config.goals.is_empty();
-            let latency = match workload.config.kind {
-                Kind::Download | Kind::Upload => Measure::Throughput,
-                Kind::Stream => Measure::Stalled,
-                Kind::Pages | Kind::Calls | Kind::Probe => {
-                    let known = |run: &Summary| Measure::P95.of(&run.stations[s].workloads[w]).is_some();
-                    match without.iter().chain(with).all(known) {
-                        true => Measure::P95,
-                        false => Measure::Median,
-                    }
-                }
-            };
-            for measure in goals.then_some(Measure::Met).into_iter().chain([latency]) {
-                let values = |runs: &[Summary]| -> Vec<Option<f64>> {
-                    runs.iter()
-                        .map(|run| measure.of(&run.stations[s].workloads[w]))
-                        .collect()
-                };
-                figures.push(Figure {
-                    station: station.name.clone(),
-                    workload: without[0].stations[s].workloads[w].name.clone(),
-                    measure,
-                    judged: judge(&values(without), &values(with), measure.better(), measure.tolerance()),
-                });
-            }
-        }
-    }
-    figures
-}
+/// What the plan without a change is called.
+const AS_IT_IS: &str = "as it is";
 
-impl Measure {
-    /// Which way is better.
-    #[must_use]
-    pub const fn better(self) -> Better {
-        match self {
-            Measure::Met | Measure::Throughput => Better::Higher,
-            Measure::Median | Measure::P95 | Measure::Stalled => Better::Lower,
-        }
+fn side(name: &str, runs: &[Summary]) -> Side {
+    let mut side = Side::new(name);
+    for run in runs {
+        side.add_summary(Path::new(name), run, None);
     }
-
-    /// What is too little to matter.
-    #[must_use]
-    pub const fn tolerance(self) -> Tolerance {
-        match self {
-            Measure::Met => Tolerance::MET,
-            Measure::Throughput => Tolerance::RATE,
-            Measure::Median | Measure::P95 => Tolerance::LATENCY,
-            Measure::Stalled => Tolerance::STALL,
-        }
-    }
-
-    /// Its name in documents, with its unit.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Measure::Met => "met",
-            Measure::Throughput => "throughput_mbps",
-            Measure::Median => "p50_ms",
-            Measure::P95 => "p95_ms",
-            Measure::Stalled => "stalled_ms",
-        }
-    }
-
-    fn of(self, workload: &WorkloadSummary) -> Option<f64> {
-        match self {
-            Measure::Met => workload.goals.iter().filter_map(|goal| goal.met).reduce(f64::min),
-            Measure::Throughput => Some(workload.throughput_mbps),
-            Measure::Median => workload.latency_ms.p50,
-            Measure::P95 => workload.latency_ms.p95,
-            Measure::Stalled => Some(workload.player.map_or(0.0, |player| player.stalled_ms)),
-        }
-    }
+    side
 }

@@ -11,6 +11,6 @@ mod answer;
 mod changes;
 mod text;
 
-pub use answer::{Answer, Answers, CantAnswer, Figure, Measure, answer};
+pub use answer::{Answer, Answers, CantAnswer, answer};
 pub use changes::{Proposed, WhatIf, what_ifs};
 pub use text::{json, text};

@@ -1,7 +1,8 @@
 //! Answers for a terminal and for scripts.
 
-use super::{Answer, Answers, Figure, Measure, Proposed};
+use super::{Answer, Answers, Proposed};
 use netburn_record::summary::verdict_name;
+use netburn_report::compare::{Held, figure_name, written};
 use netburn_report::explain::{Cause, lines};
 use netburn_report::paint::{Tone, paint};
 use netburn_report::plain::{sanitise, wrap};
@@ -38,9 +39,14 @@ pub fn text(causes: &[Cause], proposed: &Proposed, answers: Option<&Answers>, wi
             said.extend(block(answer, width, colour));
         }
         said.push(String::new());
-        let legend = "Better and worse: by more than 5 % (of a latency also 1 ms, of a goal's share 1 %), and the interval of the difference, 95 % sure \
-                      or as sure as so few runs make it, does not reach nought. Figures that stay the same or can't be told are left out.";
-        said.extend(wrap(legend, width, ""));
+        let few = answers.answers.iter().find_map(|answer| answer.comparison.too_few());
+        if let Some(needed) = few {
+            let note = format!("So few runs can't tell whether anything becomes better or worse: --runs {needed} can.");
+            said.extend(wrap(&note, width, ""));
+        }
+        let method = answers.answers[0].comparison.method();
+        let legend = format!("{method} Figures that stay the same or can't be told are left out.");
+        said.extend(wrap(&legend, width, ""));
     }
     if !proposed.without.is_empty() {
         said.push(String::new());
@@ -52,14 +58,8 @@ pub fn text(causes: &[Cause], proposed: &Proposed, answers: Option<&Answers>, wi
 }
 
 fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
-    let told = |judgement: Judgement| {
-        answer
-            .figures
-            .iter()
-            .filter(|figure| figure.judged.judgement == judgement)
-            .count()
-    };
-    let (better, worse) = (told(Judgement::Better), told(Judgement::Worse));
+    let comparison = &answer.comparison;
+    let (better, worse) = (comparison.count(Judgement::Better), comparison.count(Judgement::Worse));
     let tone = match (better, worse) {
         (0, 0) => Tone::Plain,
         (_, 0) => Tone::Good,
@@ -82,15 +82,11 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     for (key, value) in &answer.what_if.set {
         said.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
-    let told = answer
-        .figures
-        .iter()
-        .filter(|figure| matches!(figure.judged.judgement, Judgement::Better | Judgement::Worse));
-    let rows: Vec<Vec<Cell>> = told.map(cells).collect();
+    let told = comparison.figures.iter().filter(|held| held.is_told());
+    let rows: Vec<Vec<Cell>> = told.map(|held| cells(held)).collect();
     if !rows.is_empty() {
         let columns = [
             left("  STATION"),
-            left("USE"),
             left("FIGURE"),
             right("AS IT IS"),
             right("THEN"),
@@ -101,37 +97,17 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     said
 }
 
-fn cells(figure: &Figure) -> Vec<Cell> {
-    let judged = &figure.judged;
-    let known = |value: Option<f64>| value.map_or(Cell::EMPTY, |value| written(figure.measure, value).into());
+fn cells(held: &Held) -> Vec<Cell> {
+    let (key, judgement) = (&held.key, held.answer.judgement);
+    let [before, after] = held.contrast().medians;
+    let station = key.station.as_deref().unwrap_or("(all)");
     vec![
-        format!("  {}", sanitise(&figure.station)).into(),
-        sanitise(&figure.workload).into(),
-        what(figure.measure).into(),
-        known(judged.medians[0]),
-        known(judged.medians[1]),
-        Cell::new(judged.judgement.name(), judged.judgement.into()),
+        format!("  {}", sanitise(station)).into(),
+        sanitise(&figure_name(key, false)).into(),
+        written(before, key.what.unit()).into(),
+        written(after, key.what.unit()).into(),
+        Cell::new(judgement.name(), judgement.into()),
     ]
-}
-
-const fn what(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Met => "goal kept, %",
-        Measure::Throughput => "Mbit/s",
-        Measure::Median => "p50 ms",
-        Measure::P95 => "p95 ms",
-        Measure::Stalled => "stalled ms",
-    }
-}
-
-fn written(measure: Measure, value: f64) -> String {
-    match measure {
-        // Only all is 100 %.
-        Measure::Met => format!("{:.1}", (value * 1000.0 + 1e-3).floor() / 10.0),
-        _ if value >= 100.0 => format!("{value:.0}"),
-        _ if value >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
 }
 
 fn verdict_verb(name: &str) -> &str {
@@ -151,8 +127,8 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// For scripts: `{ schema, run, causes, what_ifs: [{ cause, label, set, verdict, figures: [{ station, workload, figure, better, before, after,
-/// difference, low, high, judgement }] }], verdict, runs, without }`; what isn't known is `null`.
+/// For scripts: `{ schema, run, causes, what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
+/// those of `netburn compare --format json`; what isn't known is `null`.
 #[must_use]
 pub fn json(run: &str, causes: &[Cause], proposed: &Proposed, answers: Option<&Answers>) -> Value {
     let what_ifs: Vec<Value> = answers.map_or_else(
@@ -177,25 +153,8 @@ pub fn json(run: &str, causes: &[Cause], proposed: &Proposed, answers: Option<&A
 }
 
 fn answered(answer: &Answer) -> Value {
-    let figures: Vec<Value> = answer
-        .figures
-        .iter()
-        .map(|figure| {
-            let judged = &figure.judged;
-            json!({
-                "station": figure.station,
-                "workload": figure.workload,
-                "figure": figure.measure.name(),
-                "better": figure.measure.better().name(),
-                "before": judged.medians[0],
-                "after": judged.medians[1],
-                "difference": judged.shift.map(|shift| shift.estimate),
-                "low": judged.shift.map(|shift| shift.interval.low),
-                "high": judged.shift.map(|shift| shift.interval.high),
-                "judgement": judged.judgement.name(),
-            })
-        })
-        .collect();
+    let comparison = &answer.comparison;
+    let figures: Vec<Value> = comparison.figures.iter().map(|held| comparison.held(held)).collect();
     json!({
         "cause": answer.what_if.cause,
         "label": answer.what_if.label,
