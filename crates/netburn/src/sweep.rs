@@ -10,8 +10,8 @@ use netburn_record::{Ground, UnixTime, make_folder};
 use netburn_report::ground::sentence;
 use netburn_report::plain::{sanitise, wrap};
 use netburn_study::sweep::{
-    Checked, Cost, Folder, FolderError, Grid, GridError, Judgements, Progress, Rows, SweepError, Vary, can_judge,
-    chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,
+    Checked, Cost, Folder, FolderError, Grid, GridError, Impossible, Judgements, Progress, Rows, SweepError, Vary,
+    can_judge, chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -42,7 +42,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
         can_judge(grid.keys(), grid.values()).map_err(|why| Stop::Wrong(why.to_string()))?;
     }
     let stop = signals::stop_flag()?;
-    let checked = checked(&grid, threads, stop)?;
+    let checked = checked(args, &grid, threads, stop)?;
     if let Some(name) = &args.metric {
         metric(&checked.columns, name).map_err(Stop::Wrong)?;
     }
@@ -61,12 +61,12 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
         Ok(()) | Err(Stop::Unread) => {}
         Err(stop) => return Err(stop),
     }
-    if finished == grid.runs() {
+    let all = folder.possible(&grid);
+    if finished == all {
         return Ok(Ended::Ran);
     }
     say(&format!(
-        "interrupted: {finished} of {} runs are finished; {}",
-        grid.runs(),
+        "interrupted: {finished} of {all} runs are finished; {}",
         go_on(&folder)
     ));
     Ok(Ended::NotMeasured)
@@ -123,12 +123,23 @@ fn reckoned(cost: &Cost, runs: f64, threads: usize) -> String {
 }
 
 /// Every cell, looked at before anything runs.
-fn checked(grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, Stop> {
+fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, Stop> {
     let screen = Screen::new();
-    let checked = check(grid, threads, stop, &|done| screen.cells(done, grid.cells()));
+    let impossible = match args.skip_impossible {
+        true => Impossible::Skip,
+        false => Impossible::Refuse,
+    };
+    let checked = check(grid, threads, stop, impossible, &|done| {
+        screen.cells(done, grid.cells())
+    });
     screen.end();
     match checked.map_err(|wrong| Stop::Wrong(sanitised(&wrong.to_string())))? {
-        Some(checked) => Ok(checked),
+        Some(checked) => {
+            if let Some(skipped) = &checked.impossible {
+                say(&sanitised(&skipped.skipped()));
+            }
+            Ok(checked)
+        }
         None => Err(Stop::NotMeasured("interrupted before anything was run".to_owned())),
     }
 }
@@ -137,7 +148,7 @@ fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, St
     let path = match &args.out {
         Some(out) => out.clone(),
         None => {
-            let name = grid.plan(0).map_or_else(|_| "sweep".to_owned(), |plan| plan.name);
+            let name = grid.first_plan().map_or_else(|| "sweep".to_owned(), |plan| plan.name);
             let path = PathBuf::from("sweeps").join(format!("{}-{name}", UnixTime::now().for_file_name()));
             make_folder(&path).map_err(|error| Stop::NotMeasured(error.to_string()))?
         }
@@ -153,7 +164,7 @@ fn begun(grid: &Grid, folder: &Folder) -> String {
     };
     let before = match folder.finished().len() {
         0 => String::new(),
-        before => format!("{before} of {} runs finished already, ", grid.runs()),
+        before => format!("{before} of {} runs finished already, ", folder.possible(grid)),
     };
     format!("{runs}, {before}simulated, nothing leaves this process")
 }

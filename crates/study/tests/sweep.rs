@@ -1,7 +1,8 @@
 //! Sweeps: what the rows say in every form, and folders that are gone on with.
 
 use netburn_study::sweep::{
-    Column, Figure, Folder, FolderError, Grid, Measure, Row, Rows, Vary, chart, check, csv, json, parquet, run, table,
+    Column, Figure, Folder, FolderError, Grid, Impossible, Measure, Row, Rows, Vary, chart, check, csv, json, parquet,
+    run, table,
 };
 use parquet_reader::{Field, FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -25,7 +26,7 @@ fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, figures
     Row {
         run: number,
         values: values.map(str::to_owned).to_vec(),
-        seed,
+        seed: Some(seed),
         figures: [Figure::Text(verdict)].into_iter().chain(figures).collect(),
     }
 }
@@ -175,7 +176,7 @@ fn columns_read_back() {
         assert_eq!(names[..4], ["run", "ap.home.queue", "station.b.signal", "run_seed"]);
         assert_eq!(got[0].1, Field::ULong(row.run));
         assert_eq!(got[1].1, Field::Str(row.values[0].clone()));
-        assert_eq!(got[3].1, Field::ULong(row.seed));
+        assert_eq!(got[3].1, Field::ULong(row.seed.unwrap()));
         for ((name, field), (column, figure)) in got[4..].iter().zip(rows.columns.iter().zip(&row.figures)) {
             assert_eq!(*name, column.name);
             assert_eq!(
@@ -268,7 +269,7 @@ workload = [\"voip\", \"probe\"]
 fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
     let (grid, go) = (grid(), AtomicBool::new(false));
     assert_eq!((grid.cells(), grid.runs()), (4, 12));
-    let checked = check(&grid, 1, &go, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 1, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked);
     // Stopped after two runs, on one processor; gone on with on three.
@@ -299,7 +300,7 @@ fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
 #[test]
 fn a_folder_that_was_hardly_begun_is_begun_again() {
     let (grid, go) = (grid(), AtomicBool::new(false));
-    let checked = check(&grid, 2, &go, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 2, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let made = |name: &str, files: &[&str]| {
         let path = dir.path().join(name);
@@ -315,6 +316,6 @@ fn a_folder_that_was_hardly_begun_is_begun_again() {
     assert!(matches!(made("torn", &["sweep.json"]), Err(FolderError::NotASweep(_))));
     assert!(matches!(
         Folder::open(Path::new("/dev/null/x"), &grid, &checked),
-        Err(FolderError::Io { .. })
+        Err(FolderError::Unmade { .. })
     ));
 }

@@ -30,7 +30,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["runs", "against"])]
     pub(crate) matrix: Option<PathBuf>,
     /// The variant that the others are held against [default: the first]
-    #[arg(long, value_name = "VARIANT", requires = "matrix")]
+    #[arg(long, value_name = "VARIANT", requires = "matrix", allow_hyphen_values = true)]
     pub(crate) baseline: Option<String>,
     /// Exit with 1 when something is worse; `worse=10%` by more than that, which then is what counts as the same
     #[arg(long, value_name = "worse[=5%]", value_parser = fail_on, conflicts_with = "ranked")]

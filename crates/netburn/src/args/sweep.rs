@@ -26,6 +26,9 @@ pub(crate) struct SweepArgs {
     /// nothing with fewer than three runs of each (--repeat 8 makes eight). Kept as judged.csv
     #[arg(long)]
     pub(crate) judge: bool,
+    /// Run the combinations that can be run where some can't, instead of none. The others become rows of verdict `impossible`
+    #[arg(long)]
+    pub(crate) skip_impossible: bool,
     /// Processors to use [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -66,6 +66,8 @@ struct Sweep {
     scenario: String,
     vary: Vec<Varied>,
     runs: u64,
+    #[serde(default)]
+    impossible_runs: u64,
 }
 
 #[derive(Deserialize)]
@@ -88,7 +90,7 @@ fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
     let sweep: Sweep = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     let (last, scenario_keys) = sweep.vary.split_last().ok_or_else(|| wrong(&"it varies nothing"))?;
     let mut scenarios: Vec<(String, Vec<Option<Side>>)> = Vec::new();
-    let mut missing = 0;
+    let mut missing = 0_u64;
     for run in 1..=sweep.runs {
         let path = dir.join("runs").join(format!("{run}.json"));
         if !path.is_file() {
@@ -135,8 +137,10 @@ fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
         let side = scenarios[place].1[variant].get_or_insert_with(|| Side::new(&last.values[variant]));
         side.add_summary(&path, &summary, None);
     }
-    if missing > 0 {
-        note(&format!("{missing} of the sweep's {} runs aren't finished", sweep.runs));
+    let possible = sweep.runs.saturating_sub(sweep.impossible_runs);
+    match missing.saturating_sub(sweep.impossible_runs) {
+        0 => {}
+        unfinished => note(&format!("{unfinished} of the sweep's {possible} runs aren't finished")),
     }
     Ok((last.values.clone(), scenarios))
 }

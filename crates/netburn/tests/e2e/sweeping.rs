@@ -326,6 +326,71 @@ fn a_sweep_and_a_comparison_of_its_folder_come_to_the_same() {
     );
 }
 
+/// A signal below what the slowest rate needs is no cell that can be run; the others are.
+#[test]
+fn cells_that_can_not_be_run_are_rows_where_that_is_asked_for() {
+    let bench = Bench::new();
+    bench.write("house.toml", house("2 s", "1 s"));
+    let vary = "station.caller.signal=-98 dBm..-50 dBm..8";
+    let args = ["sweep", "house.toml", "--vary", vary, "--repeat", "2", "--out", "swept"];
+    let refused = finish(bench.netburn(args)).expect(2);
+    assert!(
+        refused.stderr.contains("1 of 7 cells can't be run; nothing was:"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("help: --skip-impossible"), "{}", refused.stderr);
+
+    let skipping: Vec<&str> = args
+        .iter()
+        .copied()
+        .chain(["--skip-impossible", "--format", "csv"])
+        .collect();
+    let ended = finish(bench.netburn(&skipping)).expect(0);
+    assert!(
+        ended.stderr.contains("1 of 7 cells can't be run and are skipped:"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("is too weak for every rate"), "{}", ended.stderr);
+    let csv = ended.out();
+    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
+    assert_eq!(lines.len(), 1 + 1 + 6 * 2, "{csv}");
+    let impossible: Vec<&str> = lines
+        .iter()
+        .copied()
+        .filter(|line| line.contains("impossible"))
+        .collect();
+    assert_eq!(impossible.len(), 1);
+    assert!(impossible[0].starts_with("1,-98 dBm,,impossible,,"), "{impossible:?}");
+    assert!(
+        impossible[0].trim_end_matches(',').ends_with("impossible"),
+        "nothing else is known: {impossible:?}"
+    );
+    // What is finished is not run again, and the folder is compared without a word of missing runs.
+    let again = finish(bench.netburn(&skipping)).expect(0);
+    assert!(
+        again.stderr.contains("12 of 12 runs finished already"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(again.out(), csv);
+    let matrix = finish(bench.netburn(["compare", "--matrix", "swept", "--baseline", "-50 dBm"])).expect(0);
+    assert!(!matrix.stderr.contains("finished"), "{}", matrix.stderr);
+    let other = finish(bench.netburn(args)).expect(2);
+    assert!(other.stderr.contains("can't be run"), "{}", other.stderr);
+    let judged = [
+        "sweep",
+        "house.toml",
+        "--vary",
+        "station.caller.signal=-98 dBm,-50 dBm",
+        "--skip-impossible",
+        "--judge",
+    ];
+    let table = finish(bench.netburn(judged)).expect(0).out();
+    assert!(table.contains("There is nothing to compare"), "{table}");
+}
+
 #[test]
 fn bad_input_is_told() {
     let bench = Bench::new();

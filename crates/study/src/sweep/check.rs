@@ -17,13 +17,26 @@ pub struct Checked {
     pub columns: Vec<Column>,
     /// Stands for all plans together: two sweeps with the same run the same.
     pub fingerprint: u64,
+    /// The cells that can't be run, where they are [skipped](Impossible::Skip).
+    pub impossible: Option<WrongCells>,
+}
+
+/// What becomes of a sweep some of whose cells can't be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Impossible {
+    /// Nothing is run.
+    Refuse,
+    /// The others are run. Where none is left, nothing is.
+    Skip,
 }
 
 /// The cells that can't be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongCells {
-    /// How many, of how many.
-    cells: (u64, u64),
+    /// Their numbers, each with what is wrong first.
+    cells: BTreeMap<u64, String>,
+    /// How many cells there are in all.
+    of: u64,
     /// What is wrong, in how many cells, and the first of them in words.
     faults: Vec<(String, u64, String)>,
 }
@@ -35,11 +48,12 @@ const SHOWN: usize = 5;
 /// when `stop` was set meanwhile.
 ///
 /// # Errors
-/// All cells that can't be run.
+/// All cells that can't be run, where they are refused or none is left.
 pub fn check(
     grid: &Grid,
     threads: usize,
     stop: &AtomicBool,
+    impossible: Impossible,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<Checked>, WrongCells> {
     let found = Mutex::new(Found::default());
@@ -53,11 +67,12 @@ pub fn check(
         found.add(cell, looked);
         progress(found.cells);
     });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !found.faults.is_empty() {
-        return Err(found.wrong(grid));
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let wrong = (!found.faults.is_empty()).then(|| found.wrong(grid));
+    match wrong {
+        Some(wrong) if impossible == Impossible::Refuse || wrong.count() == found.cells => Err(wrong),
+        wrong => Ok((found.cells == grid.cells()).then(|| found.checked(wrong))),
     }
-    Ok((found.cells == grid.cells()).then(|| found.checked()))
 }
 
 fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
@@ -78,7 +93,8 @@ fn begin(plan: &Plan) -> Result<(), String> {
 #[derive(Debug, Default)]
 struct Found {
     cells: u64,
-    wrong: u64,
+    /// Those that can't be run, with what is wrong first.
+    wrong: BTreeMap<u64, String>,
     /// Layouts with the first cell that has each.
     layouts: BTreeMap<Vec<Column>, u64>,
     prints: Vec<(u64, u64)>,
@@ -96,7 +112,8 @@ impl Found {
                 self.prints.push((cell, print));
             }
             Err(faults) => {
-                self.wrong += 1;
+                self.wrong.insert(cell, faults.first().cloned().unwrap_or_default());
+                self.prints.push((cell, fingerprint(&faults.join("\n"))));
                 for fault in faults {
                     let (first, count) = self.faults.entry(fault).or_insert((cell, 0));
                     *first = cell.min(*first);
@@ -106,7 +123,7 @@ impl Found {
         }
     }
 
-    fn checked(mut self) -> Checked {
+    fn checked(mut self, impossible: Option<WrongCells>) -> Checked {
         let mut layouts: Vec<(u64, Vec<Column>)> = self.layouts.into_iter().map(|(c, first)| (first, c)).collect();
         layouts.sort();
         let mut columns: Vec<Column> = Vec::new();
@@ -120,19 +137,20 @@ impl Found {
         Checked {
             columns,
             fingerprint: fingerprint(&prints),
+            impossible,
         }
     }
 
-    fn wrong(self, grid: &Grid) -> WrongCells {
-        let mut faults: Vec<(u64, u64, String)> = self
-            .faults
+    fn wrong(&mut self, grid: &Grid) -> WrongCells {
+        let mut faults: Vec<(u64, u64, String)> = std::mem::take(&mut self.faults)
             .into_iter()
             .map(|(fault, (first, count))| (first, count, fault))
             .collect();
         faults.sort();
         let repeat = u64::from(grid.repeat());
         WrongCells {
-            cells: (self.wrong, grid.cells()),
+            cells: std::mem::take(&mut self.wrong),
+            of: grid.cells(),
             faults: faults
                 .into_iter()
                 .map(|(first, count, fault)| (fault, count, grid.describe(first * repeat)))
@@ -141,18 +159,61 @@ impl Found {
     }
 }
 
+impl WrongCells {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.cells.len() as u64
+    }
+
+    /// Why a cell can't be run; `None` where it can.
+    #[must_use]
+    pub fn why(&self, cell: u64) -> Option<&str> {
+        self.cells.get(&cell).map(String::as_str)
+    }
+
+    /// The same as when they are refused, for a sweep in which they are skipped.
+    #[must_use]
+    pub fn skipped(&self) -> String {
+        format!(
+            "{} of {} cells can't be run and are skipped:{}",
+            self.count(),
+            self.of,
+            Faults(self)
+        )
+    }
+}
+
 impl fmt::Display for WrongCells {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (wrong, all) = self.cells;
-        write!(f, "{wrong} of {all} cells can't be run; nothing was:")?;
-        for (fault, count, first) in self.faults.iter().take(SHOWN) {
+        write!(
+            f,
+            "{} of {} cells can't be run; nothing was:{}",
+            self.count(),
+            self.of,
+            Faults(self)
+        )?;
+        match self.count() < self.of {
+            true => write!(f, "\nhelp: --skip-impossible runs the others"),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is wrong, a line each.
+struct Faults<'a>(&'a WrongCells);
+
+impl fmt::Display for Faults<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults = &self.0.faults;
+        for (fault, count, first) in faults.iter().take(SHOWN) {
             let fault = fault.replace('\n', "\n  ");
             match count {
                 1 => write!(f, "\n- {fault} ({first})")?,
                 count => write!(f, "\n- {fault} ({count} cells, the first {first})")?,
             }
         }
-        match self.faults.len().saturating_sub(SHOWN) {
+        match faults.len().saturating_sub(SHOWN) {
             0 => Ok(()),
             more => write!(f, "\nand {more} more faults"),
         }
@@ -176,8 +237,37 @@ mod tests {
     fn checked(varies: &[&str]) -> Result<Checked, String> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        let checked = check(&grid, 2, &AtomicBool::new(false), &|_| ());
+        let checked = check(&grid, 2, &AtomicBool::new(false), Impossible::Refuse, &|_| ());
         checked.map(Option::unwrap).map_err(|wrong| wrong.to_string())
+    }
+
+    fn skipping(varies: &[&str]) -> Result<Checked, WrongCells> {
+        let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
+        let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
+        check(&grid, 2, &AtomicBool::new(false), Impossible::Skip, &|_| ()).map(Option::unwrap)
+    }
+
+    #[test]
+    fn wrong_cells_are_skipped_where_that_is_asked_for_and_others_are_left() {
+        let checked = skipping(&["station.slow.cc=cubic,vegas"]).unwrap();
+        let impossible = checked.impossible.unwrap();
+        assert_eq!((impossible.count(), impossible.why(0)), (1, None));
+        assert!(impossible.why(1).unwrap().contains("vegas"));
+        assert!(
+            impossible
+                .skipped()
+                .starts_with("1 of 2 cells can't be run and are skipped:\n- ")
+        );
+        // All that is run is the same, and yet it is another sweep than one without the cell.
+        let one = skipping(&["station.slow.cc=cubic"]).unwrap();
+        assert_eq!(one.impossible, None);
+        assert_eq!(one.columns, checked.columns);
+        assert!(one.fingerprint != checked.fingerprint);
+        let none = skipping(&["station.slow.mcs=98,99"]).unwrap_err();
+        assert!(
+            none.to_string().starts_with("2 of 2 cells can't be run; nothing was:"),
+            "{none}"
+        );
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub(super) fn columns(plan: &Plan) -> Vec<Column> {
 pub(super) fn figures(summary: &Summary) -> Vec<(Column, Figure)> {
     let totals = &summary.totals;
     let mut all = vec![
-        verdict("verdict", summary.verdict),
+        verdict(VERDICT, summary.verdict),
         number("throughput_mbps", Measure::Mbps, Some(totals.throughput_mbps)),
         number("airtime_jain", Measure::Share, totals.airtime_jain),
         number(WORST_P95, Measure::Ms, worst_p95(summary)),
@@ -101,6 +101,9 @@ pub(super) fn figures(summary: &Summary) -> Vec<(Column, Figure)> {
     }
     all
 }
+
+/// The column of the verdict of the whole run.
+pub(super) const VERDICT: &str = "verdict";
 
 /// The column of the longest 95th percentile of all waits.
 pub(super) const WORST_P95: &str = "worst_p95_ms";

@@ -15,7 +15,10 @@ pub fn csv(rows: &Rows) -> String {
         header.chain(rows.columns.iter().map(|column| column.name.as_str())),
     );
     for row in &rows.rows {
-        let (run, seed) = (row.run.to_string(), row.seed.to_string());
+        let (run, seed) = (
+            row.run.to_string(),
+            row.seed.map(|seed| seed.to_string()).unwrap_or_default(),
+        );
         let figures: Vec<String> = row.figures.iter().map(super::columns::Figure::field).collect();
         let before = [run.as_str()].into_iter().chain(row.values.iter().map(String::as_str));
         line(

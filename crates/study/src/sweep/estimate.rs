@@ -26,7 +26,7 @@ const LOOK: Wall = Wall::from_secs(1);
 /// # Errors
 /// When it can't be simulated.
 pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
-    let Ok(plan) = grid.plan(0) else { return Ok(None) };
+    let Some(plan) = grid.first_plan() else { return Ok(None) };
     let begun = Clock::now();
     let (mut load_begun, mut reached) = (begun, Instant::ZERO);
     netburn_simulate::run(&plan, |now, _| {

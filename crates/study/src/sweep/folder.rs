@@ -3,7 +3,7 @@
 //! `sweep.json` says what is swept, `runs/12.json` is the summary of the twelfth run. A file appears whole, by a rename: who kills
 //! the sweep loses the runs under way and no other. The folder is locked while somebody works on it.
 
-use super::check::Checked;
+use super::check::{Checked, WrongCells};
 use super::grid::Grid;
 use super::rows::{Row, Rows};
 use netburn_record::Summary;
@@ -26,6 +26,8 @@ pub struct Folder {
     finished: BTreeSet<u64>,
     /// The lock goes with it.
     _lock: File,
+    /// The cells that can't be run.
+    impossible: Option<WrongCells>,
 }
 
 /// Why a folder can't be used.
@@ -73,9 +75,17 @@ struct Identity {
     vary: Vec<Varied>,
     repeat: u32,
     runs: u64,
+    /// Of these, those of cells that can't be run.
+    #[serde(default, skip_serializing_if = "is_none")]
+    impossible_runs: u64,
     fingerprint: String,
-    /// The plan of the first run.
+    /// The plan of the first run that can be run.
     plan: serde_json::Value,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,6 +146,7 @@ impl Folder {
         let mut folder = Folder {
             path: path.to_owned(),
             finished: BTreeSet::new(),
+            impossible: checked.impossible.clone(),
             _lock: lock,
         };
         for entry in std::fs::read_dir(path.join(RUNS)).map_err(io)? {
@@ -166,6 +177,19 @@ impl Folder {
         &self.finished
     }
 
+    /// How many runs the sweep has, without those of cells that can't be run.
+    #[must_use]
+    pub fn possible(&self, grid: &Grid) -> u64 {
+        let impossible = self.impossible.as_ref().map_or(0, WrongCells::count);
+        grid.runs() - impossible * u64::from(grid.repeat())
+    }
+
+    /// Whether a run is of a cell that can't be run.
+    pub(super) fn is_impossible(&self, grid: &Grid, run: u64) -> bool {
+        let impossible = self.impossible.as_ref();
+        impossible.is_some_and(|wrong| wrong.why(run / u64::from(grid.repeat())).is_some())
+    }
+
     /// Keeps what a run came to.
     ///
     /// # Errors
@@ -181,14 +205,19 @@ impl Folder {
         write(&self.file(run), &text)
     }
 
-    /// The rows of all runs that are finished by now, in the order of their numbers.
+    /// The rows of all runs that are finished by now, in the order of their numbers; one row for each cell that can't be run.
     ///
     /// # Errors
     /// When a file that is there can't be read.
     pub fn rows(&self, grid: &Grid, checked: &Checked) -> Result<Rows, FolderError> {
         let mut rows = Rows::new(grid, checked);
         for run in 0..grid.runs() {
-            if let Some(finished) = self.read(grid, run) {
+            if self.is_impossible(grid, run) {
+                if run % u64::from(grid.repeat()) == 0 {
+                    let values = grid.choices(run).into_iter().map(str::to_owned).collect();
+                    rows.push(Row::impossible(&rows, run, values));
+                }
+            } else if let Some(finished) = self.read(grid, run) {
                 rows.push(Row::of(&rows, run, finished.seed, finished.values, &finished.summary));
             }
         }
@@ -230,7 +259,8 @@ pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
 
 fn identity(grid: &Grid, checked: &Checked) -> Identity {
     let vary = grid.keys().iter().zip(grid.values());
-    let plan = grid.plan(0).ok();
+    let plan = grid.first_plan();
+    let impossible = checked.impossible.as_ref().map_or(0, WrongCells::count);
     Identity {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -243,6 +273,7 @@ fn identity(grid: &Grid, checked: &Checked) -> Identity {
             .collect(),
         repeat: grid.repeat(),
         runs: grid.runs(),
+        impossible_runs: impossible * u64::from(grid.repeat()),
         fingerprint: format!("{:016x}", checked.fingerprint),
         plan: plan.map(|plan| plan.to_json()).unwrap_or_default(),
     }

@@ -90,8 +90,8 @@ impl Grid {
             values: varies.iter().map(|vary| vary.values().collect()).collect(),
             repeat: 1,
         };
-        // A first cell that is wrong is told with all other wrong ones.
-        grid.repeat = grid.plan(0).map_or(1, |plan| plan.repeat);
+        // Cells that are wrong are told together.
+        grid.repeat = grid.first_plan().map_or(1, |plan| plan.repeat);
         match u128::from(grid.cells()) * u128::from(grid.repeat) {
             runs if runs > u128::from(MOST_RUNS) => Err(GridError::TooMany(runs)),
             _ => Ok(grid),
@@ -170,6 +170,15 @@ impl Grid {
         let (mut plan, _) = document.resolve_for(Ground::Simulate)?;
         plan.seed = plan.seed.repeat(run % u64::from(self.repeat));
         Ok(plan)
+    }
+
+    /// The plan of the first run of the first cell that has one, of a thousand at most.
+    #[must_use]
+    pub fn first_plan(&self) -> Option<Plan> {
+        let cells = 0..self.cells().min(1_000);
+        cells
+            .into_iter()
+            .find_map(|cell| self.plan(cell * u64::from(self.repeat)).ok())
     }
 
     /// What is wrong with a cell, each fault in a line.

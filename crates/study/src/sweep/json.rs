@@ -6,7 +6,8 @@ use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
 /// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, figures: { name: figure } }] }`;
-/// `runs` is how many the whole sweep has, a figure that isn't known is `null`.
+/// `runs` is how many the whole sweep has, a figure that isn't known is `null`. A row whose
+/// verdict is `impossible` is a cell that can't be run; it has no seed.
 #[must_use]
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();

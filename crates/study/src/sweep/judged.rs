@@ -90,8 +90,11 @@ impl Judgements {
             lines.push(String::new());
             lines.extend(comparison.lines(width, colour));
         }
-        if let Some(first) = self.others.first() {
-            lines.extend(wrap(&first.method(), width, "  "));
+        match self.others.first() {
+            Some(first) => lines.extend(wrap(&first.method(), width, "  ")),
+            None => {
+                lines.push("There is nothing to compare: the first value has no runs, or no other has any.".to_owned())
+            }
         }
         let mut text = lines.join("\n");
         text.push('\n');

@@ -23,7 +23,7 @@ mod run;
 mod table;
 mod vary;
 
-pub use check::{Checked, WrongCells, check};
+pub use check::{Checked, Impossible, WrongCells, check};
 pub use columns::{Column, Figure, Measure};
 pub use csv::csv;
 pub use estimate::{Cost, look, roughly};
@@ -32,7 +32,7 @@ pub use grid::{Grid, GridError, MOST_RUNS};
 pub use json::json;
 pub use judged::{CantJudge, Judgements, can_judge, judgements};
 pub use parquet::parquet;
-pub use rows::{Row, Rows, metric};
+pub use rows::{IMPOSSIBLE, Row, Rows, metric};
 pub use run::{Progress, SweepError, run};
 pub use table::table;
 pub use vary::{BadVary, MOST_VALUES, Vary};

@@ -22,7 +22,7 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
     let mut file = SerializedFileWriter::new(Vec::new(), schema(rows)?, Arc::new(properties.build()))?;
     for chunk in rows.rows.chunks(ROW_GROUP) {
         let mut group = file.next_row_group()?;
-        numbers(&mut group, chunk.iter().map(|row| row.run))?;
+        numbers(&mut group, chunk.iter().map(|row| Some(row.run)), false)?;
         for key in 0..rows.keys.len() {
             texts(
                 &mut group,
@@ -30,7 +30,7 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
                 false,
             )?;
         }
-        numbers(&mut group, chunk.iter().map(|row| row.seed))?;
+        numbers(&mut group, chunk.iter().map(|row| row.seed), true)?;
         for (place, column) in rows.columns.iter().enumerate() {
             match column.measure {
                 Measure::Verdict => texts(&mut group, chunk.iter().map(|row| verdict(row, place)), true)?,
@@ -61,7 +61,7 @@ fn schema(rows: &Rows) -> Result<TypePtr> {
     for key in &rows.keys {
         fields.push(field(key, Physical::BYTE_ARRAY, text(), Repetition::REQUIRED)?);
     }
-    fields.push(field("run_seed", Physical::INT64, unsigned(), Repetition::REQUIRED)?);
+    fields.push(field("run_seed", Physical::INT64, unsigned(), Repetition::OPTIONAL)?);
     for column in &rows.columns {
         fields.push(match column.measure {
             Measure::Verdict => field(&column.name, Physical::BYTE_ARRAY, text(), Repetition::OPTIONAL)?,
@@ -71,10 +71,18 @@ fn schema(rows: &Rows) -> Result<TypePtr> {
     Ok(Arc::new(Type::group_type_builder("sweep").with_fields(fields).build()?))
 }
 
-fn numbers(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, values: impl Iterator<Item = u64>) -> Result<()> {
-    let values: Vec<i64> = values.map(|value| value as i64).collect();
+fn numbers(
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    values: impl Iterator<Item = Option<u64>>,
+    optional: bool,
+) -> Result<()> {
+    let values: Vec<Option<u64>> = values.collect();
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<i64> = values.into_iter().flatten().map(|value| value as i64).collect();
     let mut column = group.next_column()?.expect("the schema has this column");
-    column.typed::<Int64Type>().write_batch(&values, None, None)?;
+    column
+        .typed::<Int64Type>()
+        .write_batch(&values, optional.then_some(&levels[..]), None)?;
     column.close()
 }
 

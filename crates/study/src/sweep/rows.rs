@@ -1,7 +1,7 @@
 //! What a sweep comes to: one row a run.
 
 use super::check::Checked;
-use super::columns::{Column, Figure, Measure, WORST_P95, figures};
+use super::columns::{Column, Figure, Measure, VERDICT, WORST_P95, figures};
 use super::grid::Grid;
 use netburn_record::Summary;
 use std::collections::BTreeMap;
@@ -21,15 +21,15 @@ pub struct Rows {
     pub rows: Vec<Row>,
 }
 
-/// One run.
+/// One run, or one cell that can't be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its number, from 1.
     pub run: u64,
     /// Its values, in the order of the keys.
     pub values: Vec<String>,
-    /// What all chance in it came from.
-    pub seed: u64,
+    /// What all chance in it came from; `None` where nothing was run.
+    pub seed: Option<u64>,
     /// Its figures, in the order of the columns.
     pub figures: Vec<Figure>,
 }
@@ -80,11 +80,28 @@ impl Row {
         Row {
             run: run + 1,
             values,
-            seed,
+            seed: Some(seed),
             figures: figures.collect(),
         }
     }
+
+    /// The row of a cell that can't be run: its verdict says so, and nothing else is known. It has the number of the cell's first run.
+    pub(super) fn impossible(rows: &Rows, run: u64, values: Vec<String>) -> Self {
+        let figure = |column: &Column| match column.name == VERDICT {
+            true => Figure::Text(IMPOSSIBLE),
+            false => Figure::None,
+        };
+        Row {
+            run: run + 1,
+            values,
+            seed: None,
+            figures: rows.columns.iter().map(figure).collect(),
+        }
+    }
 }
+
+/// The verdict of a cell that can't be run.
+pub const IMPOSSIBLE: &str = "impossible";
 
 /// Looks a metric up among columns by its name.
 ///

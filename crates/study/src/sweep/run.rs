@@ -52,7 +52,7 @@ pub fn run(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<u64, SweepError> {
     let left: Vec<u64> = (0..grid.runs())
-        .filter(|run| !folder.finished().contains(run))
+        .filter(|run| !folder.finished().contains(run) && !folder.is_impossible(grid, *run))
         .collect();
     let finished = AtomicU64::new(folder.finished().len() as u64);
     let simulated = AtomicU64::new(0);
@@ -63,7 +63,7 @@ pub fn run(
         let steps = steps + simulated.fetch_add(steps, Ordering::Relaxed);
         progress(Progress {
             finished: finished.load(Ordering::Relaxed),
-            of: grid.runs(),
+            of: folder.possible(grid),
             share: steps as f64 / all,
         });
     };

@@ -43,7 +43,7 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
                 .values
                 .iter()
                 .map(|value| Cell::from(truncate(&sanitise(value), WIDEST)));
-            let seed = seeded.then(|| Cell::from(row.seed.to_string()));
+            let seed = seeded.then(|| row.seed.map_or(Cell::EMPTY, |seed| seed.to_string().into()));
             let figures = shown
                 .iter()
                 .map(|(place, _)| cell(&rows.columns[*place], &row.figures[*place]));
