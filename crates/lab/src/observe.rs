@@ -137,5 +137,6 @@ fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
         backlog: gain.backlog,
         drops: gain.drops,
         marks: gain.marks,
+        others: gain.others,
     }
 }

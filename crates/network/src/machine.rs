@@ -5,7 +5,7 @@ mod ways;
 use crate::change::Changes;
 use crate::error::NetworkError;
 use crate::layout::{Layout, Place, PlacedRadio, Seat};
-use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic};
+use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic, others};
 use crate::output::{Endpoint, Output, Parcel, wrap};
 use crate::queue::QueueConfig;
 use crate::sockets::Sockets;
@@ -235,13 +235,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     #[must_use]
     pub fn station_seen(&self, station: u16) -> StationSeen {
         let index = usize::from(station);
+        let place = self.place(station);
+        let channel = place.map(|place| self.air.channel_account(self.channel_of[place.radio.index()]));
         StationSeen {
             down: self.down[index],
             up: self.up[index],
-            air: self
-                .place(station)
-                .map(|place| self.air.account(place.node))
-                .unwrap_or_default(),
+            air: place.map(|place| self.air.account(place.node)).unwrap_or_default(),
+            others: channel.map(|channel| others(&channel)),
         }
     }
 

@@ -35,6 +35,8 @@ pub struct StationSeen {
     pub up: Traffic,
     /// Its radio's account.
     pub air: Account,
+    /// How long transmissions of networks that aren't modelled have held its channel; `None` for a station on a wire.
+    pub others: Option<Duration>,
 }
 
 /// What came about between two looks at a station, both ways together where nothing else is said.
@@ -60,6 +62,8 @@ pub struct StationGain {
     pub bytes_down: u64,
     /// Bytes from it that arrived.
     pub bytes_up: u64,
+    /// How long networks that aren't modelled held its channel; `None` for a station on a wire.
+    pub others: Option<Duration>,
 }
 
 impl StationSeen {
@@ -78,7 +82,24 @@ impl StationSeen {
             marks: gain(|seen| seen.down.marked + seen.up.marked),
             bytes_down: gain(|seen| seen.down.delivered_bytes),
             bytes_up: gain(|seen| seen.up.delivered_bytes),
+            others: self
+                .others
+                .zip(before.others)
+                .map(|(now, before)| now.saturating_sub(before)),
         }
+    }
+}
+
+/// How long transmissions of networks that aren't modelled have held a channel.
+///
+/// Of collisions the channel knows how long they took and how much of them was data. Two data PPDUs that meet count twice as data, one that
+/// meets a transmission of others counts once: so what is missing to twice the time was others'. With others on the channel that is taken to be
+/// so of all of it, though a few are answers that met data of hidden stations.
+pub(crate) fn others(channel: &ChannelAccount) -> Duration {
+    let met = (channel.overlapped * 2).saturating_sub(channel.overlapped_data);
+    match channel.others.is_zero() {
+        true => Duration::ZERO,
+        false => channel.others + met.min(channel.overlapped),
     }
 }
 

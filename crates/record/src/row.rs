@@ -97,6 +97,9 @@ pub struct AirRow {
     pub drops: u64,
     /// Packets that got a congestion mark (ECN CE), both ways.
     pub marks: u64,
+    /// How long transmissions of networks that aren't modelled held its channel, those that met others included. `None` for a station
+    /// without air, and in records from before this was kept.
+    pub others: Option<Duration>,
 }
 
 /// Which end of a connection looked.

@@ -3,7 +3,7 @@
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Row};
 use netburn_scenario::{Document, Ground, Plan};
-use netburn_units::Duration;
+use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
@@ -88,6 +88,34 @@ fn a_page_over_one_connection_takes_more_round_trips() {
             (round_trips..round_trips + 0.4).contains(&got),
             "{http} {connections}: {got}"
         );
+    }
+}
+
+/// What other networks take of the air is measured, and is what they were given: the rows of a station have it, alone and beside a download that
+/// takes all that they leave. A station on a wire has no air.
+#[test]
+fn what_others_take_of_the_air_is_in_the_rows() {
+    for workload in ["probe", "download"] {
+        for busy in [0.0, 0.3, 0.8] {
+            let more = format!("[ap.home.radio.2g]\nbusy = \"{} %\"", busy * 100.0);
+            let more = format!(
+                "{more}\n[station.two]\njoins = \"home.2g\"\nmcs = 7\nworkload = \"{workload}\"\n[station.desk]\nlink = {{}}\nworkload = \"probe\""
+            );
+            let rows = rows(&house("{}", "probe", &more));
+            let load = Instant::ZERO..Instant::from_secs(20);
+            let others = |station: u16| {
+                let of = |row: &Row| match row {
+                    Row::Air(row) if row.station == station && load.contains(&row.at) => Some(row.others),
+                    _ => None,
+                };
+                let each: Option<Vec<Duration>> = rows.iter().filter_map(of).collect();
+                each.map(|each| each.into_iter().map(Duration::as_secs_f64).sum::<f64>() / 20.0)
+            };
+            assert_eq!(others(0), Some(0.0), "the other radio's channel is free");
+            assert_eq!(others(2), None, "it has a wire");
+            let share = others(1).unwrap();
+            assert!((share - busy).abs() <= 0.06 * busy, "{workload}: {share} of {busy}");
+        }
     }
 }
 

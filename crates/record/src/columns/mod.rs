@@ -180,6 +180,7 @@ mod tests {
                 at: Instant::from_nanos(-i64::from(number)),
                 mpdus: number.into(),
                 marks: u64::MAX,
+                others: (number % 2 == 0).then(|| netburn_units::Duration::from_nanos(number.into())),
                 ..AirRow::default()
             }),
         };
@@ -192,7 +193,7 @@ mod tests {
 
     impl Table for Former {
         const NAME: &'static str = TenthRow::NAME;
-        const COLUMNS: &'static [Column] = TenthRow::EARLIER[0];
+        const COLUMNS: &'static [Column] = TenthRow::EARLIER[1];
 
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text(names.station(self.0.station));
@@ -218,6 +219,60 @@ mod tests {
         let mut left = (0..10_000).map(|number| TenthRow::Bytes(interval(number)));
         rows(file, &names, &mut |row: TenthRow| assert_eq!(Some(row), left.next())).unwrap();
         assert_eq!(left.next(), None);
+    }
+
+    /// The table of intervals before there was in it what others take of the air.
+    struct WithoutOthers(AirRow);
+
+    impl Table for WithoutOthers {
+        const NAME: &'static str = TenthRow::NAME;
+        const COLUMNS: &'static [Column] = TenthRow::EARLIER[0];
+
+        fn write(&self, names: &Names, to: &mut Batch) {
+            to.text(names.station(self.0.station));
+            to.maybe_text(None);
+            to.number(self.0.at.as_nanos());
+            to.maybe_unsigned(None);
+            to.maybe_unsigned(None);
+            for count in 1..=8 {
+                to.unsigned(self.0.mpdus * count);
+            }
+        }
+
+        fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
+            Err("it is read as what came after")
+        }
+    }
+
+    #[test]
+    fn a_table_without_what_others_take_is_read() {
+        let names = Names::new(&plan(3, |number| format!("s{number}")));
+        let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
+        let row = |number: u16| AirRow {
+            station: number % 3,
+            at: Instant::from_millis(i64::from(number) * 100),
+            mpdus: number.into(),
+            ..AirRow::default()
+        };
+        for number in 0..10_000 {
+            table.put(&WithoutOthers(row(number)), &names).unwrap();
+        }
+        let (_, file) = table.finish().unwrap();
+        let mut read = 0_u16;
+        rows(file, &names, &mut |found: TenthRow| {
+            let TenthRow::Air(found) = found else {
+                panic!("{found:?}")
+            };
+            let expected = u64::from(read);
+            assert_eq!((found.station, found.airtime_down.as_nanos()), (read % 3, expected));
+            assert_eq!(
+                (found.mpdus, found.marks, found.others),
+                (4 * expected, 8 * expected, None)
+            );
+            read += 1;
+        })
+        .unwrap();
+        assert_eq!(read, 10_000);
     }
 
     #[test]

@@ -119,14 +119,20 @@ impl Table for TenthRow {
         Column::new("backlog", Unsigned).optional(),
         Column::new("drops", Unsigned).optional(),
         Column::new("marks", Unsigned).optional(),
+        Column::new("others", Unsigned).optional(),
     ];
-    const EARLIER: &'static [&'static [Column]] = &[&[
-        Column::new("station", Name),
-        Column::new("workload", Name),
-        Column::new("at", Signed),
-        Column::new("bytes_down", Unsigned),
-        Column::new("bytes_up", Unsigned),
-    ]];
+    const EARLIER: &'static [&'static [Column]] = &[
+        // Before what others took of the air was recorded.
+        Self::COLUMNS.split_at(13).0,
+        // Before there was air in it.
+        &[
+            Column::new("station", Name),
+            Column::new("workload", Name),
+            Column::new("at", Signed),
+            Column::new("bytes_down", Unsigned),
+            Column::new("bytes_up", Unsigned),
+        ],
+    ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
         match self {
@@ -136,7 +142,7 @@ impl Table for TenthRow {
                 to.number(row.at.as_nanos());
                 to.unsigned(row.bytes_down);
                 to.unsigned(row.bytes_up);
-                for _ in 0..8 {
+                for _ in 0..9 {
                     to.maybe_unsigned(None);
                 }
             }
@@ -158,6 +164,7 @@ impl Table for TenthRow {
                 ] {
                     to.unsigned(count);
                 }
+                to.maybe_unsigned(row.others.map(Duration::as_nanos));
             }
         }
     }
@@ -182,6 +189,7 @@ impl Table for TenthRow {
             backlog: from.unsigned(),
             drops: from.unsigned(),
             marks: from.unsigned(),
+            others: from.maybe_unsigned().map(Duration::from_nanos),
         };
         Ok(match workload {
             Some(workload) => TenthRow::Bytes(IntervalRow {

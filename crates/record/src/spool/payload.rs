@@ -145,6 +145,10 @@ fn air(row: &AirRow, to: &mut Vec<u8>) {
     ] {
         unsigned(value, to);
     }
+    // Last, and left out where it isn't known: so it was before it was kept.
+    if let Some(others) = row.others {
+        unsigned(others.as_nanos(), to);
+    }
 }
 
 /// The place of `item` among those of its kind: its code in a payload.
@@ -315,6 +319,10 @@ impl Bytes<'_> {
             backlog: self.unsigned()?,
             drops: self.unsigned()?,
             marks: self.unsigned()?,
+            others: match self.0 {
+                [] => None,
+                _ => Some(Duration::from_nanos(self.unsigned()?)),
+            },
         })
     }
 }

@@ -173,7 +173,7 @@ pub fn any_row() -> impl Strategy<Value = Row> {
 
 /// Any row of the modelled air.
 pub fn any_air() -> impl Strategy<Value = Row> {
-    (number(), at(), any::<[u64; 8]>()).prop_map(|(station, at, counts)| {
+    (number(), at(), any::<[u64; 8]>(), any::<Option<u64>>()).prop_map(|(station, at, counts, others)| {
         let [down, up, transmissions, mpdus, retries, backlog, drops, marks] = counts;
         Row::Air(AirRow {
             station,
@@ -186,6 +186,7 @@ pub fn any_air() -> impl Strategy<Value = Row> {
             backlog,
             drops,
             marks,
+            others: others.map(Duration::from_nanos),
         })
     })
 }
