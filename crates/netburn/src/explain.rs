@@ -6,7 +6,7 @@ use crate::record::{document, unopened};
 use crate::signals;
 use crate::terminal::{Look, data, over, say, stderr_is_terminal};
 use netburn_record::Run;
-use netburn_report::explain::{Cause, explain as causes_of};
+use netburn_report::explain::{Cause, explain as explained};
 use netburn_report::ground::sentence;
 use netburn_report::plain::wrap;
 use netburn_scenario::{Document, Ground, Plan};
@@ -16,15 +16,15 @@ use std::sync::{Mutex, PoisonError};
 /// `netburn explain RUN`.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
-    let causes = causes_of(&run).map_err(|error| unopened(&args.run, error))?;
+    let explanation = explained(&run).map_err(|error| unopened(&args.run, error))?;
     let (proposed, answers) = match args.runs {
         0 => (Proposed::default(), None),
-        _ => helped(args, &run, &causes)?,
+        _ => helped(args, &run, &explanation.causes)?,
     };
     let written = match args.format {
         Format::Json => document(&json(
             &run.path().to_string_lossy(),
-            &causes,
+            &explanation,
             &proposed,
             answers.as_ref(),
         )),
@@ -32,7 +32,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
             let look = Look::of_stdout();
             let mut said = wrap(sentence(run.header().ground), look.width, "").join("\n");
             said.push_str("\n\n");
-            said.push_str(&text(&causes, &proposed, answers.as_ref(), look.width, look.colour));
+            said.push_str(&text(
+                &explanation,
+                &proposed,
+                answers.as_ref(),
+                look.width,
+                look.colour,
+            ));
             said
         }
     };

@@ -94,7 +94,7 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
 /// What the figures of a run suggest, for the end of its report; nothing where they suggest nothing.
 pub(crate) fn causes(view: &View) -> String {
     let look = Look::of_stdout();
-    let lines = netburn_report::explain::lines(&view.causes, look.width, look.colour);
+    let lines = netburn_report::explain::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

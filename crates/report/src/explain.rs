@@ -13,20 +13,20 @@ mod rules;
 mod scene;
 mod text;
 
-pub use cause::{Cause, Kind, Severity};
+pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
 pub use text::lines;
 
 use netburn_record::{Error, Run};
 
-/// What the figures of a run suggest, the gravest first. With `--repeat` all its runs are taken together.
+/// What the figures of a run suggest. With `--repeat` all its runs are taken together.
 ///
 /// # Errors
 /// When the columns can't be read.
-pub fn explain(run: &Run) -> Result<Vec<Cause>, Error> {
+pub fn explain(run: &Run) -> Result<Explanation, Error> {
     let mut evidence = Evidence::new(&run.header().plan, run.header().ground);
     run.rows(&mut |row| evidence.row(&row))?;
-    Ok(evidence.causes(run.summary(), run.health()))
+    Ok(evidence.explain(run.summary(), run.health()))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod histogram;
 
 pub use histogram::Histogram;
 
-use crate::explain::Cause;
+use crate::explain::Explanation;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Clock, Ending, Health, Host, LabHealth, Summary};
 use serde::Serialize;
@@ -58,8 +58,8 @@ pub struct View {
     pub marks: Vec<Mark>,
     /// How many more there were.
     pub more_marks: u64,
-    /// What the figures suggest, the gravest first.
-    pub causes: Vec<Cause>,
+    /// What the figures suggest.
+    pub explanation: Explanation,
     /// What could not be read, in plain sentences: what is here is without it.
     pub missing: Vec<String>,
 }

@@ -21,6 +21,24 @@ pub struct Cause {
     pub by: Vec<String>,
 }
 
+/// What a run's figures suggest.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Explanation {
+    /// The causes, the gravest first.
+    pub causes: Vec<Cause>,
+    /// What goes wrong at stations for which no known cause matches, in the plan's order.
+    pub unexplained: Vec<Unexplained>,
+}
+
+/// A station that misses a goal, or is slow, for no cause that is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unexplained {
+    /// The station.
+    pub station: String,
+    /// What goes wrong, a workload each: `4kstream kept …`.
+    pub what: Vec<String>,
+}
+
 /// The causes that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,6 +49,8 @@ pub enum Kind {
     Server,
     /// A station's adapter.
     Adapter,
+    /// A slow station of another network takes the air of the channel.
+    SlowCochannel,
     /// Others take much of the band.
     FullBand,
     /// One slow station takes the air of the others.
@@ -43,6 +63,14 @@ pub enum Kind {
     SmallQueues,
     /// Nothing arrives while a station moves between access points.
     Roaming,
+    /// A station's signal is too weak for what it asks.
+    WeakSignal,
+    /// A line is too slow for what is asked of it.
+    SlowLine,
+    /// A line loses packets.
+    LossyLine,
+    /// The way to the server and back takes too long.
+    DistantServer,
 }
 
 /// How much of what people felt a cause explains.
@@ -57,18 +85,44 @@ pub enum Severity {
     Doubt,
 }
 
+impl Explanation {
+    /// Whether there is nothing to say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.unexplained.is_empty()
+    }
+}
+
+impl Unexplained {
+    /// In a sentence or two.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let known = Kind::ALL.len();
+        format!(
+            "{}: {}. None of the {known} known causes matches.",
+            self.station,
+            self.what.join("; ")
+        )
+    }
+}
+
 impl Kind {
     /// All of them, in the order in which they are looked for.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Generator,
         Kind::Server,
         Kind::Adapter,
+        Kind::SlowCochannel,
         Kind::FullBand,
         Kind::SlowNeighbour,
         Kind::UploadBloat,
         Kind::DownloadBloat,
         Kind::SmallQueues,
         Kind::Roaming,
+        Kind::WeakSignal,
+        Kind::SlowLine,
+        Kind::LossyLine,
+        Kind::DistantServer,
     ];
 
     /// Its name in documents.
@@ -78,12 +132,17 @@ impl Kind {
             Kind::Generator => "generator",
             Kind::Server => "server",
             Kind::Adapter => "adapter",
+            Kind::SlowCochannel => "slow-cochannel",
             Kind::FullBand => "full-band",
             Kind::SlowNeighbour => "slow-neighbour",
             Kind::UploadBloat => "upload-bloat",
             Kind::DownloadBloat => "download-bloat",
             Kind::SmallQueues => "small-queues",
             Kind::Roaming => "roaming",
+            Kind::WeakSignal => "weak-signal",
+            Kind::SlowLine => "slow-line",
+            Kind::LossyLine => "lossy-line",
+            Kind::DistantServer => "distant-server",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the rules look at, gathered from a run's rows.
 
-use super::{Cause, rules, scene::Scene};
+use super::{Explanation, Unexplained, rules, scene::Scene};
 use netburn_record::gate::{lab_reasons, standstill_limit};
 use netburn_record::row::BASELINE;
 use netburn_record::{
@@ -9,6 +9,7 @@ use netburn_record::{
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
+use std::collections::BTreeMap;
 
 /// The most bins of time that a station has.
 const BINS: u64 = 300;
@@ -18,6 +19,12 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const NOTICED: Duration = Duration::from_millis(100);
 /// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
 const SPANS: usize = 10_000;
+/// The most connections that are told apart; those beyond count for nothing.
+const CONNECTIONS: usize = 100_000;
+/// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
+const SEGMENT: u64 = 1_448;
+/// Fewer segments tell nothing of how many are lost.
+const SEGMENTS: u64 = 500;
 /// The most doubts that are told apart.
 const DOUBTS: usize = 100;
 
@@ -40,6 +47,8 @@ pub struct Evidence {
     pub(super) somebodys: RoundTrips,
     /// Why no figure can be believed, as whoever carried the packets says.
     pub(super) doubts: Vec<String>,
+    /// What each connection had sent when it was looked at last, by station, side and port.
+    connections: BTreeMap<(u16, Side, u16), Sent>,
 }
 
 /// When an operation is late, and how long one without an end is waited for.
@@ -58,11 +67,16 @@ pub(super) struct Seen {
     pub(super) sending: RoundTrips,
     /// Round trips of what it downloads, as the server saw them.
     pub(super) receiving: RoundTrips,
+    /// What was sent to it over TCP, as the server saw it, and what it sent.
+    pub(super) to: Sent,
+    pub(super) from: Sent,
     /// Spans in which an operation of its missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
     /// Its moves between access points: when nothing arrived any more, and for how long.
     pub(super) roams: Vec<(i64, u64)>,
     pub(super) link: Link,
+    /// Whether its rows say what networks that aren't modelled took of its channel.
+    pub(super) knows_others: bool,
 }
 
 /// What a station had in one bin; of several runs, in all of them together.
@@ -77,6 +91,8 @@ pub(super) struct Bin {
     pub(super) backlog: u64,
     pub(super) looks: u64,
     pub(super) drops: u64,
+    /// How long networks that aren't modelled held its channel, in ns.
+    pub(super) others: u64,
     /// Content.
     pub(super) bytes_down: u64,
     pub(super) bytes_up: u64,
@@ -94,6 +110,17 @@ pub(super) struct Link {
     pub(super) busy_before: Mean,
     pub(super) busy: Mean,
     pub(super) frequency_mhz: Option<u32>,
+    /// Received signal, in hundredths of a dBm: the sum over the looks, and how many those were.
+    signal: (i64, u32),
+}
+
+/// Segments of TCP connections.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sent {
+    /// Bytes that were acknowledged.
+    pub(super) bytes: u64,
+    /// Segments that were sent again.
+    pub(super) again: u64,
 }
 
 /// A sum and a count.
@@ -128,6 +155,7 @@ impl Evidence {
             ground,
             somebodys: RoundTrips::default(),
             doubts: Vec::new(),
+            connections: BTreeMap::new(),
         }
     }
 
@@ -144,10 +172,18 @@ impl Evidence {
         }
     }
 
-    /// What it all suggests, the gravest first; `summary` and `health` are those of the same run.
+    /// What it all suggests; `summary` and `health` are those of the same run.
     #[must_use]
-    pub fn causes(&self, summary: &Summary, health: &[Health]) -> Vec<Cause> {
-        rules::causes(&Scene::new(self, summary, health))
+    pub fn explain(&self, summary: &Summary, health: &[Health]) -> Explanation {
+        let scene = Scene::new(self, summary, health);
+        let causes = rules::causes(&scene);
+        let explained = |name: &String| causes.iter().any(|cause| cause.stations.contains(name));
+        let each = scene.sufferers.iter().map(|sufferer| Unexplained {
+            station: scene.name(sufferer.station),
+            what: sufferer.all.clone(),
+        });
+        let unexplained = each.filter(|one| !explained(&one.station)).collect();
+        Explanation { causes, unexplained }
     }
 
     fn operation(&mut self, station: u16, workload: u16, operation: &Operation) {
@@ -195,6 +231,9 @@ impl Evidence {
     }
 
     fn air(&mut self, row: &AirRow) {
+        if let Some(seen) = self.stations.get_mut(usize::from(row.station)) {
+            seen.knows_others |= row.others.is_some();
+        }
         if let Some(bin) = self.bin(row.station, row.at) {
             bin.air_down = bin.air_down.saturating_add(row.airtime_down.as_nanos());
             bin.air_up = bin.air_up.saturating_add(row.airtime_up.as_nanos());
@@ -203,10 +242,12 @@ impl Evidence {
             bin.backlog = bin.backlog.saturating_add(row.backlog);
             bin.looks += 1;
             bin.drops = bin.drops.saturating_add(row.drops);
+            bin.others = bin.others.saturating_add(row.others.unwrap_or_default().as_nanos());
         }
     }
 
     fn connection(&mut self, row: &ConnectionRow) {
+        self.sent(row);
         // A connection that has no round trip yet says 0.
         if row.rtt_us == 0 || row.at < Instant::ZERO {
             return;
@@ -222,6 +263,32 @@ impl Evidence {
         }
     }
 
+    /// Counts what a connection has sent since it was looked at before. A port whose counts fall is another connection's.
+    fn sent(&mut self, row: &ConnectionRow) {
+        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let key = (row.station, row.side, row.port);
+        if self.connections.len() >= CONNECTIONS && !self.connections.contains_key(&key) {
+            return;
+        }
+        let now = Sent {
+            bytes: row.bytes_acked,
+            again: row.retransmits.into(),
+        };
+        let before = self.connections.insert(key, now).unwrap_or_default();
+        let before = match now.bytes < before.bytes || now.again < before.again {
+            true => Sent::default(),
+            false => before,
+        };
+        let sum = match row.side {
+            Side::Server => &mut seen.to,
+            Side::Station => &mut seen.from,
+        };
+        sum.bytes = sum.bytes.saturating_add(now.bytes - before.bytes);
+        sum.again = sum.again.saturating_add(now.again - before.again);
+    }
+
     fn link(&mut self, row: &LinkRow) {
         let before = row.at < Instant::ZERO;
         let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
@@ -234,6 +301,10 @@ impl Evidence {
         if !before {
             link.down.add(row.rx_rate_bps);
             link.up.add(row.tx_rate_bps);
+            if let Some(signal) = row.signal {
+                link.signal.0 += i64::from(signal);
+                link.signal.1 += 1;
+            }
         }
     }
 
@@ -302,6 +373,20 @@ impl Link {
         let rates = [self.down, self.up].into_iter().filter_map(|mean| mean.value());
         rates.reduce(f64::max).map(|rate| rate / 1e6)
     }
+
+    /// Its mean received signal, in dBm.
+    pub(super) fn signal_dbm(&self) -> Option<f64> {
+        let (sum, count) = self.signal;
+        (count > 0).then(|| sum as f64 / f64::from(count) / 100.0)
+    }
+}
+
+impl Sent {
+    /// The share of segments that had to be sent again; `None` of fewer than support one.
+    pub(super) fn lost(&self) -> Option<f64> {
+        let segments = self.bytes / SEGMENT + self.again;
+        (segments >= SEGMENTS).then(|| self.again as f64 / segments as f64)
+    }
 }
 
 impl Bin {
@@ -321,6 +406,7 @@ impl Bin {
         self.backlog = self.backlog.saturating_add(other.backlog);
         self.looks = self.looks.saturating_add(other.looks);
         self.drops = self.drops.saturating_add(other.drops);
+        self.others = self.others.saturating_add(other.others);
         self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);
         self.bytes_up = self.bytes_up.saturating_add(other.bytes_up);
         self.waits = self.waits.saturating_add(other.waits);

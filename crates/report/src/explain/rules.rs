@@ -2,14 +2,19 @@
 //! what those before it named, and keeps silent where that explains the same.
 
 mod adapter;
+mod distant_server;
 mod download_bloat;
 mod full_band;
 mod generator;
+mod lossy_line;
 mod roaming;
 mod server;
+mod slow_cochannel;
+mod slow_line;
 mod slow_neighbour;
 mod small_queues;
 mod upload_bloat;
+mod weak_signal;
 
 use super::scene::Scene;
 use super::{Cause, Kind, Severity};
@@ -23,12 +28,17 @@ const fn rule(kind: Kind) -> Rule {
         Kind::Generator => generator::find,
         Kind::Server => server::find,
         Kind::Adapter => adapter::find,
+        Kind::SlowCochannel => slow_cochannel::find,
         Kind::FullBand => full_band::find,
         Kind::SlowNeighbour => slow_neighbour::find,
         Kind::UploadBloat => upload_bloat::find,
         Kind::DownloadBloat => download_bloat::find,
         Kind::SmallQueues => small_queues::find,
         Kind::Roaming => roaming::find,
+        Kind::WeakSignal => weak_signal::find,
+        Kind::SlowLine => slow_line::find,
+        Kind::LossyLine => lossy_line::find,
+        Kind::DistantServer => distant_server::find,
     }
 }
 
@@ -46,6 +56,12 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
 /// Whether a cause of that kind was named.
 fn named(found: &[Cause], kind: Kind) -> bool {
     found.iter().any(|cause| cause.kind == kind)
+}
+
+/// Whether a cause of that kind was named for a station.
+fn named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
+    let for_it = |cause: &&Cause| cause.stations.iter().any(|name| name == station);
+    found.iter().filter(for_it).any(|cause| cause.kind == kind)
 }
 
 /// How grave it is for these stations.

@@ -1,6 +1,7 @@
 //! The evidence arranged as the rules ask for it: who suffers and when, who shares the air, which line is full.
 
 mod air;
+mod asks;
 
 use super::evidence::{Bin, Evidence};
 use crate::text::figure::{percent, span};
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 /// (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
 const AROUND: Duration = Duration::from_micros(150);
 /// What data moves of a link's rate while it holds the air, with aggregates: the rest is preambles, headers and what surrounds frames.
-const OF_RATE: f64 = 0.7;
+pub(super) const OF_RATE: f64 = 0.7;
 /// A round trip above this, and above thrice the idle one, is slow where no goal says what is: people notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
 /// A connection whose round trips are above this, and above four times the idle one, has its packets wait in a queue.
@@ -48,8 +49,12 @@ pub(super) struct Sufferer {
     pub(super) station: usize,
     /// Whether a goal of its isn't kept.
     pub(super) serious: bool,
-    /// What is wrong with it: `browsing kept …`.
+    /// What is wrong with it first: `browsing kept …`.
     pub(super) what: String,
+    /// The same of each of its workloads with which something is wrong.
+    pub(super) all: Vec<String>,
+    /// The workloads whose goals aren't kept, by their places in the plan.
+    pub(super) failed: Vec<usize>,
 }
 
 /// Stations that share a channel.
@@ -58,6 +63,8 @@ pub(super) struct Group {
     /// The radio that they joined, `c7.5g`, where it is modelled.
     pub(super) radio: Option<String>,
     pub(super) members: Vec<usize>,
+    /// Stations of other radios on the same channel.
+    pub(super) peers: Vec<usize>,
 }
 
 /// What a group had of the air in some bins.
@@ -65,10 +72,12 @@ pub(super) struct Group {
 pub(super) struct Look {
     /// Those of its members that moved anything.
     pub(super) shares: Vec<Share>,
-    /// Shares of the time: taken by data, by what data needs around it, and by others.
+    /// Shares of the time: taken by data, by what data needs around it, by others that aren't modelled, and by stations of other radios
+    /// with what their data needs around it.
     pub(super) data: f64,
     pub(super) around: f64,
     pub(super) others: f64,
+    pub(super) peers: f64,
     /// Whether airtime isn't known and was reckoned from bytes and the links' rates.
     pub(super) estimated: bool,
 }
@@ -320,14 +329,13 @@ impl<'a> Scene<'a> {
 
     fn sufferer(&self, station: usize) -> Option<Sufferer> {
         let summary = self.station(station)?;
-        let mut what = Vec::new();
-        let mut serious = false;
-        for workload in &summary.workloads {
+        let (mut what, mut failed) = (Vec::new(), Vec::new());
+        for (place, workload) in summary.workloads.iter().enumerate() {
             let goals = workload.goals.iter();
             let worst = goals.filter(|goal| matches!(goal.verdict, Verdict::Fail | Verdict::Marginal));
             let worst = worst.min_by(|a, b| a.met.unwrap_or(1.0).total_cmp(&b.met.unwrap_or(1.0)));
             if let Some(goal) = worst {
-                serious = true;
+                failed.push(place);
                 what.push(match goal.met {
                     Some(met) => format!("{} kept `{}` for {}", workload.name, goal.goal, percent(met)),
                     None => format!("{} did not keep `{}`", workload.name, goal.goal),
@@ -336,8 +344,13 @@ impl<'a> Scene<'a> {
                 what.push(slow);
             }
         }
-        let what = what.into_iter().next()?;
-        Some(Sufferer { station, serious, what })
+        Some(Sufferer {
+            station,
+            serious: !failed.is_empty(),
+            what: what.first()?.clone(),
+            all: what,
+            failed,
+        })
     }
 
     /// A probe without a goal whose round trips are slow.
@@ -361,16 +374,25 @@ impl<'a> Scene<'a> {
     }
 
     fn grouped(&self) -> Vec<Group> {
-        let mut groups: BTreeMap<(Option<String>, Option<u32>), Vec<usize>> = BTreeMap::new();
+        // By the channel, where it is modelled, and by the radio or the frequency.
+        let mut groups: BTreeMap<(Option<usize>, Option<String>, Option<u32>), Vec<usize>> = BTreeMap::new();
         match self.ground {
             Ground::Local | Ground::Imported => {}
             Ground::Simulate | Ground::Lab => {
                 let Ok(network) = Network::<()>::new(self.plan) else {
                     return Vec::new();
                 };
+                let radios = network.radios_seen();
+                let channel = |name: &str| {
+                    radios
+                        .iter()
+                        .find(|radio| radio.name == name)
+                        .map(|radio| radio.channel)
+                };
                 for station in 0..self.plan.stations.len() {
                     if let Some(radio) = u16::try_from(station).ok().and_then(|s| network.joined(s)) {
-                        groups.entry((Some(radio), None)).or_default().push(station);
+                        let key = (channel(&radio), Some(radio), None);
+                        groups.entry(key).or_default().push(station);
                     }
                 }
             }
@@ -378,12 +400,22 @@ impl<'a> Scene<'a> {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
                     // Those of whom nothing is known may be anywhere.
                     if let Some(mhz) = seen.link.frequency_mhz {
-                        groups.entry((None, Some(mhz))).or_default().push(station);
+                        groups.entry((None, None, Some(mhz))).or_default().push(station);
                     }
                 }
             }
         }
-        let group = |((radio, _), members)| Group { radio, members };
-        groups.into_iter().map(group).collect()
+        let peers = |channel: Option<usize>, radio: &Option<String>| -> Vec<usize> {
+            let others = groups
+                .iter()
+                .filter(|((other, name, _), _)| channel.is_some() && *other == channel && name != radio);
+            others.flat_map(|(_, members)| members.iter().copied()).collect()
+        };
+        let group = |((channel, radio, _), members): (&(_, Option<String>, _), &Vec<usize>)| Group {
+            peers: peers(*channel, radio),
+            radio: radio.clone(),
+            members: members.clone(),
+        };
+        groups.iter().map(group).collect()
     }
 }

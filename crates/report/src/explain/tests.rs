@@ -38,7 +38,9 @@ fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
         evidence.row(row);
         summariser.put(row).unwrap();
     }
-    evidence.causes(&summariser.finish("run", &Ending::Complete), health)
+    evidence
+        .explain(&summariser.finish("run", &Ending::Complete), health)
+        .causes
 }
 
 /// A voice frame of the laptop's that was due at `ms` and took `took` ms.
@@ -316,7 +318,15 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
         stations: Vec::new(),
         by: Vec::new(),
     };
-    let lines = lines(&[cause], 80, false);
+    let unexplained = Unexplained {
+        station: "f\u{1b}".to_owned(),
+        what: vec!["g\u{202e}".to_owned()],
+    };
+    let explanation = Explanation {
+        causes: vec![cause],
+        unexplained: vec![unexplained],
+    };
+    let lines = lines(&explanation, 80, false);
     assert_eq!(lines[1], "What the figures suggest:");
     assert!(
         lines
@@ -324,7 +334,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
             .all(|line| !line.chars().any(char::is_control) && !line.contains('\u{202e}')),
         "{lines:?}"
     );
-    assert_eq!(super::lines(&[], 80, false), Vec::<String>::new());
+    assert_eq!(super::lines(&Explanation::default(), 80, false), Vec::<String>::new());
 }
 
 /// An agent may claim anything.

@@ -1,17 +1,17 @@
-//! Causes for a terminal.
+//! What the figures suggest, for a terminal.
 
-use super::{Cause, Severity};
+use super::{Explanation, Severity};
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
 
-/// `causes` as lines of at most `width` columns, an empty one and a heading first; nothing where there are none.
+/// `explanation` as lines of at most `width` columns, an empty one and a heading first; nothing where there is nothing to say.
 #[must_use]
-pub fn lines(causes: &[Cause], width: usize, colour: bool) -> Vec<String> {
-    if causes.is_empty() {
+pub fn lines(explanation: &Explanation, width: usize, colour: bool) -> Vec<String> {
+    if explanation.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![String::new(), paint("What the figures suggest:", Tone::Heading, colour)];
-    for (number, cause) in causes.iter().enumerate() {
+    for (number, cause) in explanation.causes.iter().enumerate() {
         let tone = match cause.severity {
             Severity::Notable => Tone::Plain,
             Severity::Serious => Tone::Bad,
@@ -22,6 +22,9 @@ pub fn lines(causes: &[Cause], width: usize, colour: bool) -> Vec<String> {
         for text in [&cause.figure, &cause.advice] {
             lines.extend(wrap(&format!("   {}", sanitise(text)), width, "   "));
         }
+    }
+    for unexplained in &explanation.unexplained {
+        lines.extend(wrap(&sanitise(&unexplained.sentence()), width, "   "));
     }
     lines
 }

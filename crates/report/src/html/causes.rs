@@ -2,17 +2,25 @@
 
 use super::escaped;
 use super::head::ticked;
-use crate::explain::Severity;
+use crate::explain::{Cause, Severity};
 use crate::view::View;
 use std::fmt::Write as _;
 
-/// The causes, the gravest first.
+/// The causes, the gravest first, then what none of them matches.
 pub(super) fn causes(view: &View) -> String {
-    if view.causes.is_empty() {
-        return String::new();
+    let mut out = String::new();
+    if !view.explanation.causes.is_empty() {
+        out.push_str(&listed(&view.explanation.causes));
     }
+    for unexplained in &view.explanation.unexplained {
+        let _ = writeln!(out, "<p>{}</p>", ticked(&unexplained.sentence()));
+    }
+    out
+}
+
+fn listed(causes: &[Cause]) -> String {
     let mut out = String::from("<ol class=\"causes\">\n");
-    for cause in &view.causes {
+    for cause in causes {
         let mark = match cause.severity {
             Severity::Notable => "",
             Severity::Serious => "<strong class=\"badge fail\">serious</strong> ",

@@ -381,7 +381,7 @@ impl<'a> Gathering<'a> {
             stations,
             marks: self.marks,
             more_marks: self.more_marks,
-            causes: self.evidence.causes(summary, run.health()),
+            explanation: self.evidence.explain(summary, run.health()),
             missing: self.missing,
         }
     }

@@ -1,5 +1,8 @@
 //! Which changes are worth a try against which cause.
 
+mod channels;
+mod lines;
+
 use netburn_medium::config::{Quality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
@@ -60,11 +63,16 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Proposed {
             }
             Kind::Server => maker.server(),
             Kind::Adapter => maker.adapter(cause),
+            Kind::SlowCochannel => maker.slow_cochannel(cause),
             Kind::FullBand => maker.full_band(cause),
             Kind::SlowNeighbour => maker.slow_neighbour(cause),
             Kind::UploadBloat => maker.upload_bloat(cause),
             Kind::DownloadBloat => maker.download_bloat(cause),
             Kind::SmallQueues => maker.small_queues(cause),
+            Kind::WeakSignal => maker.weak_signal(cause),
+            Kind::SlowLine => maker.slow_line(cause),
+            Kind::LossyLine => maker.lossy_line(cause),
+            Kind::DistantServer => maker.distant_server(cause),
         }
     }
     proposed.what_ifs = maker.made;

@@ -3,7 +3,7 @@
 use super::{Answer, Answers, Proposed};
 use netburn_record::summary::verdict_name;
 use netburn_report::compare::{Held, figure_name, written};
-use netburn_report::explain::{Cause, lines};
+use netburn_report::explain::{Explanation, lines};
 use netburn_report::paint::{Tone, paint};
 use netburn_report::plain::{sanitise, wrap};
 use netburn_report::table::{Cell, left, render, right};
@@ -12,13 +12,16 @@ use serde_json::{Value, json};
 
 /// What the figures suggest and what each change brings, `width` columns wide.
 #[must_use]
-pub fn text(causes: &[Cause], proposed: &Proposed, answers: Option<&Answers>, width: usize, colour: bool) -> String {
-    let mut said: Vec<String> = match causes.is_empty() {
-        true => vec![
-            "The figures suggest no cause: whoever is here is well served, or what is wrong leaves no trace in them."
-                .to_owned(),
-        ],
-        false => lines(causes, width, colour)
+pub fn text(
+    explanation: &Explanation,
+    proposed: &Proposed,
+    answers: Option<&Answers>,
+    width: usize,
+    colour: bool,
+) -> String {
+    let mut said: Vec<String> = match explanation.is_empty() {
+        true => vec!["The figures suggest no cause: no station misses a goal, and no probe is slow.".to_owned()],
+        false => lines(explanation, width, colour)
             .into_iter()
             .skip_while(String::is_empty)
             .collect(),
@@ -127,10 +130,10 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// For scripts: `{ schema, run, causes, what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
+/// For scripts: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
 /// those of `netburn compare --format json`; what isn't known is `null`.
 #[must_use]
-pub fn json(run: &str, causes: &[Cause], proposed: &Proposed, answers: Option<&Answers>) -> Value {
+pub fn json(run: &str, explanation: &Explanation, proposed: &Proposed, answers: Option<&Answers>) -> Value {
     let what_ifs: Vec<Value> = answers.map_or_else(
         || {
             proposed
@@ -144,7 +147,8 @@ pub fn json(run: &str, causes: &[Cause], proposed: &Proposed, answers: Option<&A
     json!({
         "schema": "netburn.explain/1",
         "run": run,
-        "causes": causes,
+        "causes": explanation.causes,
+        "unexplained": explanation.unexplained,
         "runs": answers.map(|answers| answers.runs),
         "verdict": answers.map(|answers| verdict_name(answers.verdict)),
         "what_ifs": what_ifs,

@@ -1,6 +1,6 @@
 //! A band too full: others take much of the channel, and what is left is used up.
 
-use super::{list, severity, suffering};
+use super::{list, named_for, severity, suffering};
 use crate::explain::scene::{Group, Scene};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::percent;
@@ -13,12 +13,19 @@ const TAKEN: f64 = 0.9;
 /// The same as a driver's survey has it, which misses what the channel needs around frames.
 const SURVEYED: f64 = 0.8;
 
-pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
-    scene.groups.iter().filter_map(|group| of(scene, group)).collect()
+pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
+    scene
+        .groups
+        .iter()
+        .filter_map(|group| of(scene, group, found))
+        .collect()
 }
 
-fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
-    let suffer = scene.suffering_of(group);
+fn of(scene: &Scene<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+    // Whoever one slow station of another network keeps from the air is explained.
+    let explained = |station: &usize| named_for(found, Kind::SlowCochannel, &scene.name(*station));
+    let mut suffer = scene.suffering_of(group);
+    suffer.retain(|station| !explained(station));
     if suffer.is_empty() {
         return None;
     }
@@ -34,13 +41,14 @@ fn of(scene: &Scene<'_>, group: &Group) -> Option<Cause> {
                 [one] => scene.name(*one),
                 _ => "the stations".to_owned(),
             };
+            let others = (look.others + look.peers).min(1.0);
             let figure = format!(
-                "Others take {} of the channel, {own} {} with what frames need around them, and {} is left.",
-                percent(look.others),
-                percent((look.data + look.around).min(1.0 - look.others)),
+                "Others took {} of the channel, {own} {} with what frames need around them, and {} was left.",
+                percent(others),
+                percent((look.data + look.around).min(1.0 - others)),
                 percent((1.0 - look.used()).max(0.0))
             );
-            (look.others, figure)
+            (others, figure)
         }
     };
     if others < OTHERS {

@@ -75,10 +75,28 @@ fn waits(scene: &Scene<'_>, station: usize, by: &[(usize, f64)]) -> bool {
     let seen = &scene.evidence.stations[station];
     let known = seen.receiving.median_ms();
     scene.suffering(station).is_some()
+        && by.iter().any(|(uploader, _)| share_a_queue(scene, *uploader, station))
         && known.map_or(
             by.iter().any(|(uploader, _)| *uploader == station) || scene.is_slow(station),
             |median| scene.is_bloated(median, station),
         )
+}
+
+/// Whether what two stations send can wait in one queue: they have one access point, or one channel where access points aren't known. Of
+/// those of whom nothing is known it is taken to be so.
+fn share_a_queue(scene: &Scene<'_>, one: usize, other: usize) -> bool {
+    let wired = |station: usize| scene.plan.stations[station].link.is_some();
+    if one == other || wired(one) || wired(other) {
+        return one == other;
+    }
+    match (scene.group_of(one), scene.group_of(other)) {
+        (Some(one), Some(other)) => match (scene.ap_of(one), scene.ap_of(other)) {
+            (Some(one), Some(other)) => one.name == other.name,
+            _ => one.members == other.members,
+        },
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 /// What says that the line away from a station's access point, or its own, is full.

@@ -5,7 +5,17 @@ use super::*;
 impl Scene<'_> {
     /// What a group had in these bins; `None` where its airtime isn't known.
     pub(in crate::explain) fn look(&self, group: &Group, mask: &[bool]) -> Option<Look> {
-        let mut sums: Vec<(usize, Bin)> = group.members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
+        self.look_at(group, &group.members, &group.peers, mask)
+    }
+
+    /// What all stations on a group's channel had, whatever their radio.
+    pub(in crate::explain) fn look_at_channel(&self, group: &Group, mask: &[bool]) -> Option<Look> {
+        let all: Vec<usize> = group.members.iter().chain(&group.peers).copied().collect();
+        self.look_at(group, &all, &[], mask)
+    }
+
+    fn look_at(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<Look> {
+        let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
         let estimated = self.ground == Ground::Fleet;
         if estimated {
             sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
@@ -29,11 +39,16 @@ impl Scene<'_> {
                 bytes: sum.bytes() as f64 / bytes as f64,
                 sum: *sum,
             });
+        let taken = |station: &usize| {
+            let sum = self.sum(*station, mask);
+            sum.air() as f64 + around(sum.transmissions)
+        };
         Some(Look {
             shares: shares.collect(),
             data: air as f64 / length,
-            around: transmissions as f64 * AROUND.as_nanos() as f64 / length,
+            around: around(transmissions) / length,
             others: self.others(group, mask),
+            peers: peers.iter().map(taken).sum::<f64>() / length,
             estimated,
         })
     }
@@ -49,12 +64,18 @@ impl Scene<'_> {
         sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
     }
 
-    /// What others took of a group's channel in these bins: as the scenario says where the air is modelled, else as the channel was
-    /// busy before the load began.
+    /// What others took of a group's channel in these bins. Where the air is modelled that was measured; of records from before it was, it
+    /// is what the scenario says. Elsewhere it is how busy the channel was before the load began.
     pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
-        match &group.radio {
-            Some(radio) => self.said_busy(radio, mask),
-            None => {
+        let measured = group
+            .members
+            .iter()
+            .filter(|s| self.evidence.stations[**s].knows_others);
+        let measured = measured.map(|s| self.sum(*s, mask).others).max();
+        match (&group.radio, measured) {
+            (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
+            (Some(radio), None) => self.said_busy(radio, mask),
+            (None, _) => {
                 let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
                 let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
                 match known.len() {
@@ -102,7 +123,7 @@ impl Scene<'_> {
 impl Look {
     /// The share of the time in which the channel was taken.
     pub(in crate::explain) fn used(&self) -> f64 {
-        self.data + self.around + self.others
+        self.data + self.around + self.others + self.peers
     }
 
     pub(in crate::explain) fn of(&self, station: usize) -> Option<&Share> {
@@ -118,4 +139,9 @@ impl Share {
             air => self.sum.bytes() as f64 * 8e3 / air as f64,
         }
     }
+}
+
+/// What so many data transmissions need of the air besides themselves, in ns.
+fn around(transmissions: u64) -> f64 {
+    transmissions as f64 * AROUND.as_nanos() as f64
 }

@@ -1,0 +1,143 @@
+//! What workloads ask of the network, whatever it gives them.
+
+use super::{Scene, Way};
+use netburn_scenario::plan::Http;
+use netburn_workload::{Config, Connections, Goal, Kind};
+
+/// Segments that a connection may send before it hears anything (RFC 6928), and what one holds (RFC 9293, RFC 7323).
+const INITIAL_WINDOW: u64 = 10;
+const SEGMENT: u64 = 1_448;
+
+/// What one workload needs for its goals to be kept at all.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct Need {
+    /// Which way.
+    pub(in crate::explain) way: Way,
+    /// In Mbit/s of content.
+    pub(in crate::explain) mbps: f64,
+    /// Why: `browsing asks for 1.31 MB within 500 ms, 21.0 Mbit/s`.
+    pub(in crate::explain) why: String,
+}
+
+impl Scene<'_> {
+    /// What a station's workload needs; `None` where its goals ask for no rate.
+    pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
+        let workload = self.plan.stations[station].workloads.get(workload)?;
+        let config = &workload.config;
+        let rate = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
+            Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
+            Goal::Latency { .. } => None,
+        });
+        if let Some(mbps) = rate.reduce(f64::max) {
+            return Some(Need {
+                way: way(config.kind),
+                mbps,
+                why: format!("{} needs {} Mbit/s", workload.name, crate::text::figure::mbps(mbps)),
+            });
+        }
+        let limit = latency_goal(config)?;
+        let bytes = bytes_at_once(config) as f64;
+        let mbps = bytes * 8e-6 / limit.max(1e-9);
+        Some(Need {
+            way: way(config.kind),
+            mbps,
+            why: format!(
+                "{} asks for {} within {}, {} Mbit/s",
+                workload.name,
+                amount(bytes),
+                crate::text::figure::span(limit * 1e3),
+                crate::text::figure::mbps(mbps)
+            ),
+        })
+    }
+
+    /// What a station's workloads that have a pace of their own ask for in the long run one way, in Mbit/s of content.
+    pub(in crate::explain) fn asked(&self, station: usize, wanted: Way) -> f64 {
+        let workloads = self.plan.stations[station]
+            .workloads
+            .iter()
+            .map(|workload| &workload.config);
+        let paced = workloads.filter(|config| way(config.kind) == wanted);
+        let each = paced
+            .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.every?.as_secs_f64().max(1e-9)));
+        each.sum()
+    }
+
+    /// How many times a packet must go to the server and back before an operation of a workload can end (of a stream, its first object),
+    /// and the time that its goal leaves for that, in ms; `None` where its goals ask for no time.
+    pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
+        let config = &self.plan.stations[station].workloads.get(workload)?.config;
+        let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Rate { window, .. } => Some(window.as_secs_f64()),
+            Goal::Latency { .. } | Goal::NoStall => None,
+        });
+        let limit = latency_goal(config).or(windows_of_rates.reduce(f64::min))? * 1e3;
+        let stays = config.connections == Connections::Keep && config.kind != Kind::Stream;
+        if config.kind == Kind::Probe || stays {
+            // A connection that stays open has a window for what it carries.
+            return Some((1, limit));
+        }
+        let at_once = match self.plan.server.http {
+            Http::H1 => config.object_size.as_bytes(),
+            // All objects of an operation share a connection.
+            Http::H2 => bytes_at_once(config),
+        };
+        let dial = 1 + u32::from(self.plan.server.tls);
+        Some((dial + windows(at_once), limit))
+    }
+}
+
+/// How many windows it takes to send so much, the first of ten segments and each twice the one before.
+fn windows(bytes: u64) -> u32 {
+    let (mut left, mut window, mut count) = (bytes.div_ceil(SEGMENT), INITIAL_WINDOW, 1);
+    while left > window {
+        left -= window;
+        window = window.saturating_mul(2);
+        count += 1;
+    }
+    count
+}
+
+fn way(kind: Kind) -> Way {
+    match kind {
+        Kind::Upload => Way::Up,
+        _ => Way::Down,
+    }
+}
+
+/// The shortest time within which an operation is to end, in seconds.
+fn latency_goal(config: &Config) -> Option<f64> {
+    let goals = config.goals.iter().filter_map(|goal| match goal {
+        Goal::Latency { limit } => Some(limit.as_secs_f64()),
+        Goal::Rate { .. } | Goal::NoStall => None,
+    });
+    goals.reduce(f64::min)
+}
+
+fn bytes_at_once(config: &Config) -> u64 {
+    config.object_size.as_bytes().saturating_mul(config.objects.into())
+}
+
+/// So many bytes: `1.31 MB`, `16 kB`.
+fn amount(bytes: f64) -> String {
+    match bytes {
+        1e6.. => format!("{:.2} MB", bytes / 1e6),
+        1e3.. => format!("{:.0} kB", bytes / 1e3),
+        _ => format!("{bytes:.0} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::windows;
+
+    /// 10, 20, 40 and 80 segments of 1448 bytes.
+    #[test]
+    fn windows_double() {
+        assert_eq!(
+            [1, 14_480, 14_481, 43_440, 43_441, 131_072, 150 * 1_448, 150 * 1_448 + 1].map(windows),
+            [1, 1, 2, 2, 3, 4, 4, 5]
+        );
+    }
+}
