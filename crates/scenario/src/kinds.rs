@@ -18,7 +18,7 @@ macro_rules! quantity {
 
         impl Kind for $name {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-                let value: $inner = quantity(node, cx, $unit)?;
+                let value: $inner = quantity(node, cx, $unit, concat!("this is ", $range))?;
                 if value < $low || value > $high {
                     let message = format!("{} is out of range", node.found());
                     cx.problem(&node.place, message, concat!("this is ", $range).to_owned());
@@ -106,8 +106,13 @@ const NINETY_NINE: Probability = match Probability::from_ppb(990_000_000) {
     None => Probability::ONE,
 };
 
-/// Reads a quantity whose usual unit is `unit`.
-fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node, cx: &mut Context, unit: &str) -> Option<T> {
+/// Reads a quantity whose usual unit is `unit` and whose range `range` tells.
+fn quantity<T: std::str::FromStr<Err = QuantityError>>(
+    node: &Node,
+    cx: &mut Context,
+    unit: &str,
+    range: &str,
+) -> Option<T> {
     let number;
     let text = match (&node.value, node.text()) {
         (_, Some(text)) => text,
@@ -138,7 +143,9 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node, cx: &mut Con
                         None => format!("the units are {known}"),
                     }),
                 ),
-                QuantityError::OutOfRange { why, .. } => (format!("{found} is out of range"), Some(why.to_owned())),
+                // The range of the key, which can be narrower than that of the unit.
+                QuantityError::OutOfRange { .. } => (format!("{found} is out of range"), Some(range.to_owned())),
+                QuantityError::Digits { why, .. } => (format!("{found} has too many digits"), Some(why.to_owned())),
             };
             cx.problem(&node.place, message, help);
             None

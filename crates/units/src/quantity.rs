@@ -29,12 +29,20 @@ pub enum QuantityError {
         /// A correct way to write such a quantity.
         example: &'static str,
     },
-    /// The value does not fit, is negative where it can't be, or has more digits than the type resolves.
+    /// The value does not fit, or is negative where it can't be.
     #[error("`{found}` is out of range: {why}")]
     OutOfRange {
         /// The text as found.
         found: String,
         /// What the range is.
+        why: &'static str,
+    },
+    /// The number has more digits than are read, or than the type resolves.
+    #[error("`{found}` has too many digits: {why}")]
+    Digits {
+        /// The text as found.
+        found: String,
+        /// How many there can be.
         why: &'static str,
     },
 }
@@ -113,7 +121,10 @@ pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result
             known: units.iter().map(|u| u.names[0]).collect::<Vec<_>>().join(", "),
         })?;
     if digits.len() > DIGITS || decimals > DIGITS {
-        return Err(QuantityError::out_of_range(text, TOO_LONG));
+        return Err(QuantityError::Digits {
+            found: cut(text),
+            why: TOO_LONG,
+        });
     }
     let mantissa = digits
         .bytes()
@@ -124,7 +135,10 @@ pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result
         Size::Exact(size) => {
             let steps = mantissa * i128::from(size);
             if steps % scale != 0 {
-                return Err(QuantityError::out_of_range(text, "finer than can be kept"));
+                return Err(QuantityError::Digits {
+                    found: cut(text),
+                    why: "finer than can be kept",
+                });
             }
             steps / scale
         }

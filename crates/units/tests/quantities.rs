@@ -155,11 +155,11 @@ fn errors_say_what_would_be_right() {
     );
     assert_eq!(
         error::<Duration>("0.1 ns"),
-        "`0.1 ns` is out of range: finer than can be kept"
+        "`0.1 ns` has too many digits: finer than can be kept"
     );
     assert_eq!(
         error::<Duration>("123456789012345678901 ns"),
-        "`123456789012345678901 ns` is out of range: at most 20 digits"
+        "`123456789012345678901 ns` has too many digits: at most 20 digits"
     );
     assert_eq!(
         error::<BitRate>("20000000000 Gbit/s"),

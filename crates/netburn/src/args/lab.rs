@@ -18,7 +18,7 @@ pub(crate) struct LabArgs {
     /// A file, or the name of a shipped scenario
     pub(crate) scenario: String,
     /// What all chance comes from, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::run::seed, allow_hyphen_values = true)]
     pub(crate) seed: Option<u64>,
     /// Any key of the scenario, such as `server.link.rate="15 Mbit/s"`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -66,7 +66,7 @@ pub(crate) struct Changes {
     /// A file, or the name of a shipped scenario
     pub(crate) scenario: String,
     /// What all chance comes from, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub(crate) seed: Option<u64>,
     /// How many times it runs, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -90,6 +90,12 @@ pub(crate) enum GroundArg {
     Local,
     /// Real devices, which have joined `netburn fleet serve`
     Fleet,
+}
+
+/// A number that all chance comes from.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    let wrong = |_| format!("a seed is a whole number, 0 to {}", u64::MAX);
+    text.parse().map_err(wrong)
 }
 
 /// From which verdict on `--check` objects.

@@ -24,6 +24,17 @@ fn with(lines: &str) -> String {
 }
 
 #[test]
+fn a_seed_out_of_range_names_the_range() {
+    let bench = Bench::new();
+    bench.write("good.toml", one_station("voip", 10, 1));
+    for seed in ["-1", "18446744073709551616", "one"] {
+        let ended = finish(bench.netburn(["run", "good.toml", "--seed", seed])).expect(2);
+        let said = "a seed is a whole number, 0 to 18446744073709551615";
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn an_unknown_key_suggests_the_nearest() {
     // The station's section begins at line 8 of what `one_station` writes, and its workload is line 9.
     refused(with("strat = \"1s\""), &["10", "strat", "start"]);

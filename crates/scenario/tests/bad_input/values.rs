@@ -84,7 +84,11 @@ fn impossible_values() {
         ),
         (
             "start = \"-5 s\"",
-            "2:9: station.tv.start: `-5 s` is out of range; a duration is 0 to 584 years",
+            "2:9: station.tv.start: `-5 s` is out of range; this is a time, 0 s to 30 days (720 h)",
+        ),
+        (
+            "start = \"0.1 ns\"",
+            "2:9: station.tv.start: `0.1 ns` has too many digits; finer than can be kept",
         ),
         (
             "workload = 5",
@@ -129,6 +133,11 @@ fn impossible_values() {
             "3:10: repeat: `0` is out of range; this is a whole number, 1 to 10000",
             "6:8: server.link.loss: `100 %` is out of range; this is a share, 0 to 99 %",
         ],
+    );
+    // More than any share, too.
+    wrong(
+        "[station.tv]\n[server.link]\nloss = \"120 %\"\n",
+        &["3:8: server.link.loss: `120 %` is out of range; this is a share, 0 to 99 %"],
     );
 }
 
