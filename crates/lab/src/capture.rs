@@ -207,9 +207,10 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     let short = vector.guard == Guard::Ns400;
     let mut present = 0_u32;
     let mut fields = Vec::new();
-    // Flags: nothing; present so that the frame is known to have no FCS.
+    // Flags: a short guard interval of 802.11n; present also so that the frame is known to have no FCS.
     present |= 1 << 1;
-    fields.push(0);
+    let short_ht = short && matches!(vector.modulation, Modulation::Ht { .. });
+    fields.push(u8::from(short_ht) << 7);
     match vector.modulation {
         Modulation::Dsss(rate) => {
             present |= 1 << 2;
@@ -296,4 +297,40 @@ fn align(fields: &mut Vec<u8>, to: usize) {
 fn address(node: NodeId) -> [u8; 6] {
     let [high, low] = node.0.to_be_bytes();
     [2, 0, 0, 0, high, low]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_medium::phy::TxVector;
+    use netburn_units::Duration;
+
+    /// Bit 7 of the Flags field (radiotap.org, "Flags": frame used short guard interval), the first field after the header of 8 bytes; the
+    /// MCS field says the same in bit 2 of its flags.
+    #[test]
+    fn the_flags_say_what_the_mcs_field_says_of_the_guard_interval() {
+        for (guard, flags, mcs_flags) in [(Guard::Ns400, 0x80, 0x04), (Guard::Ns800, 0, 0)] {
+            let transmission = Transmission {
+                at: Instant::ZERO,
+                duration: Duration::from_micros(100),
+                from: NodeId(0),
+                to: NodeId(1),
+                tid: 0,
+                vector: TxVector {
+                    modulation: Modulation::Ht { mcs: 7 },
+                    width: Width::Mhz20,
+                    guard,
+                    streams: 1,
+                    signal_extension: false,
+                    short_preamble: false,
+                },
+                mpdus: 1,
+                arrived: 1,
+                collided: false,
+                length: 1_500,
+            };
+            let bytes = radiotap(&transmission, 1);
+            assert_eq!((bytes[8], bytes[10]), (flags, mcs_flags), "{guard:?}");
+        }
+    }
 }
