@@ -134,6 +134,32 @@ fn every_workload_is_a_line() {
     assert_eq!(document["runs"][0]["link"][2]["signal_cdbm"], -6149);
 }
 
+/// Pages and streams are no pings, nor are probes that stop where the load begins.
+#[test]
+fn a_station_without_a_probe_or_a_call_has_no_ping() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan();
+    plan.stations[0].workloads.truncate(1);
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
+    let is_call = |row: &Row| matches!(row, Row::Operation(row) if row.station == 0 && row.workload == 1);
+    for row in good_rows().iter().filter(|row| !is_call(row)) {
+        recorder.put(row).unwrap();
+    }
+    let run = recorder.finish(&Ending::Complete).unwrap();
+    for test in [Test::Fair, Test::Downloads] {
+        let packed = files(&run, Some(test)).unwrap().remove(0).bytes;
+        let file: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).unwrap();
+        let names = file["results"].as_object().unwrap().keys();
+        let pings: Vec<&str> = names.map(String::as_str).filter(|name| name.contains("ICMP")).collect();
+        assert!(
+            !pings.is_empty() && !pings.iter().any(|name| name.contains("laptop")),
+            "{pings:?}"
+        );
+        let note = file["metadata"]["NOTE"].as_str().unwrap();
+        assert!(note.contains("ping of laptop: none"), "{note}");
+    }
+}
+
 #[test]
 fn flents_series_are_as_reckoned() {
     let folder = tempfile::tempdir().unwrap();

@@ -111,7 +111,7 @@ fn note(run: &Run, of: &Series) -> String {
     for (station, series) in header.plan.stations.iter().zip(&of.stations) {
         let what = match &series.of {
             Some(workload) => format!("latency of its {workload}"),
-            None => "idle probes only".to_owned(),
+            None => "none".to_owned(),
         };
         note.push_str(&format!("; ping of {}: {what}", station.name));
     }
@@ -132,14 +132,16 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// A download, a ping and perhaps an upload of every station.
+    /// A download of every station, a ping of each that has a probe or a call, and perhaps an upload.
     fn fair(&mut self, uploads: bool, names: &[&str]) -> serde_json::Value {
         for (name, station) in names.iter().zip(&self.of.stations) {
             self.rates(format!("TCP download BE {name}"), &station.down);
             if uploads {
                 self.rates(format!("TCP upload BE {name}"), &station.up);
             }
-            self.pings(format!("Ping (ms) ICMP {name}"), &station.pings);
+            if station.of.is_some() {
+                self.pings(format!("Ping (ms) ICMP {name}"), &station.pings);
+            }
         }
         json!({})
     }

@@ -35,7 +35,7 @@ pub(super) struct StationSeries {
     pub(super) up: Vec<Option<u64>>,
     /// By time.
     pub(super) pings: Vec<Ping>,
-    /// What the pings under load are.
+    /// What the pings under load are; `None` for a station without a probe or a call, which has no pings.
     pub(super) of: Option<String>,
 }
 
@@ -83,7 +83,10 @@ impl Series {
         let mut gathering = Gathering::new(&plan.stations);
         run.table::<OperationRow>(&mut |row| gathering.operation(run, &row))?;
         for (station, gathered) in series.stations.iter_mut().zip(gathering.stations) {
-            station.pings = gathered.sorted();
+            // Idle probes alone would pass for pings under load.
+            if station.of.is_some() {
+                station.pings = gathered.sorted();
+            }
         }
         series.pages = gathering.pages;
         series.pages.sort_unstable();
@@ -105,7 +108,7 @@ impl Series {
     }
 }
 
-/// The workload whose operations tell a station's round trip under load.
+/// The workload whose operations are a station's pings under load: small packets, which pages and streams are not.
 fn pinger(station: &Station) -> Option<usize> {
     let of = |kind| {
         station
@@ -113,9 +116,7 @@ fn pinger(station: &Station) -> Option<usize> {
             .iter()
             .position(|workload| workload.config.kind == kind)
     };
-    [Kind::Probe, Kind::Calls, Kind::Pages, Kind::Stream]
-        .into_iter()
-        .find_map(of)
+    [Kind::Probe, Kind::Calls].into_iter().find_map(of)
 }
 
 /// Operations on their way to pings.
