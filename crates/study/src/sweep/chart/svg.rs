@@ -204,21 +204,21 @@ fn number(value: &str) -> Option<(f64, &str)> {
     let value = value.trim().trim_matches('"').trim();
     let end = value
         .char_indices()
-        .find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*at == 0 && matches!(c, '-' | '+'))))
+        .find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*at == 0 && matches!(c, '-' | '+' | '−'))))
         .map_or(value.len(), |(at, _)| at);
     let unit = value[end..].trim();
     // `802.11n` is a name, `20 MHz` isn't.
-    let number: f64 = value[..end].parse().ok()?;
+    let number: f64 = value[..end].replace('−', "-").parse().ok()?;
     (number.is_finite() && !value.starts_with("802.11")).then_some((number, unit))
 }
 
-/// The least of 1, 2, 2.5, 5 times a power of ten that isn't below `value`.
+/// The least of these times a power of ten that isn't below `value`.
 fn nice(value: f64) -> f64 {
     if !(value > 0.0 && value.is_finite()) {
         return 1.0;
     }
     let power = 10_f64.powf(value.log10().floor());
-    let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let steps = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     steps
         .into_iter()
         .map(|step| step * power)
@@ -249,9 +249,10 @@ mod tests {
             (0.0, 1.0),
             (0.9, 1.0),
             (1.0, 1.0),
-            (1.2, 2.0),
+            (1.2, 1.5),
+            (521.0, 600.0),
             (23.0, 25.0),
-            (312.0, 500.0),
+            (312.0, 400.0),
             (0.021, 0.025),
         ] {
             assert!((nice(value) / top - 1.0).abs() < 1e-9, "{value}: {}", nice(value));
@@ -263,6 +264,8 @@ mod tests {
         let scale = |values: &[&str]| scale(&values.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>());
         assert_eq!(scale(&["-80dBm", "-70 dBm"]), Some(vec![-80.0, -70.0]));
         assert_eq!(scale(&["1", "2.5", "10"]), Some(vec![1.0, 2.5, 10.0]));
+        // With a hyphen, and with the minus sign that netburn writes.
+        assert_eq!(scale(&["-86 dBm", "−40.5 dBm"]), Some(vec![-86.0, -40.5]));
         for no in [
             &["fifo", "airtime"][..],
             &["1 ms", "1 s"],
