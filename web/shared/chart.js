@@ -245,7 +245,7 @@ export function draw(figure, chart) {
               },
             }
           : { values: (_, at) => at.map((value) => tick(chart.x.unit, value)), incrs: chart.x.unit === "seconds" ? SECONDS : undefined }),
-        axis(chart.y.label, { size: 64, ...(log ? { splits: (_, __, low, high) => decades(low, high), filter: (_, at) => at } : {}), values: (_, at) => at.map((value) => (value === null ? "" : tick(chart.y.unit, value))) }),
+        axis(log ? `${chart.y.label} (log scale)` : chart.y.label, { size: 64, ...(log ? { splits: (_, __, low, high) => decades(low, high), filter: (_, at) => at } : {}), values: (_, at) => at.map((value) => (value === null ? "" : tick(chart.y.unit, value))) }),
       ],
       series,
       bands,

@@ -133,15 +133,18 @@ pub fn figure(chart: &Chart) -> String {
         out,
         "<details><summary>Table: {}</summary>{}</details>\n</figure>",
         escaped(&chart.title),
-        cells(&table.head, &table.rows)
+        cells(&chart.title, &table.head, &table.rows)
     );
     out
 }
 
-/// A table; the first cell of each row is its heading.
+/// A table under its caption; the first cell of each row is its heading.
 #[must_use]
-pub fn cells(head: &[String], rows: &[Vec<String>]) -> String {
-    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
+pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
+    let mut out = format!(
+        "<div class=\"wide\"><table><caption>{}</caption><thead><tr>",
+        escaped(caption)
+    );
     for cell in head {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(cell));
     }

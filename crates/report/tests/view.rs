@@ -302,6 +302,15 @@ fn svg_titles(view: &View) -> usize {
     titles.sum()
 }
 
+/// Each table has a caption that says what it holds.
+#[test]
+fn every_table_has_a_caption() {
+    let page = html::report(&view(""));
+    let tables = page.matches("<table").count();
+    assert!(tables >= 3, "{tables}");
+    assert_eq!(page.matches("<table><caption>").count(), tables);
+}
+
 /// Nothing in the page asks for anything from anywhere.
 #[test]
 fn a_page_is_one_file() {

@@ -71,6 +71,15 @@ impl Axis {
         }
     }
 
+    /// What is written along it: the label, and that it is logarithmic where it is.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match self.scale {
+            Scale::Log => format!("{} (log scale)", self.label),
+            _ => self.label.clone(),
+        }
+    }
+
     /// The same with ends of its own.
     #[must_use]
     pub fn within(mut self, low: Option<f64>, high: Option<f64>) -> Self {
@@ -224,6 +233,13 @@ mod tests {
 
     fn labels(axis: &Axis, ends: (f64, f64)) -> Vec<String> {
         axis.ticks(ends, 5).into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn a_logarithmic_axis_says_so() {
+        let heading = |scale| Axis::new("latency", Unit::Ms, scale).heading();
+        assert_eq!(heading(Scale::Log), "latency (log scale)");
+        assert_eq!(heading(Scale::Linear), "latency");
     }
 
     #[test]

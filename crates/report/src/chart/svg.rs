@@ -49,7 +49,7 @@ pub fn svg(chart: &Chart, look: Look) -> String {
     let (rows, lines) = pen::flow(&names, WIDTH - 16.0);
     let height = TOP + PLOT + 48.0 + 20.0 * lines as f64;
     let mut pen = Pen::new(chart, look, WIDTH, height);
-    pen.quiet(4.0, 14.0, "start", &chart.y.label);
+    pen.quiet(4.0, 14.0, "start", &chart.y.heading());
     for tick in &upward {
         pen.rule(left, y(tick.value), WIDTH - RIGHT, y(tick.value));
         pen.quiet(left - 7.0, y(tick.value) + 4.0, "end", &tick.label);
@@ -63,7 +63,7 @@ pub fn svg(chart: &Chart, look: Look) -> String {
             pen.quiet(at.min(WIDTH - half - 2.0), TOP + PLOT + 19.0, "middle", &tick.label);
         }
     }
-    pen.quiet(left + room / 2.0, TOP + PLOT + 38.0, "middle", &chart.x.label);
+    pen.quiet(left + room / 2.0, TOP + PLOT + 38.0, "middle", &chart.x.heading());
     if let Some((from, to, why)) = &chart.aside {
         let (from, to) = (x(*from), x(*to));
         pen.area(from, TOP, to - from, PLOT, None);

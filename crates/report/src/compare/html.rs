@@ -68,7 +68,7 @@ impl Comparison {
     fn figures_html(&self) -> String {
         let mut out = String::new();
         if !self.figures.is_empty() {
-            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><thead><tr>");
+            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Figures, compared</caption><thead><tr>");
             let columns = [
                 "Station".to_owned(),
                 "Figure".to_owned(),

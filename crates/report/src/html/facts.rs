@@ -62,11 +62,11 @@ pub(super) fn figures(view: &View) -> String {
         "99 %",
         "most",
     ];
-    let mut out = cells(&words(&head), &rows);
+    let mut out = cells("Latency of the operations", &words(&head), &rows);
     out.push_str("<p class=\"note\">A percentile is given where there are enough operations for it. Those that never finished rank above all others.</p>\n");
     if !goals.is_empty() {
         let head = ["who, what", "goal", "verdict", "met by", "samples", "worst ÷ goal"];
-        let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells(&words(&head), &goals));
+        let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells("Goals", &words(&head), &goals));
     }
     out
 }
@@ -151,7 +151,11 @@ pub(super) fn gate(view: &View) -> String {
                 },
             ]
         });
-        out.push_str(&cells(&words(&head), &rows.collect::<Vec<_>>()));
+        out.push_str(&cells(
+            "What the participants say of themselves",
+            &words(&head),
+            &rows.collect::<Vec<_>>(),
+        ));
         out.push('\n');
     }
     if !view.clocks.is_empty() {
@@ -170,7 +174,7 @@ pub(super) fn gate(view: &View) -> String {
                 drift,
             ]
         });
-        out.push_str(&cells(&words(&head), &rows.collect::<Vec<_>>()));
+        out.push_str(&cells("Clocks", &words(&head), &rows.collect::<Vec<_>>()));
         out.push('\n');
     }
     out
@@ -206,7 +210,7 @@ pub(super) fn environment(view: &View) -> String {
         fact("memory", format!("{} GB", short(host.memory_bytes as f64 / 1e9)));
     }
     fact("seed", view.summary.seed.to_string());
-    let mut out = cells(&words(&["what", "value"]), &rows);
+    let mut out = cells("How it was measured", &words(&["what", "value"]), &rows);
     if !view.summary.ground.is_real() {
         out.push_str(
             "<p class=\"note\">Neither machine nor time has anything to do with what comes out of a simulation.</p>",

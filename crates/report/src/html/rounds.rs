@@ -19,7 +19,7 @@ pub(super) fn rounds(view: &View) -> String {
     }
     let mut out = String::from(
         "<p>The operations of all runs are judged together above; these are the runs, each with its own page.</p>\n\
-         <div class=\"wide\"><table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
+         <div class=\"wide\"><table><caption>Runs</caption><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\">Mbit/s</th><th scope=\"col\">seed</th></tr></thead><tbody>\n",
     );
     for (place, run) in repeats.iter().enumerate() {
@@ -49,7 +49,11 @@ pub(super) fn rounds(view: &View) -> String {
             0 => String::new(),
             more => format!("<p class=\"note\">And {more} more in run.json.</p>"),
         };
-        let table = cells(&["figure".to_owned(), "low".to_owned(), "high".to_owned()], &rows);
+        let table = cells(
+            "95 % intervals of the means over the runs",
+            &["figure".to_owned(), "low".to_owned(), "high".to_owned()],
+            &rows,
+        );
         let _ = writeln!(
             out,
             "<details><summary>95 % intervals of each figure's mean over the runs</summary>{table}{more}</details>"

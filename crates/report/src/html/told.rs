@@ -31,11 +31,11 @@ pub(super) fn happened(view: &View) -> String {
         left => format!("<p class=\"note\">And {left} more in the record's events.</p>\n"),
     };
     match rows.len() {
-        ..=12 => format!("{}\n{more}", cells(&head, &rows)),
+        ..=12 => format!("{}\n{more}", cells("Events", &head, &rows)),
         many => format!(
             "<details><summary>{} events</summary>{}</details>\n{more}",
             many as u64 + left,
-            cells(&head, &rows)
+            cells("Events", &head, &rows)
         ),
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn svg(chart: &Chart, look: Look) -> String {
             pen.quiet(at, bottom + 16.0, "middle", &tick.label);
         }
     }
-    pen.quiet(left + room / 2.0, bottom + 34.0, "middle", &chart.y.label);
+    pen.quiet(left + room / 2.0, bottom + 34.0, "middle", &chart.y.heading());
     for (place, name) in shown.iter().enumerate() {
         let top = TOP + group * place as f64 + GAP / 2.0;
         pen.word(left - 8.0, top + (group - GAP) / 2.0 + 4.0, "end", &truncate(name, 24));

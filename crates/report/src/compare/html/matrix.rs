@@ -54,7 +54,7 @@ impl Matrix {
 
     fn table_html(&self) -> String {
         let mut out = String::from(
-            "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
+            "<div class=\"wide\"><table><caption>Scenarios, worst first</caption><thead><tr><th scope=\"col\">Scenario</th><th scope=\"col\">Station</th>",
         );
         for variant in &self.variants {
             let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(variant));

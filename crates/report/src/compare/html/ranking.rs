@@ -65,12 +65,12 @@ impl Ranking {
                 format!("{} of {}", standing.best_in, self.figures.len()),
             ]
         });
-        crate::html::cells(&head, &rows.collect::<Vec<_>>())
+        crate::html::cells("Ranking", &head, &rows.collect::<Vec<_>>())
     }
 
     fn figures_html(&self) -> String {
         let mut out = String::from(
-            "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
+            "<div class=\"wide\"><table><caption>Figures of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
         );
         for standing in &self.standings {
             let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));
