@@ -156,15 +156,19 @@ fn what_a_server_answers_carries_the_priority_too() {
                 count > 0 && packets >= 10 && bytes >= content,
                 "{server} {field}: {got:?}"
             );
-            // The wish comes with the first request. Before it there are the handshake, in TLS with a flight of content, what
-            // HTTP/2 has settled, and acknowledgements of what the request came in.
-            for (other, (packets, bytes)) in got.iter().filter(|(other, _)| **other != field) {
+            // The priority comes with the first request. Before it the server sends the handshake, in TLS with content, and
+            // the settings of HTTP/2. Acknowledgements without content don't count here: how many come before the server
+            // has parsed the request's head depends on how much of an upload arrives meanwhile.
+            for (other, (_, bytes)) in got.iter().filter(|(other, _)| **other != field) {
                 let ahead = if server.contains("tls") { 2_000 } else { 100 };
-                assert!(
-                    *other == 0 && *packets <= 16 * count && *bytes <= ahead * count,
-                    "{server} {field}: {got:?}"
-                );
+                assert!(*other == 0 && *bytes <= ahead * count, "{server} {field}: {got:?}");
             }
+            // At most a receive window arrives before the head is parsed, and each upload is several windows long.
+            let early = got.get(&0).map_or(0, |(packets, _)| *packets);
+            assert!(
+                field != BACKGROUND || packets > early,
+                "{server}: the answers' mark comes after the upload: {got:?}"
+            );
         }
         let (count, got) = answers(&flows, UDP, VOICE);
         // Every 50 ms one of 64 bytes; but for the welcome all are echoes of what wished.
