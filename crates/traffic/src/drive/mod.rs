@@ -2,9 +2,10 @@
 //!
 //! - [`load`]: what is driven, and what is handed back.
 //! - [`baseline`](mod@baseline): idle latency, before the load.
-//! - `core`: the decisions, without sockets.
+//! - `core`: the decisions, without sockets. `backlog`: whether there is more to do than one processor can.
 //! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
+mod backlog;
 pub mod baseline;
 mod core;
 mod job;
@@ -17,14 +18,16 @@ pub use baseline::{Idle, baseline};
 pub use load::{DriveReport, Load, Rows, Stop, Stopper};
 
 use crate::clock::RunClock;
+use backlog::Backlog;
 use netburn_linux::{Monotonic, Timer, cpu::ThreadId};
 use netburn_record::Standstills;
 use netburn_units::{Duration, Instant};
 use shared::Shared;
+use std::cell::RefCell;
 use std::io;
 use std::pin::pin;
 use std::rc::Rc;
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, spawn_local};
 
 /// How often rows are handed over and connections looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -32,6 +35,8 @@ const TICK: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_millis(20);
 /// The windows over which processor time is taken.
 const WINDOW: Duration = Duration::from_secs(1);
+/// The time between two looks at how long a task waits for its turn, unless it waits longer.
+const TURN: Duration = Duration::from_millis(5);
 
 /// Drives `loads` until each is settled or `stop` is pulled, and hands over `rows` in batches several times a second.
 ///
@@ -68,10 +73,19 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
     let mut busy = Busy::begin(shared.clock.now());
     let mut tick = shared.clock.now() + TICK;
     let mut standstills = Standstills::new(LOOK);
+    let backlog = Rc::new(RefCell::new(Backlog::default()));
+    let mut turn = shared.clock.now();
     probe::open(shared);
     loop {
         shared.with_core(|_, _| {});
         let now = shared.clock.now();
+        if let Some(overloaded) = backlog.borrow_mut().handle_look(now) {
+            shared.core.borrow_mut().set_overloaded(overloaded);
+        }
+        if now >= turn && backlog.borrow_mut().begin_wait(now) {
+            turn = now + TURN;
+            spawn_local(take_turn(Rc::clone(shared), Rc::clone(&backlog)));
+        }
         standstills.handle_look(now);
         if now >= tick {
             tick = now + TICK;
@@ -105,6 +119,13 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
         .look_at_all(now, &mut shared.core.borrow_mut());
     busy.end(now);
     (busy, standstills)
+}
+
+/// Waits for one turn as a task does whose socket has become readable.
+async fn take_turn(shared: Rc<Shared>, backlog: Rc<RefCell<Backlog>>) {
+    tokio::task::yield_now().await;
+    let overloaded = backlog.borrow_mut().handle_turn(shared.clock.now());
+    shared.core.borrow_mut().set_overloaded(overloaded);
 }
 
 /// Waits so long, and always gives the other tasks a turn: where more falls due than can be done, what was begun is to

@@ -53,7 +53,9 @@ impl Workload {
         self.schedule.fell_due();
         let sequence = self.sequence;
         self.sequence += 1;
-        if self.under_way.len() < self.config.outstanding.max(1) as usize {
+        if self.overloaded && self.schedule.is_fixed() {
+            self.operations.push_back(unbegun(sequence, due, Outcome::Missed));
+        } else if self.under_way.len() < self.config.outstanding.max(1) as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));

@@ -52,6 +52,8 @@ pub struct Workload {
     waiting: Option<(u64, Instant)>,
     slots: Slots,
     player: Option<Player>,
+    /// Whether the driver can take nothing new.
+    overloaded: bool,
     actions: VecDeque<Action>,
     operations: VecDeque<Operation>,
 }
@@ -89,6 +91,7 @@ impl Workload {
             waiting: None,
             slots: Slots::default(),
             player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
+            overloaded: false,
             actions: VecDeque::new(),
             operations: VecDeque::new(),
             config,
@@ -132,6 +135,13 @@ impl Workload {
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= self.now) {
             self.pass(at, wake);
         }
+    }
+
+    /// Whether the driver has more to do than it can. Until it is told otherwise, operations that fall due at fixed points
+    /// in time are [missed](Outcome::Missed) instead of begun. An operation that waits for the previous one still begins:
+    /// it can't fall due faster than the driver works.
+    pub fn set_overloaded(&mut self, overloaded: bool) {
+        self.overloaded = overloaded;
     }
 
     /// The request's connection is ready (dialled, TLS done). Not called for one that was open already.

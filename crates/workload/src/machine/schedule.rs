@@ -63,6 +63,11 @@ impl Schedule {
         self.next
     }
 
+    /// Whether operations fall due at fixed points in time, however long each takes.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.rhythm, Rhythm::Grid { .. })
+    }
+
     /// What was due next has fallen due.
     pub(super) fn fell_due(&mut self) {
         self.next = match &mut self.rhythm {
