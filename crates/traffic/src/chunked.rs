@@ -8,7 +8,8 @@ pub const MAX_TRAILERS: usize = 16 * 1024;
 /// Why a body is not in the chunked coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkedError {
-    /// A chunk begins with something other than a size in hexadecimal digits.
+    /// A chunk begins with something other than a size in hexadecimal digits, or its size is followed by something other
+    /// than extensions.
     #[error("a chunk without a size")]
     Size,
     /// A size of 2⁶³ or more.
@@ -17,6 +18,9 @@ pub enum ChunkedError {
     /// A size line or the trailers are longer than allowed.
     #[error("a chunk's size line or the trailers are too long")]
     TooLong,
+    /// A line of the trailers that isn't a field's name, a colon and its value.
+    #[error("a trailer that is not a field")]
+    Trailer,
     /// A line or a chunk's content that doesn't end with CR LF.
     #[error("a chunk that does not end where it should")]
     End,
@@ -67,7 +71,9 @@ enum Line {
     Start,
     /// In the digits.
     Digits,
-    /// After the digits.
+    /// In white space after the digits, which only an extension may follow.
+    Space,
+    /// In extensions.
     Extension,
     /// After CR.
     Cr,
@@ -79,9 +85,11 @@ enum TrailerLine {
     Start,
     /// After a CR at a line's beginning: LF ends the body.
     LastCr,
-    /// In a line.
-    Field,
-    /// After a CR in a line.
+    /// In a field's name.
+    Name,
+    /// In a field's value.
+    Value,
+    /// After a CR in a value.
     FieldCr,
 }
 
@@ -183,8 +191,9 @@ fn size_line(size: u64, length: usize, part: Line, byte: u8) -> Result<State, Ch
         }
         (Line::Start, _) => Err(ChunkedError::Size),
         (Line::Digits | Line::Extension, b'\r') => next(size, Line::Cr),
-        (Line::Digits, b';' | b' ' | b'\t') => next(size, Line::Extension),
-        (Line::Digits, _) => Err(ChunkedError::Size),
+        (Line::Digits | Line::Space, b';') => next(size, Line::Extension),
+        (Line::Digits | Line::Space, b' ' | b'\t') => next(size, Line::Space),
+        (Line::Digits | Line::Space, _) => Err(ChunkedError::Size),
         (Line::Extension, b'\n') => Err(ChunkedError::End),
         (Line::Extension, _) => next(size, Line::Extension),
         (Line::Cr, b'\n') if size == 0 => Ok(State::Trailers {
@@ -205,10 +214,18 @@ fn trailer(length: usize, line: TrailerLine, byte: u8) -> Result<State, ChunkedE
         (TrailerLine::FieldCr, b'\n') => TrailerLine::Start,
         (TrailerLine::LastCr | TrailerLine::FieldCr, _) | (_, b'\n') => return Err(ChunkedError::End),
         (TrailerLine::Start, b'\r') => TrailerLine::LastCr,
-        (TrailerLine::Field, b'\r') => TrailerLine::FieldCr,
-        _ => TrailerLine::Field,
+        (TrailerLine::Name, b':') => TrailerLine::Value,
+        (TrailerLine::Start | TrailerLine::Name, byte) if is_token(byte) => TrailerLine::Name,
+        (TrailerLine::Start | TrailerLine::Name, _) => return Err(ChunkedError::Trailer),
+        (TrailerLine::Value, b'\r') => TrailerLine::FieldCr,
+        (TrailerLine::Value, _) => TrailerLine::Value,
     };
     Ok(State::Trailers { length, line })
+}
+
+/// Whether a byte may be in a field's name (`tchar` of RFC 9110 §5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]
@@ -234,6 +251,8 @@ mod tests {
         assert_eq!(decode(body, 1), Ok((true, body.len() - 4, 24)));
         assert_eq!(decode(body, 1000), Ok((true, body.len() - 4, 24)));
         assert_eq!(decode(b"0\r\n\r\n", 2), Ok((true, 5, 0)));
+        // White space may stand before an extension (RFC 9112 section 7.1.1), and a trailer's value may be empty.
+        assert_eq!(decode(b"1 \t;x\r\na\r\n0 ;y\r\nA-b:\r\n\r\n", 1), Ok((true, 24, 1)));
         assert_eq!(decode(b"5\r\nab", 2), Ok((false, 5, 2)));
     }
 
@@ -245,6 +264,14 @@ mod tests {
             (b"-1\r\n", ChunkedError::Size),
             (b"1g\r\n", ChunkedError::Size),
             (b"1\n", ChunkedError::Size),
+            (b"5 \r\n", ChunkedError::Size),
+            (b"5\t\r\n", ChunkedError::Size),
+            (b"5 5\r\n", ChunkedError::Size),
+            (b"0\r\nfoo bar\r\n\r\n", ChunkedError::Trailer),
+            (b"0\r\nfoo\r\n\r\n", ChunkedError::Trailer),
+            (b"0\r\nfoo : bar\r\n\r\n", ChunkedError::Trailer),
+            (b"0\r\n: bar\r\n\r\n", ChunkedError::Trailer),
+            (b"0\r\nA: b\r\n c\r\n\r\n", ChunkedError::Trailer),
             (b"1;a\n", ChunkedError::End),
             (b"1\rx", ChunkedError::End),
             (b"1\r\naX", ChunkedError::End),

@@ -22,6 +22,8 @@ fn each_is_refused_with_its_status_and_the_connection_ends() {
         (post("Transfer-Encoding: chunked\r\n") + "zz\r\n", 400),
         (post("Transfer-Encoding: chunked\r\n") + "3\r\nabcde", 400),
         (post("Transfer-Encoding: chunked\r\n") + "3\nabc\r\n0\r\n\r\n", 400),
+        (post("Transfer-Encoding: chunked\r\n") + "5 \r\nabcde\r\n0\r\n\r\n", 400),
+        (post("Transfer-Encoding: chunked\r\n") + "0\r\nfoo bar\r\n\r\n", 400),
         (post("Transfer-Encoding: chunked\r\n") + "400000001\r\n", 413),
         (post("Content-Length: 17179869185\r\n"), 413),
         (post("Expect: tea\r\n"), 417),
