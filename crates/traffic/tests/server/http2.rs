@@ -189,3 +189,52 @@ fn content_is_counted_by_station() {
     served.health_after(3);
     assert_eq!(served.handle.moved(), [(300_000, 0), (1234 + 5, 1000)]);
 }
+
+/// Sends 200,000 frames of `kind` with this content, and tells whether the server ends the connection.
+fn is_ended(served: &Served, kind: u8, stream: u8, content: &[u8]) -> bool {
+    use std::io::{ErrorKind, Read, Write};
+    let mut socket = std::net::TcpStream::connect(served.http()).unwrap();
+    socket.set_read_timeout(Some(crate::util::PATIENCE)).unwrap();
+    socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    // Empty SETTINGS.
+    socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
+    // What the server sends is read, so that it can go on.
+    let mut reader = socket.try_clone().unwrap();
+    let reading = std::thread::spawn(move || {
+        loop {
+            match reader.read(&mut [0; 4096]) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+            }
+        }
+    });
+    let mut frame = vec![0, 0, content.len() as u8, kind, 0, 0, 0, 0, stream];
+    frame.extend(content);
+    let batch = frame.repeat(100);
+    // Writing fails once the server has closed.
+    let _ = (0..2_000).find(|_| socket.write_all(&batch).is_err());
+    reading.join().unwrap()
+}
+
+/// RFC 9113 section 10.5.
+#[test]
+fn floods_of_frames_that_cost_nothing_are_ended() {
+    let served = serve(config());
+    for (name, kind, stream, content) in [
+        ("PING", 6, 0, &[7; 8][..]),
+        ("SETTINGS", 4, 0, &[0, 4, 0, 0, 255, 255]),
+        ("PRIORITY", 2, 1, &[0, 0, 0, 0, 16]),
+        ("unknown", 77, 0, &[1, 2, 3]),
+        ("WINDOW_UPDATE", 8, 0, &[0, 0, 0, 1]),
+    ] {
+        assert!(is_ended(&served, kind, stream, content), "{name}");
+    }
+    // Who is not part of it is served as before, with as many updates as content needs.
+    with_connection(&served, NARROW, async |send| {
+        assert_eq!(
+            read(ask(&send, Method::GET, "/bytes/64MiB").await).await.len(),
+            64 << 20
+        );
+    });
+}
