@@ -12,7 +12,8 @@ pub struct EchoLimits {
     /// Hellos answered per client and second, loopback clients excepted. Default 10: who spoofs an address can have
     /// it sent 10 × 64 bytes a second.
     pub hellos: u32,
-    /// Hellos answered per second in all. Default 1,000.
+    /// Hellos answered per second in all. Default 1,000, and as many more to known clients: see
+    /// [`handle_datagram`](Echo::handle_datagram).
     pub hellos_in_all: u32,
     /// Probes echoed per client and second, loopback clients excepted. Default 2,000.
     pub probes: u32,
@@ -53,8 +54,10 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Echo {
     key: hmac::Key,
-    hellos: Limiter,
-    hellos_in_all: Limiter,
+    /// Of clients that may be anybody.
+    hellos: Hellos,
+    /// Of clients whose address is known to be theirs.
+    reserved: Hellos,
     probes: Limiter,
     counters: Counters,
 }
@@ -65,28 +68,59 @@ const WINDOW: Duration = Duration::from_secs(300);
 /// Whom the limit for all is kept for.
 const EVERYBODY: Client = Client::V6(0);
 
+/// How often hellos are answered, per client and in all.
+#[derive(Debug)]
+struct Hellos {
+    each: Limiter,
+    all: Limiter,
+}
+
+impl Hellos {
+    fn new(limits: &EchoLimits) -> Self {
+        Self {
+            each: Limiter::new(limits.hellos, limits.hellos, limits.clients),
+            all: Limiter::new(limits.hellos_in_all, limits.hellos_in_all, 1),
+        }
+    }
+
+    fn allow(&mut self, now: Instant, client: Client) -> bool {
+        self.each.allow(now, client) && self.all.allow(now, EVERYBODY)
+    }
+}
+
 impl Echo {
     /// A server whose cookies are made with `key`: 32 bytes nobody else knows.
     #[must_use]
     pub fn new(key: &[u8; 32], limits: EchoLimits) -> Self {
-        let limiter = |rate: u32, capacity| Limiter::new(rate, rate, capacity);
         Self {
             key: hmac::Key::new(hmac::HMAC_SHA256, key),
-            hellos: limiter(limits.hellos, limits.clients),
-            hellos_in_all: limiter(limits.hellos_in_all, 1),
-            probes: limiter(limits.probes, limits.clients),
+            hellos: Hellos::new(&limits),
+            reserved: Hellos::new(&limits),
+            probes: Limiter::new(limits.probes, limits.probes, limits.clients),
             counters: Counters::default(),
         }
     }
 
     /// Takes a datagram. If it is to be answered, `datagram` holds the answer afterwards, as long as what came, and the DSCP to send
     /// it with is returned: 0 for who hasn't shown to be there.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &mut [u8]) -> Option<u8> {
+    ///
+    /// `known` tells whether an address is known to be its sender's own, as it is of a client that has a TCP connection.
+    /// Known clients have a rate of hellos in all of their own: a flood from spoofed addresses doesn't take it.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        known: impl FnOnce(Client) -> bool,
+        datagram: &mut [u8],
+    ) -> Option<u8> {
         let client = Client::at(from.ip());
         match wire::read(datagram) {
             Ok(Datagram::Hello { .. }) => {
                 let allowed = client.is_loopback()
-                    || (self.hellos.allow(now, client) && self.hellos_in_all.allow(now, EVERYBODY));
+                    || match known(client) {
+                        true => self.reserved.allow(now, client),
+                        false => self.hellos.allow(now, client),
+                    };
                 if !allowed {
                     self.counters.limited += 1;
                     return None;
@@ -174,7 +208,7 @@ mod tests {
 
     fn cookie_for(echo: &mut Echo, now: Instant, client: SocketAddr) -> (Cookie, Duration) {
         let mut bytes = wire::hello(5);
-        assert_eq!(echo.handle_datagram(now, client, &mut bytes), Some(0));
+        assert_eq!(echo.handle_datagram(now, client, |_| false, &mut bytes), Some(0));
         match wire::read(&bytes) {
             Ok(Datagram::Welcome {
                 token: 5,
@@ -196,7 +230,11 @@ mod tests {
             let mut bytes = wire::probe(cookie, 8, 100, 40);
             let now = Instant::from_secs(secs);
             let sent_with = good.then_some(40);
-            assert_eq!(echo.handle_datagram(now, client, &mut bytes), sent_with, "at {secs} s");
+            assert_eq!(
+                echo.handle_datagram(now, client, |_| false, &mut bytes),
+                sent_with,
+                "at {secs} s"
+            );
             if good {
                 let nanos = now.as_nanos();
                 let far = netburn_workload::operation::FarTimes {
@@ -223,11 +261,14 @@ mod tests {
         let (cookie, _) = cookie_for(&mut echo, AT, from("192.0.2.1:4000"));
         for other in ["192.0.2.1:4001", "192.0.2.2:4000", "[2001:db8::1]:4000"] {
             let mut bytes = wire::probe(cookie, 8, 64, 0);
-            assert_eq!(echo.handle_datagram(AT, from(other), &mut bytes), None);
+            assert_eq!(echo.handle_datagram(AT, from(other), |_| false, &mut bytes), None);
         }
         let mut other = Echo::new(&[8; 32], EchoLimits::default());
         let mut bytes = wire::probe(cookie, 8, 64, 0);
-        assert_eq!(other.handle_datagram(AT, from("192.0.2.1:4000"), &mut bytes), None);
+        assert_eq!(
+            other.handle_datagram(AT, from("192.0.2.1:4000"), |_| false, &mut bytes),
+            None
+        );
     }
 
     #[test]
@@ -239,7 +280,7 @@ mod tests {
             let mut wrong = cookie;
             wrong[bit / 8] ^= 1 << (bit % 8);
             let mut bytes = wire::probe(wrong, 8, 64, 0);
-            assert_eq!(echo.handle_datagram(AT, client, &mut bytes), None);
+            assert_eq!(echo.handle_datagram(AT, client, |_| false, &mut bytes), None);
         }
     }
 
@@ -255,7 +296,10 @@ mod tests {
         let (near, far) = (from("127.0.0.1:1"), from("192.0.2.1:1"));
         let hellos = |echo: &mut Echo, client| {
             (0..10)
-                .filter(|_| echo.handle_datagram(AT, client, &mut wire::hello(1)).is_some())
+                .filter(|_| {
+                    echo.handle_datagram(AT, client, |_| false, &mut wire::hello(1))
+                        .is_some()
+                })
                 .count()
         };
         assert_eq!(hellos(&mut echo, near), 10);
@@ -266,16 +310,41 @@ mod tests {
         let (cookie, _) = cookie_for(&mut echo, later, far);
         let probes = (0..10)
             .filter(|_| {
-                echo.handle_datagram(later, far, &mut wire::probe(cookie, 1, 64, 0))
+                echo.handle_datagram(later, far, |_| false, &mut wire::probe(cookie, 1, 64, 0))
                     .is_some()
             })
             .count();
         assert_eq!(probes, 3);
         // Wrong cookies spend nothing.
         let latest = Instant::from_secs(1_020);
-        let mut ask = |cookie| echo.handle_datagram(latest, far, &mut wire::probe(cookie, 1, 64, 0));
+        let mut ask = |cookie| echo.handle_datagram(latest, far, |_| false, &mut wire::probe(cookie, 1, 64, 0));
         (0..10).for_each(|_| assert_eq!(ask([0; 16]), None));
         assert_eq!(ask(cookie), Some(0));
+    }
+
+    #[test]
+    fn a_flood_from_many_addresses_leaves_known_clients_their_welcomes() {
+        let limits = EchoLimits {
+            hellos: 2,
+            hellos_in_all: 5,
+            clients: 100,
+            ..EchoLimits::default()
+        };
+        let mut echo = Echo::new(&KEY, limits);
+        let (station, newcomer) = (from("198.51.100.1:4000"), from("198.51.100.2:4000"));
+        let known = |client| client == Client::at(station.ip());
+        // More addresses than are remembered.
+        for last in 0..200 {
+            let flood = SocketAddr::new(IpAddr::from([192, 0, 2, last]), 1);
+            echo.handle_datagram(AT, flood, known, &mut wire::hello(1));
+        }
+        assert_eq!(echo.counters().welcomed, 5);
+        let welcomed = |echo: &mut Echo, client| {
+            let answered = |_: &i32| echo.handle_datagram(AT, client, known, &mut wire::hello(1)).is_some();
+            (0..10).filter(answered).count()
+        };
+        assert_eq!(welcomed(&mut echo, newcomer), 0);
+        assert_eq!(welcomed(&mut echo, station), 2, "its own limit holds");
     }
 
     proptest! {
@@ -292,7 +361,7 @@ mod tests {
             }
             let came = bytes.clone();
             let mut echo = Echo::new(&KEY, EchoLimits::default());
-            let answered = echo.handle_datagram(Instant::from_secs(seconds), from("192.0.2.1:9"), &mut bytes);
+            let answered = echo.handle_datagram(Instant::from_secs(seconds), from("192.0.2.1:9"), |_| false, &mut bytes);
             // The answer lies in the buffer that the question came in: it can't be longer.
             match (answered, wire::read(&came)) {
                 (Some(0), Ok(Datagram::Hello { token })) => match wire::read(&bytes) {

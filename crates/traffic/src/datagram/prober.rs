@@ -254,7 +254,7 @@ mod tests {
                 if !self.down
                     && self
                         .echo
-                        .handle_datagram(self.now + DELAY, client, &mut bytes)
+                        .handle_datagram(self.now + DELAY, client, |_| false, &mut bytes)
                         .is_some()
                 {
                     let back = self.now + DELAY * 2;

@@ -4,7 +4,8 @@ use super::config::Limits;
 use super::flow::{SharedLink, clock};
 use crate::limiter::{Client, Limiter};
 use crate::pace::VirtualLink;
-use std::collections::BTreeMap;
+use netburn_units::{Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Keeps count of all connections of a server.
@@ -19,6 +20,36 @@ struct State {
     open: usize,
     clients: BTreeMap<Client, Known>,
     requests: Limiter,
+    gone: Gone,
+}
+
+/// Clients without a connection that had one: until when they are still known.
+#[derive(Debug, Default)]
+struct Gone {
+    until: BTreeMap<Client, Instant>,
+    /// The same in the order of time; a client may be in it several times.
+    order: VecDeque<(Instant, Client)>,
+}
+
+/// A client is still known so long after its last connection has closed: a station that only probes asks over TCP once,
+/// before the run.
+const KNOWN: Duration = Duration::from_secs(3600);
+/// Clients that are remembered after their last connection has closed. The newest ones are.
+const MAX_GONE: usize = 4_096;
+
+impl Gone {
+    fn insert(&mut self, now: Instant, client: Client) {
+        let until = now + KNOWN;
+        self.until.insert(client, until);
+        self.order.push_back((until, client));
+        while self.order.len() > MAX_GONE
+            && let Some((until, client)) = self.order.pop_front()
+        {
+            if self.until.get(&client) == Some(&until) {
+                self.until.remove(&client);
+            }
+        }
+    }
 }
 
 /// A client that has connections open.
@@ -56,6 +87,7 @@ impl Admission {
                 open: 0,
                 clients: BTreeMap::new(),
                 requests,
+                gone: Gone::default(),
             }),
             limits,
         })
@@ -88,6 +120,12 @@ impl Admission {
         })
     }
 
+    /// Whether an address is known to be its client's own: the client has a TCP connection, or had one within an hour.
+    pub(crate) fn is_known(&self, now: Instant, client: Client) -> bool {
+        let state = self.lock();
+        state.clients.contains_key(&client) || state.gone.until.get(&client).is_some_and(|until| now < *until)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -108,6 +146,7 @@ impl Drop for Place {
             known.open -= 1;
             if known.open == 0 {
                 state.clients.remove(&self.client);
+                state.gone.insert(clock(), self.client);
             }
         }
     }
@@ -144,6 +183,37 @@ mod tests {
         let again = admission.admit(client("192.0.2.1")).unwrap();
         drop((others, again));
         assert!(admission.lock().clients.is_empty() && admission.lock().open == 0);
+    }
+
+    #[test]
+    fn a_client_is_known_while_it_has_a_connection_and_for_an_hour_after() {
+        let admission = admission();
+        let (station, stranger) = (client("192.0.2.1"), client("192.0.2.2"));
+        let before = clock();
+        assert!(!admission.is_known(before, station));
+        let place = admission.admit(station).unwrap();
+        let later = before + Duration::from_secs(100_000);
+        assert!(admission.is_known(later, station) && !admission.is_known(later, stranger));
+        drop(place);
+        assert!(admission.is_known(before + Duration::from_secs(3_599), station));
+        assert!(!admission.is_known(clock() + Duration::from_secs(3_601), station));
+    }
+
+    #[test]
+    fn the_newest_of_many_gone_clients_are_remembered() {
+        let mut gone = Gone::default();
+        let numbered = |number: u32| Client::V6(u64::from(number));
+        for number in 0..10_000 {
+            gone.insert(Instant::ZERO, numbered(number));
+            // One that comes again and again stays.
+            gone.insert(
+                Instant::ZERO + Duration::from_nanos(u64::from(number)),
+                client("192.0.2.1"),
+            );
+        }
+        assert!(gone.order.len() <= MAX_GONE && gone.until.len() <= MAX_GONE);
+        assert!(gone.until.contains_key(&client("192.0.2.1")) && gone.until.contains_key(&numbered(9_999)));
+        assert!(!gone.until.contains_key(&numbered(0)));
     }
 
     #[test]

@@ -68,10 +68,7 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
     let flow = |link| Flow::new(vec![link], worker.alarm.clone(), Arc::clone(&worker.stats));
     if let Some((down, up)) = &worker.shared.links {
         flow(Arc::clone(up)).pay(bytes.len() as u64).await;
-        let answered = shared
-            .echo
-            .borrow_mut()
-            .handle_datagram(clock(), received.from, &mut bytes);
+        let answered = shared.handle(received, &mut bytes);
         if let Some(dscp) = answered {
             flow(Arc::clone(down)).pay(bytes.len() as u64).await;
             shared.send(received, &mut bytes, dscp);
@@ -82,10 +79,16 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
 
 impl Socket {
     fn answer(&self, received: Received, bytes: &mut [u8]) {
-        let answered = self.echo.borrow_mut().handle_datagram(clock(), received.from, bytes);
-        if let Some(dscp) = answered {
+        if let Some(dscp) = self.handle(received, bytes) {
             self.send(received, bytes, dscp);
         }
+    }
+
+    /// Makes the answer of a datagram, and says which DSCP it is sent with.
+    fn handle(&self, received: Received, bytes: &mut [u8]) -> Option<u8> {
+        let now = clock();
+        let known = |client| self.worker.shared.admission.is_known(now, client);
+        self.echo.borrow_mut().handle_datagram(now, received.from, known, bytes)
     }
 
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
