@@ -9,6 +9,7 @@
 //! - [`tls`]: who a server is over TLS.
 //! - [`client`]: one HTTP connection at a time.
 //! - [`datagram`]: datagrams that are sent back, both ends without their sockets.
+//! - `frames`: a bound on HTTP/2 frames without content.
 //! - [`limiter`]: how often each client may do something.
 //! - [`drive`]: walks workloads through real sockets.
 //! - [`fetch`]: one client against any HTTP server.
@@ -21,6 +22,7 @@ pub mod content;
 pub mod datagram;
 pub mod drive;
 pub mod fetch;
+mod frames;
 mod label;
 pub mod limiter;
 mod mark;

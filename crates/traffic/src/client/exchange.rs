@@ -14,6 +14,39 @@ pub struct Ask<'a> {
     pub authority: Cow<'a, str>,
     /// Whether this is the connection's last request.
     pub last: bool,
+    /// How long the answer's content may be. An answer of another length is rejected at its head, or where it says none
+    /// there, once it is too long.
+    pub length: Length,
+}
+
+/// How long content may be, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Length {
+    /// As long as it is.
+    #[default]
+    Any,
+    /// So long.
+    Exactly(u64),
+    /// At most so long.
+    AtMost(u64),
+}
+
+impl Length {
+    /// Whether an answer may say that its content is `declared` bytes long.
+    pub(crate) fn allows(self, declared: u64) -> bool {
+        match self {
+            Length::Exactly(length) => declared == length,
+            Length::Any | Length::AtMost(_) => declared <= self.most(),
+        }
+    }
+
+    /// The most that may come.
+    pub(crate) fn most(self) -> u64 {
+        match self {
+            Length::Any => u64::MAX,
+            Length::Exactly(length) | Length::AtMost(length) => length,
+        }
+    }
 }
 
 /// The methods in use.
@@ -69,14 +102,9 @@ pub trait Watch {
     fn bytes(&mut self, bytes: u64);
 
     /// Waits until some of `wanted` more bytes of content may be moved, and says how many may, at least one: all of them at once
-    /// where nothing bounds the rate. What was moved then is told to [`moved`](Self::moved).
+    /// where nothing bounds the rate.
     fn allowed(&mut self, wanted: u64) -> impl Future<Output = u64> {
         std::future::ready(wanted)
-    }
-
-    /// So many bytes of content were taken from the connection, or given to it: what a bound on the rate counts.
-    fn moved(&mut self, bytes: u64) {
-        let _ = bytes;
     }
 
     /// Whether the content itself is wanted; else it may be dropped in the kernel.
@@ -103,6 +131,13 @@ pub enum Broken {
     /// What came is not an answer.
     #[error("{0}")]
     Answer(String),
+}
+
+impl Broken {
+    /// The content is not as long as was asked for.
+    pub(crate) fn wrong_length() -> Self {
+        Broken::Answer("the content is not as long as was asked for".into())
+    }
 }
 
 impl From<io::Error> for Broken {

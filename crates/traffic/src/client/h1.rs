@@ -5,6 +5,7 @@ use super::exchange::{Answer, Ask, Broken, Method, Watch, cut_short};
 use super::head::{self, Body, Head};
 use super::upload;
 use crate::chunked::Decoder;
+use crate::frames::MAX_INTERIM;
 use std::cell::RefCell;
 use std::io;
 
@@ -67,8 +68,16 @@ pub async fn exchange<W: Watch>(
         watch,
         tells: !uploads,
         came: 0,
+        most: ask.length.most(),
         had_turn: false,
     };
+    let declared = match head.body {
+        Body::Length(length) if ask.method != Method::Head => Some(length),
+        _ => None,
+    };
+    if declared.is_some_and(|declared| !ask.length.allows(declared)) {
+        return Err(Broken::wrong_length());
+    }
     match head.body {
         Body::Length(length) => content.fixed(length).await?,
         Body::Chunked => content.chunked().await?,
@@ -111,8 +120,10 @@ async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), Broken> {
     }
 }
 
-/// The final head; those before it (1xx) are skipped.
+/// The final head; those before it (1xx) are skipped. There are not many of them, and together they are no longer than one
+/// head may be.
 async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, Broken> {
+    let (mut interim, mut length) = (0, 0);
     loop {
         match head::parse(buffer.there(), to_head) {
             Err(error) => return Err(Broken::Answer(error.to_string())),
@@ -120,6 +131,11 @@ async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> R
                 buffer.begin += head.length;
                 if !head.is_interim() {
                     return Ok(head);
+                }
+                interim += 1;
+                length += head.length;
+                if interim > MAX_INTERIM || length > head::MAX_HEAD {
+                    return Err(Broken::Answer("too many interim answers".into()));
                 }
                 if buffer.is_empty() {
                     fill(stream, buffer).await?;
@@ -137,6 +153,8 @@ struct Content<'a, W> {
     /// Whether this is the content that counts: an upload's is the other one.
     tells: bool,
     came: u64,
+    /// The most that may come.
+    most: u64,
     /// Whether the last drop was as large as a turn may be.
     had_turn: bool,
 }
@@ -144,22 +162,22 @@ struct Content<'a, W> {
 impl<W: Watch> Content<'_, W> {
     async fn fixed(&mut self, length: u64) -> Result<(), Broken> {
         let there = (self.buffer.there().len() as u64).min(length);
-        self.take(there as usize);
+        self.take(there as usize)?;
         while self.came < length {
             match self.drop_some(length - self.came).await? {
                 0 => return Err(cut_short()),
-                count => self.count(count),
+                count => self.count(count)?,
             }
         }
         Ok(())
     }
 
     async fn until_close(&mut self) -> Result<(), Broken> {
-        self.take(self.buffer.there().len());
+        self.take(self.buffer.there().len())?;
         loop {
             match self.drop_some(u64::MAX).await? {
                 0 => return Ok(()),
-                count => self.count(count),
+                count => self.count(count)?,
             }
         }
     }
@@ -172,8 +190,10 @@ impl<W: Watch> Content<'_, W> {
                 self.decode(&mut decoder)?;
             }
             if self.came > before && self.tells {
-                self.watch.moved(self.came - before);
                 self.watch.bytes(self.came - before);
+            }
+            if self.came.saturating_add(decoder.ahead()) > self.most {
+                return Err(Broken::wrong_length());
             }
             if decoder.is_done() {
                 return Ok(());
@@ -183,7 +203,7 @@ impl<W: Watch> Content<'_, W> {
                     0 => return Err(cut_short()),
                     count => {
                         decoder.skip(count);
-                        self.count(count);
+                        self.count(count)?;
                     }
                 }
             } else {
@@ -212,22 +232,25 @@ impl<W: Watch> Content<'_, W> {
     }
 
     /// Takes content that is in the buffer already.
-    fn take(&mut self, count: usize) {
+    fn take(&mut self, count: usize) -> Result<(), Broken> {
         if count == 0 {
-            return;
+            return Ok(());
         }
         if self.watch.wants_content() {
             self.watch.content(&self.buffer.there()[..count]);
         }
         self.buffer.begin += count;
-        self.count(count as u64);
+        self.count(count as u64)
     }
 
-    fn count(&mut self, count: u64) {
+    fn count(&mut self, count: u64) -> Result<(), Broken> {
         self.came += count;
         if self.tells {
-            self.watch.moved(count);
             self.watch.bytes(count);
+        }
+        match self.came > self.most {
+            true => Err(Broken::wrong_length()),
+            false => Ok(()),
         }
     }
 

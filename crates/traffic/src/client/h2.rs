@@ -1,8 +1,10 @@
 //! HTTP/2 (RFC 9113): many requests at once on one connection.
 
 use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::head::MAX_HEAD;
 use super::{Stream, upload};
 use crate::content::Content;
+use crate::frames::Bounded;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
@@ -46,7 +48,8 @@ impl Session {
             .initial_connection_window_size(window(limit, CONNECTION_WINDOW))
             .max_frame_size(MAX_FRAME)
             .enable_push(false)
-            .handshake::<_, Bytes>(stream)
+            .max_header_list_size(MAX_HEAD as u32)
+            .handshake::<_, Bytes>(Bounded::client(stream))
             .await
             .map_err(broken)?;
         tokio::task::spawn_local(async move {
@@ -103,12 +106,15 @@ impl Session {
             keep: true,
         };
         if done.is_success() {
+            if ask.method != Method::Head && done.declared.is_some_and(|declared| !ask.length.allows(declared)) {
+                return Err(Broken::wrong_length());
+            }
             let expected = match ask.method {
                 Method::Head => None,
                 _ => done.declared,
             };
             let tells = !matches!(ask.method, Method::Post(_));
-            done.content = receive(answer.into_body(), tells, watch).await?;
+            done.content = receive(answer.into_body(), ask.length.most(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
                 return Err(Broken::Answer("the content is not as long as the answer said".into()));
             }
@@ -137,7 +143,7 @@ fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
         .ok_or_else(|| Broken::Answer("the answer's Content-Length is no number".into()))
 }
 
-async fn receive<W: Watch>(mut body: RecvStream, tells: bool, watch: &mut W) -> Result<u64, Broken> {
+async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: &mut W) -> Result<u64, Broken> {
     let mut content = 0;
     while let Some(piece) = body.data().await {
         let piece = piece.map_err(broken)?;
@@ -146,9 +152,11 @@ async fn receive<W: Watch>(mut body: RecvStream, tells: bool, watch: &mut W) -> 
             watch.content(&piece);
         }
         content += count as u64;
+        if content > most {
+            return Err(Broken::wrong_length());
+        }
         if tells {
             // What isn't released yet holds the server back.
-            watch.moved(count as u64);
             watch.bytes(count as u64);
             watch.allowed(1).await;
         }
@@ -192,7 +200,6 @@ async fn send<W: Watch>(
         let count = piece.len() as u64;
         left -= count;
         body.send_data(piece, left == 0).map_err(broken)?;
-        watch.moved(count);
         watch.bytes(count);
     }
     let answer = match early {

@@ -1,7 +1,7 @@
 //! One HTTP connection at a time, dialling visible.
 //!
 //! - [`target`]: what is spoken to, and how.
-//! - [`socket`], [`tls`], [`stream`]: a connection, in clear or over TLS.
+//! - [`socket`], [`tls`], [`stream`]: a connection, in clear or over TLS. [`meter`]: what it moves.
 //! - [`exchange`]: what is asked, and what is told while the answer comes.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
 //! - `upload`: the content of uploads. [`simple`]: one question by itself.
@@ -14,6 +14,7 @@ pub mod fuzz;
 pub mod h1;
 pub mod h2;
 pub mod head;
+pub mod meter;
 pub mod simple;
 pub mod socket;
 pub mod stream;
@@ -21,7 +22,8 @@ pub mod target;
 pub mod tls;
 pub(crate) mod upload;
 
-pub use exchange::{Answer, Ask, Broken, Method, Watch};
+pub use exchange::{Answer, Ask, Broken, Length, Method, Watch};
+pub use meter::{Meter, Total};
 pub use simple::{Page, RequestError, request};
 pub use socket::Socket;
 pub use stream::Stream;

@@ -2,12 +2,16 @@
 
 use super::exchange::{Answer, Ask, Broken, Method, Watch};
 use super::h2::Session;
-use super::{Stream, Target, h1, tls};
+use super::{Length, Meter, Stream, Target, h1, tls};
 use netburn_scenario::plan::Http;
 use netburn_workload::Priority;
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Notify;
+
+/// What may be received besides content: TLS's handshake, heads and framing.
+const BESIDES: u64 = 256 * 1024;
 
 /// An answer with the beginning of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,13 +57,16 @@ pub async fn request(
             .map(|trust| tls::config(trust, target.http))
             .transpose();
         let tls = tls.map_err(RequestError::Dial)?;
-        let dialled = Stream::dial(target, tls.as_ref(), Priority::BestEffort).await;
+        // Besides the content there are TLS's certificates, heads and framing, none of which an unknown server bounds.
+        let meter = Rc::new(Meter::receiving(2 * limit as u64 + BESIDES));
+        let dialled = Stream::dial(target, tls.as_ref(), Priority::BestEffort, &meter).await;
         let mut stream = dialled.map_err(RequestError::Dial)?;
         let ask = Ask {
             method,
             path: Cow::Borrowed(path),
             authority: Cow::Owned(target.authority()),
             last: true,
+            length: Length::Any,
         };
         let full = Notify::new();
         let mut beginning = Beginning {
@@ -80,18 +87,23 @@ pub async fn request(
             };
             tokio::select! {
                 biased;
-                answer = exchange => Some(answer?),
+                answer = exchange => Some(answer),
                 () = full.notified() => None,
             }
         };
         let (content, cut) = (beginning.content, beginning.more);
-        let answer = answer.unwrap_or(Answer {
-            status: 200,
-            location: None,
-            declared: None,
-            content: content.len() as u64,
-            keep: false,
-        });
+        let answer = match answer {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) if !cut => return Err(error.into()),
+            // What is wrong with the rest is nobody's concern.
+            Some(Err(_)) | None => Answer {
+                status: 200,
+                location: None,
+                declared: None,
+                content: content.len() as u64,
+                keep: false,
+            },
+        };
         Ok(Page { answer, content, cut })
     };
     let ended = tokio::time::timeout(patience, asked).await;

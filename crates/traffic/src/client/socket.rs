@@ -1,6 +1,6 @@
 //! One TCP connection's socket: dialled with a target's options, read and written without copies where that helps.
 
-use super::Target;
+use super::{Meter, Target};
 use netburn_workload::Priority;
 use socket2::SockRef;
 use std::io::{self, Read};
@@ -13,16 +13,19 @@ use tokio::net::{TcpSocket, TcpStream};
 
 /// A connected socket. Clones are the same socket; it is closed with the last of them.
 #[derive(Debug, Clone)]
-pub struct Socket(Rc<TcpStream>);
+pub struct Socket {
+    stream: Rc<TcpStream>,
+    meter: Rc<Meter>,
+}
 
 impl Socket {
     /// Connects to the target's address: bound to its interface, with its congestion control, the priority's DSCP,
-    /// and without Nagle's delay (RFC 9293 §3.7.4).
+    /// and without Nagle's delay (RFC 9293 §3.7.4). What it moves is counted by `meter`.
     ///
     /// # Errors
     /// When an option isn't permitted or the connection can't be made. The kernel gives up on a silent peer after
     /// about two minutes; callers have time-outs of their own.
-    pub async fn dial(target: &Target, priority: Priority) -> io::Result<Socket> {
+    pub async fn dial(target: &Target, priority: Priority, meter: &Rc<Meter>) -> io::Result<Socket> {
         let socket = match target.address {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
@@ -37,19 +40,27 @@ impl Socket {
         if priority.dscp() != 0 {
             netburn_linux::set_dscp(&socket, priority.dscp())?;
         }
-        Ok(Socket(Rc::new(socket.connect(target.address).await?)))
+        Ok(Socket {
+            stream: Rc::new(socket.connect(target.address).await?),
+            meter: Rc::clone(meter),
+        })
     }
 
     /// The socket for looking at, without keeping it open.
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
-        Rc::downgrade(&self.0)
+        Rc::downgrade(&self.stream)
     }
 
     /// The socket itself.
     #[must_use]
     pub fn tcp(&self) -> &TcpStream {
-        &self.0
+        &self.stream
+    }
+
+    /// What counts its bytes.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// Reads what is there, waiting for something; 0 is the end.
@@ -82,10 +93,10 @@ impl Socket {
         mut receive: impl FnMut(&TcpStream) -> io::Result<usize>,
     ) -> io::Result<usize> {
         loop {
-            self.0.readable().await?;
+            self.stream.readable().await?;
             let mut got = None;
-            let tried = self.0.try_io(Interest::READABLE, || {
-                let count = receive(&self.0)?;
+            let tried = self.stream.try_io(Interest::READABLE, || {
+                let count = receive(&self.stream)?;
                 got = Some(count);
                 match count > 0 && count < limit {
                     true => Err(io::ErrorKind::WouldBlock.into()),
@@ -93,7 +104,10 @@ impl Socket {
                 }
             });
             match (got, tried) {
-                (Some(count), _) => return Ok(count),
+                (Some(count), _) => {
+                    self.meter.add_down(count)?;
+                    return Ok(count);
+                }
                 (None, Err(error)) if is_transient(&error) => {}
                 (None, Err(error)) => return Err(error),
                 (None, Ok(())) => {}
@@ -107,9 +121,12 @@ impl Socket {
     /// The socket's.
     pub async fn send(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            match self.0.try_write(bytes) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(error) if is_transient(&error) => self.0.writable().await?,
+            match self.stream.try_write(bytes) {
+                Ok(count) => {
+                    self.meter.add_up(count);
+                    bytes = &bytes[count..];
+                }
+                Err(error) if is_transient(&error) => self.stream.writable().await?,
                 Err(error) => return Err(error),
             }
         }
@@ -124,9 +141,9 @@ fn is_transient(error: &io::Error) -> bool {
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            ready!(self.0.poll_read_ready(cx))?;
-            match self.0.try_read_buf(buf) {
-                Ok(_) => return Poll::Ready(Ok(())),
+            ready!(self.stream.poll_read_ready(cx))?;
+            match self.stream.try_read_buf(buf) {
+                Ok(count) => return Poll::Ready(self.meter.add_down(count)),
                 Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -137,10 +154,14 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write(bytes) {
+            ready!(self.stream.poll_write_ready(cx))?;
+            match self.stream.try_write(bytes) {
                 Err(error) if is_transient(&error) => {}
-                done => return Poll::Ready(done),
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(count) => {
+                    self.meter.add_up(count);
+                    return Poll::Ready(Ok(count));
+                }
             }
         }
     }
@@ -151,10 +172,14 @@ impl AsyncWrite for Socket {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write_vectored(parts) {
+            ready!(self.stream.poll_write_ready(cx))?;
+            match self.stream.try_write_vectored(parts) {
                 Err(error) if is_transient(&error) => {}
-                done => return Poll::Ready(done),
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(count) => {
+                    self.meter.add_up(count);
+                    return Poll::Ready(Ok(count));
+                }
             }
         }
     }
@@ -168,6 +193,6 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(SockRef::from(&*self.0).shutdown(std::net::Shutdown::Write))
+        Poll::Ready(SockRef::from(&*self.stream).shutdown(std::net::Shutdown::Write))
     }
 }

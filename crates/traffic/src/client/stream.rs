@@ -1,10 +1,11 @@
 //! A connection's bytes, in clear or over TLS.
 
-use super::{Socket, Target, tls};
+use super::{Meter, Socket, Target, tls};
 use netburn_workload::Priority;
 use rustls::ClientConfig;
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
@@ -25,8 +26,13 @@ impl Stream {
     ///
     /// # Errors
     /// When the connection or its TLS can't be made.
-    pub async fn dial(target: &Target, tls: Option<&Arc<ClientConfig>>, priority: Priority) -> io::Result<Stream> {
-        let socket = Socket::dial(target, priority).await?;
+    pub async fn dial(
+        target: &Target,
+        tls: Option<&Arc<ClientConfig>>,
+        priority: Priority,
+        meter: &Rc<Meter>,
+    ) -> io::Result<Stream> {
+        let socket = Socket::dial(target, priority, meter).await?;
         let Some(config) = tls else {
             return Ok(Stream::Plain(socket));
         };

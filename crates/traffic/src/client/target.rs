@@ -1,5 +1,6 @@
 //! What a client speaks to, and how.
 
+use super::Total;
 use netburn_scenario::plan::Http;
 use netburn_units::{BitRate, ByteSize};
 use std::net::SocketAddr;
@@ -24,6 +25,8 @@ pub struct Target {
     /// The most that this host lets itself move, each way, all loads of a drive together: what takes all that goes through
     /// ([`Kind::Download`](netburn_workload::Kind), `Upload`) waits for its turn, and what has its own pace goes first.
     pub limit: Option<BitRate>,
+    /// Counts what is moved, if anybody wants to know.
+    pub total: Option<Total>,
     /// What is asked for.
     pub resource: Resource,
     /// Whether requests of [`Resource::Netburn`] name their station (`?station=3`), for a server that counts by station.
@@ -72,6 +75,7 @@ impl Target {
             interface: None,
             cc: None,
             limit: None,
+            total: None,
             resource: Resource::Netburn,
             labelled: false,
         }

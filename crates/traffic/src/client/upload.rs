@@ -41,7 +41,6 @@ pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64,
                 let piece = content.piece(sent, may);
                 stream.send(&piece).await?;
                 sent += piece.len() as u64;
-                watch.moved(piece.len() as u64);
                 watch.bytes(piece.len() as u64);
             }
             Ok(sent)
@@ -101,7 +100,7 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
         match tcp.try_io(Interest::WRITABLE, || content.send(tcp, sent, here)) {
             Ok(count) => {
                 sent += count as u64;
-                watch.moved(count as u64);
+                socket.meter().add_up(count);
                 turn += count;
                 arrived.look(socket, sent, watch);
                 if turn >= TURN {

@@ -3,11 +3,10 @@
 use super::sample::{Sampler, Watched};
 use super::shared::{Kept, Link, Shared};
 use crate::client::h2::Session;
-use crate::client::{Answer, Ask, Broken, Method, Resource, Stream, Watch, h1};
+use crate::client::{Answer, Ask, Broken, Length, Method, Resource, Stream, Watch, h1};
 use crate::pace::VirtualLink;
 use crate::{label, mark};
 use netburn_scenario::plan::Http;
-use netburn_units::ByteSize;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,6 +16,9 @@ use std::time::Duration;
 /// How long a connection of its own may wait, after its object, for the server to close it: who closes first keeps the
 /// port in TIME-WAIT (RFC 9293 §3.6), and a station that dials often would run out of them.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// What a server may say of an upload that it has taken: 16 KiB.
+const MAX_RECEIPT: u64 = 16 * 1024;
 
 /// Moves one object and tells its machine.
 pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
@@ -78,6 +80,11 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
         path,
         authority: Cow::Borrowed(&link.authority),
         last: request.connection == Connection::New,
+        length: match (&link.target.resource, request.direction) {
+            (Resource::Netburn, Direction::Down) => Length::Exactly(size),
+            (Resource::Netburn, Direction::Up) => Length::AtMost(MAX_RECEIPT),
+            _ => Length::Any,
+        },
     }
 }
 
@@ -124,7 +131,7 @@ async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Ke
 
 async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<Stream, Failure> {
     let link = &shared.links[index];
-    let dialled = async { Stream::dial(&link.target, link.tls()?, priority).await };
+    let dialled = async { Stream::dial(&link.target, link.tls()?, priority, &shared.meter).await };
     dialled.await.map_err(|error| {
         tracing::debug!(%error, address = %link.target.address, "could not connect");
         Failure::Dial
@@ -184,8 +191,7 @@ async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<
     let stream = connect(shared, index, priority).await?;
     let watched = shared.watch(index, stream.socket());
     // What has its own pace isn't held back, and would only wait for small windows.
-    let limit = shared.limit.as_ref().filter(|_| shared.links[index].greedy);
-    let limit = limit.map(|[down, _]| down.borrow().rate());
+    let limit = shared.limit.filter(|_| shared.links[index].yields);
     let session = Session::begin(stream, limit).await.map_err(|_| Failure::Dial)?;
     Ok((session, watched))
 }
@@ -243,16 +249,16 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// The bound on the rate, if there is one.
+    /// The link that bounds the rate, if it is bounded.
     fn limit(&self) -> Option<&RefCell<VirtualLink>> {
-        let limit = self.shared.limit.as_ref()?;
-        Some(&limit[usize::from(self.direction == Direction::Up)])
+        let link = self.shared.meter.link(self.direction)?;
+        Some(link).filter(|_| self.shared.links[self.index].yields)
     }
 }
 
 impl Watch for Told<'_> {
     async fn allowed(&mut self, wanted: u64) -> u64 {
-        let Some(limit) = self.limit().filter(|_| self.shared.links[self.index].greedy) else {
+        let Some(limit) = self.limit() else {
             return wanted;
         };
         loop {
@@ -261,13 +267,6 @@ impl Watch for Told<'_> {
                 Some(wait) if !wait.is_zero() => tokio::time::sleep(Duration::from_nanos(wait.as_nanos())).await,
                 _ => return wanted.min(piece.as_bytes()),
             }
-        }
-    }
-
-    fn moved(&mut self, bytes: u64) {
-        if let Some(limit) = self.limit() {
-            let now = self.shared.clock.now();
-            limit.borrow_mut().charge(now, ByteSize::from_bytes(bytes));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Probes: datagrams that the server sends back.
 
 use super::shared::Shared;
-use crate::client::Target;
+use crate::client::{Meter, Target};
 use crate::datagram::{Event, MAX_SIZE, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::{Kind, Priority, RequestId};
@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 pub(super) struct Line {
     socket: UdpSocket,
     prober: RefCell<Prober>,
+    meter: Rc<Meter>,
     /// A probe was sent, so the prober may want to be woken at another time.
     changed: Notify,
 }
@@ -28,7 +29,7 @@ pub(super) fn open(shared: &Rc<Shared>) {
         if kind != Kind::Probe {
             continue;
         }
-        match Line::new(&link.target, priority, shared.clock.now()) {
+        match Line::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
             Ok(line) => {
                 let line = Rc::new(line);
                 *link.line.borrow_mut() = Some(Rc::clone(&line));
@@ -56,7 +57,8 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteS
 /// Whether the target's server answers a handshake within `patience`.
 pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
-    let Ok(line) = Line::new(target, Priority::BestEffort, clock.now()) else {
+    let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
+    let Ok(line) = Line::new(target, Priority::BestEffort, clock.now(), meter) else {
         return false;
     };
     let ready = async {
@@ -88,7 +90,7 @@ async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
 }
 
 impl Line {
-    fn new(target: &Target, priority: Priority, now: Instant) -> io::Result<Self> {
+    fn new(target: &Target, priority: Priority, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
         let to = target.datagrams();
         let any: IpAddr = match to {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -110,6 +112,7 @@ impl Line {
         Ok(Line {
             socket: UdpSocket::from_std(socket)?,
             prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token)).marked(priority.dscp())),
+            meter,
             changed: Notify::new(),
         })
     }
@@ -133,6 +136,8 @@ impl Line {
             match self.socket.try_recv(&mut bytes) {
                 Ok(length) => {
                     let now = clock.now();
+                    // A bound on what is received is no drive's.
+                    let _ = self.meter.add_down(length);
                     let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..length]);
                     if let Some(happened) = happened {
                         event(now, happened);
@@ -155,6 +160,9 @@ impl Line {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
                 sent => sent,
             };
+            if let Ok(length) = sent {
+                self.meter.add_up(length);
+            }
             all &= sent.is_ok();
         }
         all

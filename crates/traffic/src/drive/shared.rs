@@ -5,10 +5,10 @@ use super::load::Load;
 use super::sample::{Sampler, Watched};
 use super::{job, probe};
 use crate::client::h2::Session;
-use crate::client::{Socket, Stream, Target, tls};
+use crate::client::{Meter, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
-use crate::pace::VirtualLink;
-use netburn_units::Instant;
+use netburn_record::row::BASELINE;
+use netburn_units::{BitRate, Instant};
 use netburn_workload::{Action, Kind, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
@@ -23,8 +23,10 @@ pub(super) struct Shared {
     pub(super) clock: RunClock,
     pub(super) core: RefCell<Core>,
     pub(super) links: Vec<Link>,
-    /// What this host lets itself move, down and up.
-    pub(super) limit: Option<[RefCell<VirtualLink>; 2]>,
+    /// What all connections move, and how fast this host lets itself move it.
+    pub(super) meter: Rc<Meter>,
+    /// The bound on the rate, if there is one.
+    pub(super) limit: Option<BitRate>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
     /// What the main loop sleeps until.
     pub(super) asleep_until: Cell<Instant>,
@@ -36,8 +38,9 @@ pub(super) struct Shared {
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
     pub(super) authority: String,
-    /// Whether its workload takes all that goes through.
-    pub(super) greedy: bool,
+    /// Whether it waits for its turn where the rate is bounded: its workload takes all that goes through, or measures the
+    /// idle network.
+    pub(super) yields: bool,
     /// How TLS is made; what was wrong with that makes every dial fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
     /// Idle kept connections.
@@ -61,11 +64,12 @@ impl Shared {
         // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
         let links = loads.iter().map(Link::new).collect();
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
-        let limit = limit.map(|rate| [(); 2].map(|()| RefCell::new(VirtualLink::new(rate))));
+        let total = loads.iter().find_map(|load| load.target.total.clone());
         Rc::new(Shared {
             clock,
             core: RefCell::new(Core::new(loads)),
             links,
+            meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
             sampler: Rc::default(),
             asleep_until: Cell::new(Instant::from_nanos(i64::MIN)),
@@ -137,7 +141,7 @@ impl Link {
     fn new(load: &Load) -> Self {
         let target = &load.target;
         Link {
-            greedy: matches!(load.machine.config().kind, Kind::Download | Kind::Upload),
+            yields: matches!(load.machine.config().kind, Kind::Download | Kind::Upload) || load.workload == BASELINE,
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
             target: Arc::clone(target),

@@ -1,12 +1,12 @@
 //! HTTP/2 (RFC 9113) over the `h2` crate: one connection, its streams side by side.
 
 use super::answer::{ALWAYS, Answer, Body};
-use super::cheap_frames::Bounded;
 use super::connection::Visit;
 use super::flow::{Flow, clock};
 use super::route::{Ask, Method, Route};
 use super::socket::into_std;
 use super::stats::Stats;
+use crate::frames::Bounded;
 use crate::{label, mark};
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
@@ -61,7 +61,7 @@ pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin)
         .max_concurrent_streams(limits.streams)
         .max_header_list_size(u32::try_from(limits.head.as_bytes()).unwrap_or(u32::MAX))
         .max_send_buffer_size(SEND_AHEAD as usize)
-        .handshake::<_, Bytes>(Bounded::new(io));
+        .handshake::<_, Bytes>(Bounded::server(io));
     let mut connection = timeout(into_std(limits.head_time), handshake)
         .await?
         .map_err(io::Error::other)?;

@@ -7,7 +7,6 @@ mod accept;
 mod admission;
 mod alarm;
 mod answer;
-mod cheap_frames;
 mod config;
 mod connection;
 mod date;

@@ -1,7 +1,8 @@
 //! Servers that fail, lie or vanish.
 
-use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls};
-use netburn_traffic::client::Target;
+use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls, runtime};
+use netburn_scenario::plan::Http;
+use netburn_traffic::client::{Method, Target, Total, request};
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Failure, Outcome};
 use std::net::TcpListener;
@@ -82,6 +83,123 @@ fn heads_without_end() {
         talk.say(b"HTTP/1.1 200 OK\r\nX: ")?;
         talk.say(&vec![b'a'; 100_000])
     });
+}
+
+/// Sends `piece` until the client has closed the connection, or 64 MiB have gone.
+fn say_for_ever(talk: &mut Talk, piece: &[u8]) -> std::io::Result<()> {
+    let batch = piece.repeat(4096 / piece.len() + 1);
+    (0..64 << 20).step_by(batch.len()).try_for_each(|_| talk.say(&batch))
+}
+
+/// More than any of these servers may have the client take: heads of 64 KiB for each of ten requests, and as much in the
+/// sockets' buffers that the client never reads.
+const LITTLE: u64 = 4 << 20;
+
+/// What one operation at a server takes, all in.
+fn received(server: &Scripted, http: Http, size: u64) -> u64 {
+    let total = Total::default();
+    let target = Target {
+        http,
+        total: Some(total.clone()),
+        ..server.target()
+    };
+    let left = drive_one(&target, calls(size, 20), 200, 20_000);
+    assert_eq!(left.finished(), 0);
+    // The connection ends: each is an answer that is none, or no connection any more.
+    assert_eq!(
+        left.count(|o| matches!(o, Outcome::Failed(_))),
+        10,
+        "{:?}",
+        left.operations
+    );
+    let (down, up) = total.bytes();
+    assert!(down > 0 && up > 0);
+    down
+}
+
+/// What is wrong with the answer to one request by itself.
+fn ask_once(target: &Target, limit: usize) -> String {
+    let patience = std::time::Duration::from_secs(60);
+    let asked = request(target, Method::Get, "/", limit, patience);
+    runtime().block_on(asked).unwrap_err().to_string()
+}
+
+#[test]
+fn interim_answers_without_end_are_cut_off() {
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    let server = Scripted::start(move |talk, _| {
+        talk.request()?;
+        say_for_ever(talk, interim)
+    });
+    let down = received(&server, Http::H1, 1000);
+    assert!(down < LITTLE, "{down}");
+    // The same before a server has proved anything.
+    let error = ask_once(&server.target(), 1000);
+    assert!(error.contains("interim"), "{error}");
+}
+
+/// Frames as RFC 9113 section 4.1 has them; `:status: 100` as RFC 7541 section 6.2.2 has it: index 8, three characters.
+#[test]
+fn interim_answers_over_http_2_are_cut_off() {
+    let server = Scripted::start(|talk, _| {
+        use std::io::Read;
+        talk.say(&[0, 0, 0, 4, 0, 0, 0, 0, 0])?;
+        // The preface, SETTINGS, perhaps WINDOW_UPDATE, and at last a request, which is HEADERS on stream 1.
+        let mut came = Vec::<u8>::new();
+        while !came
+            .windows(6)
+            .any(|w| w == [1, 5, 0, 0, 0, 1] || w == [1, 4, 0, 0, 0, 1])
+        {
+            let mut piece = [0; 4096];
+            match talk.stream.read(&mut piece)? {
+                0 => return Ok(()),
+                count => came.extend(&piece[..count]),
+            }
+        }
+        say_for_ever(talk, b"\x00\x00\x05\x01\x04\x00\x00\x00\x01\x08\x03100")
+    });
+    let down = received(&server, Http::H2, 1000);
+    assert!(down < LITTLE, "{down}");
+}
+
+#[test]
+fn an_answer_of_another_length_is_rejected_at_its_head() {
+    let heads = [
+        "Content-Length: 17179869184\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n3fffffff\r\n",
+        "Connection: close\r\n\r\n",
+    ];
+    for head in heads {
+        let server = Scripted::start(move |talk, _| {
+            talk.request()?;
+            talk.say(format!("HTTP/1.1 200 OK\r\n{head}").as_bytes())?;
+            say_for_ever(talk, &[0; 4096])
+        });
+        let down = received(&server, Http::H1, 1000);
+        assert!(down < LITTLE, "{head}: {down}");
+    }
+}
+
+#[test]
+fn framing_without_content_is_counted_and_ends() {
+    let server = Scripted::start(|talk, _| {
+        talk.request()?;
+        talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+        let chunk = format!("1;{}\r\nx\r\n", "a".repeat(4000));
+        say_for_ever(talk, chunk.as_bytes())
+    });
+    // 1,000 chunks of 4,000 bytes each are not what 1,000 bytes should cost, but they are counted.
+    let total = Total::default();
+    let target = Target {
+        total: Some(total.clone()),
+        ..server.target()
+    };
+    let left = drive_one(&target, calls(1000, 200), 200, 60_000);
+    assert_eq!(left.operations.len(), 1);
+    assert!(total.bytes().0 > 3_000_000, "{:?}", total.bytes());
+    // The question for consent bounds all that it receives.
+    let error = ask_once(&server.target(), 64 * 1024);
+    assert!(error.contains("too long"), "{error}");
 }
 
 #[test]

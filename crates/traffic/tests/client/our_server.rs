@@ -226,7 +226,7 @@ fn priority_is_on_the_packets() {
     let wanted = [(Priority::Voice, 0xc0), (Priority::BestEffort, 0)];
     runtime().block_on(async {
         for (priority, field) in wanted {
-            let socket = Socket::dial(&target, priority).await.unwrap();
+            let socket = Socket::dial(&target, priority, &std::rc::Rc::default()).await.unwrap();
             assert_eq!(socket2::SockRef::from(socket.tcp()).tos_v4().unwrap(), field);
         }
     });

@@ -1,14 +1,15 @@
 //! A bound on HTTP/2 frames that cost their sender next to nothing and carry no content.
 //!
-//! RFC 9113 section 10.5 names them: a client may send PING, SETTINGS, PRIORITY, WINDOW_UPDATE and frames of unknown types
-//! without end, and each keeps the server busy. The `h2` crate bounds resets, header blocks and empty DATA by itself. The
+//! RFC 9113 section 10.5 names them: a peer may send PING, SETTINGS, PRIORITY, WINDOW_UPDATE and frames of unknown types
+//! without end, and each keeps the other end busy. The `h2` crate bounds resets, header blocks and empty DATA by itself. The
 //! others are counted here, where bytes are read.
 //!
-//! A client needs such frames in proportion to the content that moves: one or two WINDOW_UPDATEs for each piece that it
-//! takes, now and then a PING. So content earns frames, and so does time.
+//! A peer needs such frames in proportion to the content that moves: one or two WINDOW_UPDATEs for each piece that it
+//! takes, now and then a PING. So content earns frames, and so does time. A server sends a client a few header blocks for
+//! each request: interim answers (1xx), the final one and trailers.
 
-use super::flow::clock;
-use netburn_units::Instant;
+use netburn_linux::Monotonic;
+use netburn_units::{Duration, Instant};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -23,12 +24,17 @@ const BYTES_EACH: u64 = 256;
 /// Frames that can be saved up.
 const MOST_SAVED: u64 = 10_000;
 
+/// Header blocks that a server may send for each request: the final one, trailers, and the interim ones.
+const BLOCKS: u64 = 2 + MAX_INTERIM;
+/// Interim answers (1xx) that a server may send for each request, over HTTP/1.1 as well.
+pub(crate) const MAX_INTERIM: u64 = 16;
+
 /// The length of the preface that a client begins with (RFC 9113 section 3.4).
 const PREFACE: usize = 24;
 /// The length of a frame's head (RFC 9113 section 4.1).
 const HEAD: usize = 9;
 
-/// Finds the heads of frames in a client's bytes, however they are cut.
+/// Finds the heads of frames in what one end sends, however it is cut.
 #[derive(Debug)]
 struct Scanner {
     head: [u8; HEAD],
@@ -45,14 +51,24 @@ struct Frames {
     cheap: u64,
     /// Bytes of content in DATA frames.
     content: u64,
+    /// Header blocks.
+    blocks: u64,
 }
 
 impl Scanner {
-    fn new() -> Self {
+    /// Of a client, which begins with the preface.
+    fn of_client() -> Self {
+        Self {
+            skip: PREFACE,
+            ..Self::of_server()
+        }
+    }
+
+    fn of_server() -> Self {
         Self {
             head: [0; HEAD],
             there: 0,
-            skip: PREFACE,
+            skip: 0,
         }
     }
 
@@ -77,8 +93,10 @@ impl Scanner {
                 match self.head[3] {
                     // DATA.
                     0 => frames.content += u64::from(length),
-                    // HEADERS, RST_STREAM, PUSH_PROMISE, GOAWAY, CONTINUATION.
-                    1 | 3 | 5 | 7 | 9 => {}
+                    // HEADERS.
+                    1 => frames.blocks += 1,
+                    // RST_STREAM, PUSH_PROMISE, GOAWAY, CONTINUATION.
+                    3 | 5 | 7 | 9 => {}
                     _ => frames.cheap += 1,
                 }
             }
@@ -119,7 +137,7 @@ impl Budget {
         let passed = now.checked_since(self.at).map_or(0, |span| span.as_nanos()) / each;
         if passed > 0 {
             self.save(passed);
-            self.at = self.at + netburn_units::Duration::from_nanos(passed * each);
+            self.at = self.at + Duration::from_nanos(passed * each);
         }
         let enough = frames <= self.left;
         self.left = self.left.saturating_sub(frames);
@@ -131,28 +149,74 @@ impl Budget {
     }
 }
 
-/// An HTTP/2 connection's bytes. Reading fails once the client has sent too many cheap frames.
+/// An HTTP/2 connection's bytes. Reading fails once the peer has sent too many cheap frames.
 pub(crate) struct Bounded<T> {
     io: T,
-    scanner: Scanner,
+    read: Scanner,
     budget: Budget,
+    requests: Option<Requests>,
+}
+
+/// What a client may still be answered.
+struct Requests {
+    written: Scanner,
+    /// Header blocks that the server may still send.
+    blocks: u64,
+}
+
+/// The monotonic clock.
+fn clock() -> Instant {
+    Instant::from_nanos(Monotonic::now().as_nanos())
 }
 
 impl<T> Bounded<T> {
-    /// The bytes of a connection that begins with the client's preface.
-    pub(crate) fn new(io: T) -> Self {
+    /// The server's end, at which the client's preface comes first.
+    pub(crate) fn server(io: T) -> Self {
         Self {
             io,
-            scanner: Scanner::new(),
+            read: Scanner::of_client(),
             budget: Budget::new(clock()),
+            requests: None,
         }
     }
 
-    fn sent(&mut self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(count)) = polled {
-            self.budget.earn(count as u64);
+    /// The client's end. Reading fails for too many header blocks, too.
+    pub(crate) fn client(io: T) -> Self {
+        Self {
+            io,
+            read: Scanner::of_server(),
+            budget: Budget::new(clock()),
+            requests: Some(Requests {
+                written: Scanner::of_client(),
+                blocks: 0,
+            }),
         }
-        polled
+    }
+
+    /// The first `count` of these bytes went.
+    fn sent<'a>(&mut self, count: usize, parts: impl Iterator<Item = &'a [u8]>) {
+        self.budget.earn(count as u64);
+        let Some(requests) = &mut self.requests else { return };
+        let mut left = count;
+        for part in parts {
+            let here = left.min(part.len());
+            requests.blocks += BLOCKS * requests.written.take(&part[..here]).blocks;
+            left -= here;
+        }
+    }
+
+    /// These bytes came.
+    fn came(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let frames = self.read.take(bytes);
+        self.budget.earn(frames.content);
+        if frames.cheap > 0 && !self.budget.spend(clock(), frames.cheap) {
+            return Err(io::Error::other("too many frames without content"));
+        }
+        if let Some(requests) = &mut self.requests {
+            let left = requests.blocks.checked_sub(frames.blocks);
+            requests.blocks = left.ok_or_else(|| io::Error::other("too many interim answers"))?;
+        }
+        Ok(())
     }
 }
 
@@ -160,19 +224,15 @@ impl<T: AsyncRead + Unpin> AsyncRead for Bounded<T> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(cx, buffer))?;
-        let frames = self.scanner.take(&buffer.filled()[before..]);
-        self.budget.earn(frames.content);
-        if frames.cheap > 0 && !self.budget.spend(clock(), frames.cheap) {
-            return Poll::Ready(Err(io::Error::other("too many frames without content")));
-        }
-        Poll::Ready(Ok(()))
+        Poll::Ready(self.came(&buffer.filled()[before..]))
     }
 }
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Bounded<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.io).poll_write(cx, bytes);
-        self.sent(polled)
+        let count = ready!(Pin::new(&mut self.io).poll_write(cx, bytes))?;
+        self.sent(count, [bytes].into_iter());
+        Poll::Ready(Ok(count))
     }
 
     fn poll_write_vectored(
@@ -180,8 +240,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Bounded<T> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.io).poll_write_vectored(cx, parts);
-        self.sent(polled)
+        let count = ready!(Pin::new(&mut self.io).poll_write_vectored(cx, parts))?;
+        self.sent(count, parts.iter().map(|part| &**part));
+        Poll::Ready(Ok(count))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -227,15 +288,35 @@ mod tests {
             bytes.extend(frame(kind, length));
         }
         for piece in [1, 2, 7, 1_000] {
-            let mut scanner = Scanner::new();
+            let mut scanner = Scanner::of_client();
             let mut found = Frames::default();
             for part in bytes.chunks(piece) {
                 let frames = scanner.take(part);
                 found.cheap += frames.cheap;
                 found.content += frames.content;
+                found.blocks += frames.blocks;
             }
-            assert_eq!((found.cheap, found.content), (6, 300), "pieces of {piece}");
+            let all = Frames {
+                cheap: 6,
+                content: 300,
+                blocks: 1,
+            };
+            assert_eq!(found, all, "pieces of {piece}");
         }
+    }
+
+    #[test]
+    fn a_request_is_answered_with_a_few_header_blocks() {
+        let mut client = Bounded::client(());
+        let request = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 6), &frame(1, 30)].concat();
+        // All but the last 5 bytes go at first, and the head of the frame is among them.
+        client.sent(request.len() - 5, request.chunks(10));
+        client.came(&frame(1, 20).repeat(18)).unwrap();
+        assert!(client.came(&frame(1, 20)).is_err());
+        let mut server = Bounded::server(());
+        server
+            .came(&[&request[..], &frame(1, 20).repeat(1_000)].concat())
+            .unwrap();
     }
 
     #[test]
