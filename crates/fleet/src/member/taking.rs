@@ -90,6 +90,7 @@ impl<N: FnMut(News<'_>)> Member<N> {
             limits: *limits,
             spent: self.spent.clone(),
             moved: Default::default(),
+            total: netburn_traffic::client::Total::default(),
             paced: Default::default(),
         };
         let (leave, told) = watch::channel(false);

@@ -8,6 +8,7 @@ use crate::protocol::Ready;
 use crate::reach::{self, Looked};
 use netburn_linux::clock::local_hour;
 use netburn_record::Row;
+use netburn_traffic::client::Total;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{BitRate, Duration, Instant};
@@ -17,6 +18,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 /// A rate is judged over so long.
 const WINDOW: Duration = Duration::from_secs(2);
+
+/// What may come ahead of its turn in a window where the rate is bounded, in bytes: first windows of streams and pieces.
+const AHEAD: u64 = 256 * 1024;
 
 /// Of a server's addresses so many are tried, in the order in which the system names them.
 const MAX_ADDRESSES: usize = 3;
@@ -35,6 +39,8 @@ pub(super) struct MemberTerms {
     pub(super) moved: Moved,
     /// Workloads that keep to the rate themselves, by station and place.
     pub(super) paced: BTreeSet<(u16, u16)>,
+    /// What was moved, heads and framing included.
+    pub(super) total: Total,
 }
 
 /// A server by name, as a person writes it.
@@ -47,7 +53,12 @@ pub struct ServerName {
 /// What was moved so far, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moved {
-    total: u64,
+    /// What was charged so far, down and up.
+    charged: (u64, u64),
+    /// Content so far, down and up.
+    content: (u64, u64),
+    /// Since when a window of what all connections moved runs, and what they had moved then: down and up.
+    wire: Option<(Instant, u64, u64)>,
     /// Since when the window runs, and what was moved in it: down and up.
     window: Option<(Instant, u64, u64)>,
     told: bool,
@@ -133,6 +144,7 @@ impl Terms for MemberTerms {
             addresses[0].set_ip(self.ends.theirs.map_or(here, |at| at.ip()));
         }
         part.target.interface = self.interface.clone();
+        part.target.total = Some(self.total.clone());
         let mut looked = None;
         for address in addresses {
             part.target.address = address;
@@ -166,22 +178,25 @@ impl Terms for MemberTerms {
         })
     }
 
-    fn heed(&mut self, rows: &[Row], _now: Instant) -> Option<String> {
+    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+        let content = rows.iter().filter_map(|row| match row {
+            Row::Interval(row) => Some((row.bytes_down, row.bytes_up)),
+            _ => None,
+        });
+        let content = content.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let charged = self.moved.newly(content, self.total.bytes());
         if let Some(spent) = &self.spent {
-            for row in rows {
-                if let Row::Interval(row) = row {
-                    spent.charge(row.bytes_down, row.bytes_up);
-                }
-            }
+            spent.charge(charged.0, charged.1);
         }
-        rows.iter().find_map(|row| match row {
+        let beyond = rows.iter().find_map(|row| match row {
             Row::Interval(row) => {
                 let paced = self.paced.contains(&(row.station, row.workload));
                 self.moved
                     .add(&self.limits, row.at, row.bytes_down, row.bytes_up, paced)
             }
             _ => None,
-        })
+        });
+        beyond.or_else(|| self.moved.wire(&self.limits, now, self.total.bytes()))
     }
 }
 
@@ -191,9 +206,16 @@ fn is_slower(part: &Part, rate: BitRate, elsewhere: bool) -> bool {
 }
 
 impl Moved {
+    /// So much more content was moved, and all connections have moved `wire`: what has not been charged yet.
+    fn newly(&mut self, content: (u64, u64), wire: (u64, u64)) -> (u64, u64) {
+        self.content = (self.content.0 + content.0, self.content.1 + content.1);
+        let all = (self.content.0.max(wire.0), self.content.1.max(wire.1));
+        let before = std::mem::replace(&mut self.charged, all);
+        (all.0.saturating_sub(before.0), all.1.saturating_sub(before.1))
+    }
+
     /// So much was moved in the interval from `at` on: why it stops, if it does. What is `paced` keeps to the rate itself.
     fn add(&mut self, limits: &Limits, at: Instant, down: u64, up: u64, paced: bool) -> Option<String> {
-        self.total += down + up;
         let (down, up) = if paced { (0, 0) } else { (down, up) };
         let (since, before_down, before_up) = *self.window.get_or_insert((at, 0, 0));
         let (window_down, window_up) = (before_down + down, before_up + up);
@@ -201,25 +223,50 @@ impl Moved {
         if self.told {
             return None;
         }
-        let mut why = limits
-            .bytes
-            .filter(|most| self.total > most.as_bytes())
-            .map(|most| format!("this device moves at most {most} in a run: its part ended there"));
+        let mut why = None;
         if at.checked_since(since).is_some_and(|span| span >= WINDOW) {
             let span = at.checked_since(since).unwrap_or(WINDOW);
             let bits = u128::from(window_down.max(window_up)) * 8 * 1_000_000_000 / u128::from(span.as_nanos().max(1));
             self.window = None;
+            why = limits
+                .rate
+                .filter(|most| bits > u128::from(most.as_bps()))
+                .map(|most| too_fast(most, bits));
+        }
+        self.told = why.is_some();
+        why
+    }
+
+    /// All connections have moved so much by `now`, down and up, heads and framing included: why it stops, if it does.
+    /// What content alone says is left to [`add`](Self::add): here only what is far beyond the rate counts.
+    fn wire(&mut self, limits: &Limits, now: Instant, (down, up): (u64, u64)) -> Option<String> {
+        let (since, before_down, before_up) = *self.wire.get_or_insert((now, down, up));
+        if self.told {
+            return None;
+        }
+        let mut why = limits
+            .bytes
+            .filter(|most| down + up > most.as_bytes())
+            .map(|most| format!("this device moves at most {most} in a run: its part ended there"));
+        let span = now.checked_since(since).unwrap_or(Duration::ZERO);
+        if span >= WINDOW {
+            self.wire = Some((now, down, up));
+            let moved = (down - before_down).max(up - before_up);
             why = why.or_else(|| {
-                let most = limits.rate.filter(|most| bits > u128::from(most.as_bps()))?;
-                let got = netburn_units::BitRate::from_bps(u64::try_from(bits).unwrap_or(u64::MAX));
-                Some(format!(
-                    "this device moves at most {most}, and {got} went over it: its part ended there"
-                ))
+                let most = limits.rate?;
+                let bits = |bytes: u64| u128::from(bytes) * 8 * 1_000_000_000 / u128::from(span.as_nanos());
+                let beyond = bits(moved.saturating_sub(AHEAD)) * 4 > u128::from(most.as_bps()) * 5;
+                beyond.then(|| too_fast(most, bits(moved)))
             });
         }
         self.told = why.is_some();
         why
     }
+}
+
+fn too_fast(most: BitRate, bits: u128) -> String {
+    let got = BitRate::from_bps(u64::try_from(bits).unwrap_or(u64::MAX));
+    format!("this device moves at most {most}, and {got} went over it: its part ended there")
 }
 
 impl Limits {
@@ -354,6 +401,7 @@ mod tests {
             spent: rate.map(Spent::new),
             moved: Moved::default(),
             paced: BTreeSet::new(),
+            total: Total::default(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -411,9 +459,9 @@ mod tests {
         };
         let mut moved = Moved::default();
         let at = |tenths: i64| Instant::from_nanos(tenths * 100_000_000);
-        assert_eq!(moved.add(&limits, at(0), 600, 400, false), None);
-        assert!(moved.add(&limits, at(1), 1, 0, false).is_some());
-        assert_eq!(moved.add(&limits, at(2), 1, 0, false), None, "said once");
+        assert_eq!(moved.wire(&limits, at(0), (600, 400)), None);
+        assert!(moved.wire(&limits, at(1), (601, 400)).is_some());
+        assert_eq!(moved.wire(&limits, at(2), (602, 400)), None, "said once");
         // 8 Mbit/s are 100 kB in a tenth of a second.
         let limits = Limits {
             rate: Some(BitRate::from_mbps(8)),
@@ -434,6 +482,26 @@ mod tests {
         for tenth in 0..40 {
             let paced = moved.add(&limits, at(tenth), 200_000, 0, true);
             assert_eq!(paced, None, "others pay for what it moves");
+        }
+        // Heads and framing are charged besides content, and nothing twice.
+        assert_eq!(moved.newly((100, 0), (0, 0)), (100, 0));
+        assert_eq!(moved.newly((0, 0), (150, 20)), (50, 20));
+        assert_eq!(moved.newly((10, 0), (160, 20)), (10, 0));
+        // Ten times the rate in heads and framing, of which no row tells.
+        let mut moved = Moved::default();
+        let stopped = (0..40_i64).position(|tenth| {
+            let down = tenth.cast_unsigned() * 1_000_000;
+            moved.wire(&limits, at(tenth), (down, 0)).is_some()
+        });
+        assert_eq!(stopped, Some(20), "after a window of two seconds");
+        let mut moved = Moved::default();
+        for tenth in 0..40_i64 {
+            let down = tenth.cast_unsigned() * 110_000 + 200_000;
+            assert_eq!(
+                moved.wire(&limits, at(tenth), (down, 0)),
+                None,
+                "a tenth more, and a first window"
+            );
         }
     }
 
