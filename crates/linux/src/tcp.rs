@@ -103,6 +103,22 @@ pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
     imp::set_congestion_control(socket.as_fd(), name)
 }
 
+/// The kernel name of the connection's congestion control.
+///
+/// # Errors
+/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+pub fn congestion_control(socket: impl AsFd) -> io::Result<String> {
+    imp::congestion_control(socket.as_fd())
+}
+
+/// The congestion controls that this system has loaded; none where the system doesn't say.
+#[must_use]
+pub fn available_congestion_controls() -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let text = text.unwrap_or_default();
+    text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
 /// Limits what waits in the kernel without having been sent (TCP_NOTSENT_LOWAT, tcp(7)), in bytes.
 ///
 /// # Errors
@@ -153,6 +169,12 @@ mod imp {
         SockRef::from(&socket).set_tcp_congestion(name.as_bytes())
     }
 
+    pub(super) fn congestion_control(socket: BorrowedFd<'_>) -> io::Result<String> {
+        let name = SockRef::from(&socket).tcp_congestion()?;
+        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+    }
+
     pub(super) fn set_unsent_limit(socket: BorrowedFd<'_>, limit: u32) -> io::Result<()> {
         SockRef::from(&socket).set_tcp_notsent_lowat(limit)
     }
@@ -180,6 +202,10 @@ mod imp {
     }
 
     pub(super) fn set_congestion_control(_socket: BorrowedFd<'_>, _name: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn congestion_control(_socket: BorrowedFd<'_>) -> io::Result<String> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -265,6 +291,8 @@ mod tests {
     fn congestion_control_is_chosen_by_name() {
         let (near, _far) = pair();
         set_congestion_control(&near, "reno").unwrap();
+        assert_eq!(congestion_control(&near).unwrap(), "reno");
+        assert!(available_congestion_controls().contains(&"reno".to_owned()));
         assert!(set_congestion_control(&near, "no-such-thing").is_err());
     }
 }

@@ -22,6 +22,8 @@ pub struct Target {
     pub interface: Option<String>,
     /// Congestion control of the connections (`TCP_CONGESTION`); `None`: the system's.
     pub cc: Option<String>,
+    /// The congestion control that a netburn server is asked to answer with; `None`: the server's own.
+    pub answers_cc: Option<String>,
     /// The most that this host lets itself move, each way, all loads of a drive together: what takes all that goes through
     /// ([`Kind::Download`](netburn_workload::Kind), `Upload`) waits for its turn, and what has its own pace goes first.
     pub limit: Option<BitRate>,
@@ -74,6 +76,7 @@ impl Target {
             tls: None,
             interface: None,
             cc: None,
+            answers_cc: None,
             limit: None,
             total: None,
             resource: Resource::Netburn,

@@ -62,7 +62,7 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
 fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = mark::wish(path, request.priority);
+        let path = mark::wish(path, request.priority, link.target.answers_cc.as_deref());
         match link.target.labelled {
             true => label::labelled(path, station),
             false => path,

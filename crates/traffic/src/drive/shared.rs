@@ -8,14 +8,16 @@ use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
 use netburn_record::row::BASELINE;
+use netburn_record::{EventKind, EventRow, Row};
 use netburn_units::{BitRate, Instant};
 use netburn_workload::{Action, Kind, RequestId, Workload};
 use rustls::ClientConfig;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use tokio::net::TcpSocket;
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, spawn_local};
 
@@ -37,6 +39,8 @@ pub(super) struct Shared {
 /// One load's way to its server.
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
+    /// The congestion control that this system refuses: connections have the system's own.
+    refused_cc: Option<String>,
     pub(super) authority: String,
     /// Whether it waits for its turn where the rate is bounded: its workload takes all that goes through, or measures the
     /// idle network.
@@ -62,12 +66,19 @@ pub(super) struct Kept {
 impl Shared {
     pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
         // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
-        let links = loads.iter().map(Link::new).collect();
+        let links: Vec<Link> = loads.iter().map(Link::new).collect();
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
+        let places: Vec<_> = loads.iter().map(|load| load.station).collect();
+        let mut core = Core::new(loads);
+        let refused = links.iter().zip(places);
+        let refused = refused.filter_map(|(link, station)| Some((station, link.refused_cc.as_deref()?)));
+        for (station, name) in refused.collect::<BTreeSet<_>>() {
+            core.put(refusal(clock.now(), station, name));
+        }
         Rc::new(Shared {
             clock,
-            core: RefCell::new(Core::new(loads)),
+            core: RefCell::new(core),
             links,
             meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
@@ -137,14 +148,45 @@ impl Shared {
     }
 }
 
+/// Whether this system refuses connections of that congestion control.
+fn is_refused(target: &Target, name: &str) -> bool {
+    let socket = match target.address.is_ipv4() {
+        true => TcpSocket::new_v4(),
+        false => TcpSocket::new_v6(),
+    };
+    // Without a socket every dial fails, and says why.
+    socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())
+}
+
+fn refusal(at: Instant, station: u16, name: &str) -> Row {
+    Row::Event(EventRow {
+        station: Some(station),
+        workload: None,
+        at,
+        length: 0,
+        kind: EventKind::Warning,
+        text: format!(
+            "this system refuses the congestion control `{name}`: what the station sends has the system's own"
+        ),
+    })
+}
+
 impl Link {
     fn new(load: &Load) -> Self {
         let target = &load.target;
+        let refused_cc = target.cc.clone().filter(|name| is_refused(target, name));
         Link {
             yields: matches!(load.machine.config().kind, Kind::Download | Kind::Upload) || load.workload == BASELINE,
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
-            target: Arc::clone(target),
+            target: match &refused_cc {
+                Some(_) => Arc::new(Target {
+                    cc: None,
+                    ..(**target).clone()
+                }),
+                None => Arc::clone(target),
+            },
+            refused_cc,
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
             line: RefCell::default(),

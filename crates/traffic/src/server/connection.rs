@@ -2,6 +2,7 @@
 
 use super::admission::{Denied, Place};
 use super::answer::{Answer, More};
+use super::control::Control;
 use super::flow::Flow;
 use super::http1::Http1;
 use super::marking::Marking;
@@ -32,6 +33,7 @@ pub(crate) struct Visit {
     pub(crate) up: Flow,
     stream: Arc<TcpStream>,
     marking: Marking,
+    control: Control,
 }
 
 impl Visit {
@@ -39,6 +41,11 @@ impl Visit {
     /// one all the same.
     pub(crate) fn mark(&self, dscp: u8) {
         let _ = self.marking.set(&*self.stream, dscp);
+    }
+
+    /// Has the connection's packets sent by the congestion control of this name from now on, or by its usual one.
+    pub(crate) fn control(&self, name: Option<&str>) {
+        self.control.set(&*self.stream, name, &self.worker.shared.controls);
     }
 
     /// The answer to a request too many; counted.
@@ -82,6 +89,7 @@ fn visit(worker: Rc<Worker>, place: Place, stream: Arc<TcpStream>) -> Visit {
         up,
         stream,
         marking: Marking::default(),
+        control: Control::default(),
     }
 }
 

@@ -130,6 +130,9 @@ impl Stream {
         if let Ok(Some(dscp)) = mark::wished(ask.path) {
             self.visit.mark(dscp);
         }
+        if let Ok(Some(name)) = mark::control(ask.path) {
+            self.visit.control(Some(name));
+        }
         let route = match self.visit.place.allow_request() {
             true => self.visit.worker.shared.site.route(&ask),
             false => Route::Answer(self.visit.too_many_requests()),

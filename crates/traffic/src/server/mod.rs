@@ -9,6 +9,7 @@ mod alarm;
 mod answer;
 mod config;
 mod connection;
+mod control;
 mod date;
 mod echo;
 mod flow;
@@ -125,6 +126,7 @@ impl Server {
             content: Content::get()?,
             tls: config.tls.as_ref().map(|identity| identity.server_config().into()),
             cc: config.cc,
+            controls: control::Controls::new(),
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),

@@ -88,7 +88,7 @@ impl Site {
         if ask.method == Method::Unknown {
             return Route::Answer(Answer::text(501, "this method is not HTTP's"));
         }
-        if let Err(unfit) = mark::wished(ask.path) {
+        if let Err(unfit) = mark::wished(ask.path).and(mark::control(ask.path)) {
             return Route::Answer(Answer::text(400, unfit.to_string()));
         }
         let found = match path {
@@ -285,6 +285,9 @@ mod tests {
             ("/bytes/5?dscp=63", 200),
             ("/bytes/5?dscp=64", 400),
             ("/sink?dscp=x", 400),
+            ("/bytes/5?cc=reno", 200),
+            ("/bytes/5?cc=", 400),
+            ("/sink?cc=../x", 400),
             ("/?dscp=8&dscp=8", 400),
         ] {
             assert_eq!(answer(Method::Get, path, None).status, status, "{path}");

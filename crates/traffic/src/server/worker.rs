@@ -4,6 +4,7 @@ use super::admission::Admission;
 use super::alarm::Alarm;
 use super::config::Limits;
 use super::connection;
+use super::control::Controls;
 use super::date::Dates;
 use super::flow::SharedLink;
 use super::registry::Registry;
@@ -32,6 +33,7 @@ pub(crate) struct Shared {
     pub(crate) content: Content,
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) cc: Option<String>,
+    pub(crate) controls: Controls,
     /// The whole server's capped links, down and up.
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,

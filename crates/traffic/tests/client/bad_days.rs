@@ -43,10 +43,27 @@ fn options_that_the_kernel_refuses_fail_the_dial() {
     target.interface = Some("no-such-device".into());
     let left = drive_one(&target, calls(1000, 20), 100, 1000);
     assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Dial)), 5);
+}
+
+#[test]
+fn a_congestion_control_that_the_kernel_refuses_is_recorded() {
+    let server = Scripted::start(|talk, _| {
+        while let Some(head) = talk.request()? {
+            talk.answer(asked(&head))?;
+        }
+        Ok(())
+    });
     let mut target = server.target();
     target.cc = Some("no-such-thing".into());
-    let left = drive_one(&target, calls(1000, 20), 100, 1000);
-    assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Dial)), 5);
+    let left = drive_one(&target, calls(1000, 20), 100, 5000);
+    assert_eq!(left.finished(), 5);
+    let texts: Vec<&str> = left.events.iter().map(|event| &*event.text).collect();
+    assert!(
+        matches!(texts[..], [text] if text.contains("`no-such-thing`")),
+        "{texts:?}"
+    );
+    target.cc = Some("reno".into());
+    assert!(drive_one(&target, calls(1000, 20), 100, 5000).events.is_empty());
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl Http1 {
     fn read(&self, head: &Head<'_>) -> Request {
         // A browser's requests of several uses follow each other on one connection.
         self.visit.mark(mark::wished(head.ask.path).ok().flatten().unwrap_or(0));
+        self.visit.control(mark::control(head.ask.path).ok().flatten());
         let route = match self.visit.place.allow_request() {
             true => self.visit.worker.shared.site.route(&head.ask),
             false => Route::Answer(self.visit.too_many_requests()),
