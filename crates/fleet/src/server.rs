@@ -7,12 +7,13 @@ use crate::participant::dial::Dial;
 use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
-use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
+use netburn_record::{ConnectionRow, EventKind, EventRow, Health, Moved, Row, Side};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -170,17 +171,30 @@ impl Serving {
 async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
+    let mut told = BTreeSet::new();
     loop {
         tokio::time::sleep(std(EVERY)).await;
-        let rows = handle
-            .connections()
-            .iter()
-            .map(|connection| row(connection, clock))
-            .collect();
+        let connections = handle.connections();
+        let mut rows: Vec<Row> = connections.iter().map(|connection| row(connection, clock)).collect();
+        let refused = handle.refused_controls();
+        let new = refused.into_iter().filter(|name| told.insert(name.clone()));
+        rows.extend(new.map(|name| refusal(&name, clock.now())));
         if tell.send(rows).is_err() {
             return;
         }
     }
+}
+
+/// That the server's system has no such congestion control.
+fn refusal(name: &str, at: Instant) -> Row {
+    Row::Event(EventRow {
+        station: None,
+        workload: None,
+        at,
+        length: 0,
+        kind: EventKind::Warning,
+        text: format!("the server's system refuses the congestion control `{name}`: its answers have the server's own"),
+    })
 }
 
 /// A look at a connection, whose station the controller has to find.

@@ -85,7 +85,14 @@ impl Part {
                     station: number,
                     workload,
                     machine: Workload::new(planned.config.clone(), start, end, settle, self.plan.seed, index),
-                    target: Arc::clone(&target),
+                    target: match &planned.cc {
+                        None => Arc::clone(&target),
+                        Some(cc) => Arc::new(Target {
+                            cc: Some(cc.name().to_owned()),
+                            answers_cc: Some(cc.name().to_owned()),
+                            ..(*target).clone()
+                        }),
+                    },
                 });
             }
         }
