@@ -20,6 +20,10 @@ export function notes(part, resolution) {
       const answers = "the server's answers carry its priority, what the station sends doesn't";
       said.push(`a browser marks no packets: of ${workload.name} of ${name} ${answers}`);
     }
+    for (const workload of workloads.filter(({ config }) => config.kind !== "probe" && config.cc)) {
+      const answers = `the server's answers have \`${workload.config.cc}\`, what the station sends doesn't`;
+      said.push(`a browser chooses no congestion control: of ${workload.name} of ${name} ${answers}`);
+    }
     for (const workload of workloads.filter(({ config }) => config.kind === "probe")) {
       said.push(`${workload.name} of ${name} is left out: a browser has no datagrams`);
     }

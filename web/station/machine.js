@@ -201,7 +201,8 @@ export class Workload {
       operation.left += 1;
       const direction = config.kind === "upload" ? "up" : "down";
       const id = { operation: sequence, object };
-      this.actions.push({ do: "begin", id, due, slot, direction, size: config.objectSize, priority: config.priority });
+      const { objectSize: size, priority, cc } = config;
+      this.actions.push({ do: "begin", id, due, slot, direction, size, priority, cc });
     }
     this.underWay.set(sequence, operation);
   }

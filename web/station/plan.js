@@ -67,6 +67,7 @@ export function config(section) {
     connections: section.connections ?? "keep",
     outstanding: section.outstanding ?? 1,
     priority: section.priority ?? "best-effort",
+    cc: section.cc ?? null,
     player: player ? { start: duration(player.start), rate: rate(player.rate), hold: duration(player.hold) } : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
@@ -91,6 +92,9 @@ function checked(config) {
   within("outstanding", 1, 1000);
   within("timeout", 1e7, 3600e9);
   within("jitter", 0, 86400e9);
+  if (config.cc !== null && !/^[a-z0-9_-]{1,15}$/.test(config.cc)) {
+    throw new Error(`\`${config.cc}\` is no name of a congestion control`);
+  }
   if (config.objects * config.outstanding > 10000) {
     throw new Error("more than 10000 requests at once");
   }
@@ -111,6 +115,7 @@ export function idle() {
     connections: "keep",
     outstanding: 8,
     priority: "best-effort",
+    cc: null,
     player: null,
     goals: [],
     timeout: 3e9,

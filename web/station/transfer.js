@@ -25,7 +25,11 @@ export class Transfers {
   begin(request, tell) {
     this.count += 1;
     const dscp = DSCP[request.priority];
-    const wishes = [...(dscp ? [`dscp=${dscp}`] : []), ...(request.slot === null ? ["close"] : [])];
+    const wishes = [
+      ...(dscp ? [`dscp=${dscp}`] : []),
+      ...(request.cc ? [`cc=${request.cc}`] : []),
+      ...(request.slot === null ? ["close"] : []),
+    ];
     // The server counts by station, so that what this page reports can be checked against it.
     wishes.push(`station=${request.station}`);
     if (request.direction === "up") {

@@ -111,7 +111,7 @@ test("a plan keeps its order and its seed, whatever the names", () => {
     "warmup":"0 s","seed":18446744073709551615,"server":{"tls":false},
     "station":{"tv":{"workload":["voip"],"start":"0 s"},"7":{"workload":["9","voip"],"start":"2 s","stop":"2 min"}},
     "workload":{"voip":{"kind":"calls","object_size":"16 KiB","every":"131.072 ms","jitter":"0 s","connections":"keep",
-    "outstanding":8,"priority":"voice","goal":["150 ms"],"timeout":"30 s"},
+    "outstanding":8,"priority":"voice","cc":"bbr","goal":["150 ms"],"timeout":"30 s"},
     "9":{"kind":"probe","object_size":"64 B","every":"50 ms","jitter":"0 s","outstanding":1000,"priority":"voice",
     "goal":[]}}}}`;
   const read = part(messages.read(text));
@@ -132,6 +132,9 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   assert.deepEqual(ofProbe, ["9 of 7 is left out: a browser has no datagrams"], "and nothing of its priority");
   assert.ok(notes(read, 1e5).some((note) => note.includes("steps by 100 µs")));
   assert.ok(notes(read, 1e5).some((note) => note.startsWith("a browser marks no packets: of voip of 7 ")));
+  const ofControl = notes(read, 1e5).filter((note) => note.includes("congestion control"));
+  assert.deepEqual([config.cc, ofControl.length, ofControl[0].includes("voip of 7")], ["bbr", 1, true]);
+  assert.throws(() => part(messages.read(text.replace('"bbr"', '"bbr&n=1"'))), /no name of a congestion control/);
   assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
 });
 
@@ -147,8 +150,8 @@ test("a request wishes for its answer's mark, and names its station", () => {
     throw new TypeError("no network");
   };
   const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
-  const begin = (direction, priority, slot) =>
-    transfers.begin({ station: 3, direction, priority, slot, size: 9 }, { failed() {}, bytes() {} });
+  const begin = (direction, priority, slot, cc = null) =>
+    transfers.begin({ station: 3, direction, priority, slot, cc, size: 9 }, { failed() {}, bytes() {} });
   begin("down", "best-effort", 0);
   begin("down", "best-effort", null);
   begin("down", "video", 0);
@@ -157,10 +160,13 @@ test("a request wishes for its answer's mark, and names its station", () => {
   begin("up", "best-effort", null);
   begin("up", "background", 0);
   begin("up", "voice", null);
+  begin("up", "video", 0, "bbr");
+  begin("down", "best-effort", null, "reno");
   assert.deepEqual(
     asked.map((url) => url.slice("http://server".length)),
     ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"]
       .concat(["/sink?", "/sink?close", "/sink?dscp=8", "/sink?dscp=48&close"])
+      .concat(["/sink?dscp=40&cc=bbr", "/bytes/9?n=10&cc=reno&close"])
       .map((path) => `${path}${path.endsWith("?") ? "" : "&"}station=3`),
   );
 });
