@@ -7,10 +7,11 @@ use crate::participant::dial::Dial;
 use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
 use crate::protocol::standing::LateEnd;
 use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
-use netburn_record::{ConnectionRow, EventKind, EventRow, Health, Moved, Row, Side};
+use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
+use netburn_scenario::Plan;
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle};
+use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle, has_control};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
@@ -55,6 +56,7 @@ pub async fn run<D: Dial>(
                 let server = serving.as_ref().map(|serving| serving.address.clone());
                 let ready = Ready {
                     server,
+                    notes: serving.as_ref().map_or(Vec::new(), |serving| serving.notes.clone()),
                     ..Ready::default()
                 };
                 conversation.say(ToController::Ready(ready)).await;
@@ -90,6 +92,8 @@ struct Serving {
     /// The plan's stations, by name.
     stations: Vec<String>,
     address: ServerAddress,
+    /// What it can't do as the plan has it.
+    notes: Vec<String>,
     _stop: oneshot::Sender<()>,
 }
 
@@ -147,6 +151,7 @@ impl Serving {
             datagram_port: datagrams.port(),
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
+        let notes = refused(&plan, has_control);
         let handle = server.handle();
         handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -161,9 +166,22 @@ impl Serving {
             handle,
             stations: plan.stations.into_iter().map(|station| station.name).collect(),
             address,
+            notes,
             _stop: stop,
         })
     }
+}
+
+/// The congestion controls that the plan names for what the server sends and that its system doesn't have.
+fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
+    let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
+    let named = workloads.map(|workload| &workload.cc).chain([&plan.server.cc]);
+    let names: BTreeSet<&str> = named.flatten().map(|control| control.name()).collect();
+    let refused = names.into_iter().filter(|name| !has(name));
+    let note = |name| {
+        format!("the server's system refuses the congestion control `{name}`: its answers have the system's own")
+    };
+    refused.map(note).collect()
 }
 
 /// Looks at the connections once a second until nobody wants to know any more. What the server measured before the
@@ -171,30 +189,17 @@ impl Serving {
 async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
-    let mut told = BTreeSet::new();
     loop {
         tokio::time::sleep(std(EVERY)).await;
-        let connections = handle.connections();
-        let mut rows: Vec<Row> = connections.iter().map(|connection| row(connection, clock)).collect();
-        let refused = handle.refused_controls();
-        let new = refused.into_iter().filter(|name| told.insert(name.clone()));
-        rows.extend(new.map(|name| refusal(&name, clock.now())));
+        let rows = handle
+            .connections()
+            .iter()
+            .map(|connection| row(connection, clock))
+            .collect();
         if tell.send(rows).is_err() {
             return;
         }
     }
-}
-
-/// That the server's system has no such congestion control.
-fn refusal(name: &str, at: Instant) -> Row {
-    Row::Event(EventRow {
-        station: None,
-        workload: None,
-        at,
-        length: 0,
-        kind: EventKind::Warning,
-        text: format!("the server's system refuses the congestion control `{name}`: its answers have the server's own"),
-    })
 }
 
 /// A look at a connection, whose station the controller has to find.
@@ -223,5 +228,24 @@ struct AbortOnDrop(JoinHandle<()>);
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_congestion_control_that_the_system_lacks_is_noted_once() {
+        let text = "[server]\ncc = \"cubic\"\n[station.a]\nworkload = [\"film\", \"call\"]\n\
+                    [workload.film]\nkind = \"stream\"\ncc = \"bbr\"\n\
+                    [workload.call]\nkind = \"calls\"\ncc = \"bbr\"\n";
+        let (plan, _) = netburn_scenario::Document::from_toml("t.toml", text)
+            .unwrap()
+            .resolve_for(netburn_scenario::Ground::Fleet)
+            .unwrap();
+        assert_eq!(refused(&plan, |_| true), [""; 0]);
+        let notes = refused(&plan, |name| name == "cubic");
+        assert!(matches!(&notes[..], [note] if note.contains("`bbr`")), "{notes:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
-/// Of so many names it is recorded that they were refused.
+/// Of so many names it is logged, once, that they were refused.
 const MAX_REFUSED: usize = 16;
 /// Controls that are tried though the system hasn't loaded them yet: a process with the right to may load them by name.
 /// Others aren't, for a client shall not choose which modules a kernel loads.
@@ -28,14 +28,19 @@ impl Controls {
     }
 
     /// The names that were asked for and refused so far, at most 16 of them.
-    pub(crate) fn refused(&self) -> Vec<String> {
+    #[cfg(test)]
+    fn refused(&self) -> Vec<String> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.iter().cloned().collect()
     }
 
-    fn set(&self, socket: impl AsFd, name: &str) -> bool {
+    fn choose(&self, socket: impl AsFd, name: &str) -> bool {
         let known = USUAL.contains(&name) || self.available.iter().any(|available| available == name);
-        let done = known && netburn_linux::set_congestion_control(socket, name).is_ok();
+        known && netburn_linux::set_congestion_control(socket, name).is_ok()
+    }
+
+    fn set(&self, socket: impl AsFd, name: &str) -> bool {
+        let done = self.choose(socket, name);
         if !done {
             let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
             if refused.len() < MAX_REFUSED && !refused.contains(name) {
@@ -45,6 +50,13 @@ impl Controls {
         }
         done
     }
+}
+
+/// Whether this system has a server answer with the congestion control of this name.
+#[must_use]
+pub fn has_control(name: &str) -> bool {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    socket.is_ok_and(|socket| Controls::new().choose(&socket, name))
 }
 
 /// The congestion control of one connection.
@@ -101,6 +113,7 @@ mod tests {
         assert_eq!(set(Some("reno")), "reno");
         assert_eq!(set(None), usual);
         assert_eq!(controls.refused(), ["no-such-thing"]);
+        assert!(has_control("reno") && !has_control("no-such-thing"));
         for number in 0..100 {
             set(Some(&format!("none-{number}")));
         }

@@ -87,13 +87,6 @@ impl ServerHandle {
         }
     }
 
-    /// The congestion controls that requests asked for and the system refused so far, at most 16 of them: their answers were
-    /// sent by the connection's usual one.
-    #[must_use]
-    pub fn refused_controls(&self) -> Vec<String> {
-        self.shared.controls.refused()
-    }
-
     /// Has every worker watch for standstills from now on, for which it looks at its work 50 times a second.
     pub fn watch_standstills(&self) {
         self.shared.watching.send_replace(true);

@@ -30,6 +30,7 @@ mod wire;
 mod worker;
 
 pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
+pub use control::has_control;
 pub use handle::{Connection, ServerHandle};
 
 use crate::consent::{Consent, PerClient};
