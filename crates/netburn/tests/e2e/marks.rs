@@ -1,4 +1,5 @@
-//! Which packets carry a use's priority, as a capture of the loopback device has them.
+//! Which packets carry a use's priority, as a capture of the loopback device has them, and which congestion control sends them,
+//! as `ss` has it.
 
 use crate::common::{Bench, LOOPBACK_UP, finish};
 use serde_json::Value;
@@ -215,4 +216,60 @@ kill $serving; wait $serving; true";
         "{got:?}"
     );
     assert_eq!(got.len(), 2, "{got:?}");
+}
+
+/// Both ends of a workload's connections have the congestion control that it names; others have the system's.
+#[test]
+fn a_workloads_congestion_control_is_that_of_both_ends() {
+    const USES: &str = r#"
+duration = "3 s"
+baseline = "200 ms"
+drain = "1 s"
+[server]
+link = { rate = "20 Mbit/s" }
+[station.one]
+workload = ["film", "gift"]
+[workload.film]
+kind = "stream"
+object_size = "100 KiB"
+every = "100 ms"
+cc = "reno"
+[workload.gift]
+kind = "upload"
+object_size = "1 MiB"
+priority = "background"
+cc = "reno"
+"#;
+    for server in ["http = \"1.1\"", "http = \"2\"\ntls = true"] {
+        let bench = Bench::new();
+        bench.write("uses.toml", &USES.replace("[server]", &format!("[server]\n{server}")));
+        let script = format!(
+            "{LOOPBACK_UP} true || exit\n\"$@\" & running=$!\n\
+             while kill -0 $running 2>/dev/null; do echo look; ss -HtinO state established; sleep 0.05; done >looks\n\
+             wait $running"
+        );
+        let run = ["run", "uses.toml", "--on", "local", "--seed", "1"];
+        let ended = finish(bench.inside(&["--net"], &script, run));
+        assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+        let looks = std::fs::read_to_string(bench.path("looks")).unwrap();
+        let both = looks.split("look\n").map(|look| {
+            let lines = look
+                .lines()
+                .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+            // Received, sent, here, there, and what else the kernel knows, with the congestion control among it.
+            let reno = lines.filter(|words| words.contains(&"reno"));
+            let ends: Vec<(String, String)> = reno.map(|words| (words[2].to_owned(), words[3].to_owned())).collect();
+            ends.iter()
+                .filter(|(here, there)| ends.contains(&(there.clone(), here.clone())))
+                .count()
+        });
+        // Two workloads with a connection each, seen from both ends.
+        assert_eq!(both.max(), Some(4), "{server}: {looks}");
+        let usual = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+        // The controller's own connections.
+        assert!(
+            looks.split_ascii_whitespace().any(|word| word == usual.trim()),
+            "{usual}: {looks}"
+        );
+    }
 }
