@@ -137,7 +137,7 @@ impl Budget {
         let passed = now.checked_since(self.at).map_or(0, |span| span.as_nanos()) / each;
         if passed > 0 {
             self.save(passed);
-            self.at = self.at + Duration::from_nanos(passed * each);
+            self.at += Duration::from_nanos(passed * each);
         }
         let enough = frames <= self.left;
         self.left = self.left.saturating_sub(frames);

@@ -40,8 +40,13 @@ impl Socket {
         if priority.dscp() != 0 {
             netburn_linux::set_dscp(&socket, priority.dscp())?;
         }
+        let stream = socket.connect(target.address).await?;
+        if let Some(cc) = &target.cc {
+            // A route may name a congestion control (RTAX_CC_ALGO, as in the lab), which replaces the socket's as it connects.
+            netburn_linux::set_congestion_control(&stream, cc)?;
+        }
         Ok(Socket {
-            stream: Rc::new(socket.connect(target.address).await?),
+            stream: Rc::new(stream),
             meter: Rc::clone(meter),
         })
     }
