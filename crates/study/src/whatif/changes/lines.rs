@@ -58,6 +58,9 @@ impl Maker<'_> {
     }
 
     pub(super) fn lossy_line(&mut self, cause: &Cause) {
+        if !self.knows_any(cause) {
+            return;
+        }
         let ways = self.ways(cause);
         let lossy: Vec<String> = ways
             .iter()
@@ -76,6 +79,9 @@ impl Maker<'_> {
     }
 
     pub(super) fn distant_server(&mut self, cause: &Cause) {
+        if !self.knows_any(cause) {
+            return;
+        }
         let ways = self.ways(cause);
         let far = ways
             .iter()
@@ -96,6 +102,10 @@ impl Maker<'_> {
             "the server speaks HTTP/2, over one connection for each page".to_owned(),
             &[("server.http", "2")],
         );
+    }
+
+    fn knows_any(&self, cause: &Cause) -> bool {
+        cause.stations.iter().any(|name| self.plan.station(name).is_some())
     }
 
     /// The wired hops between those who suffer and the server.

@@ -108,6 +108,26 @@ workload = ["download", "upload"]
     assert_eq!(proposed(&fair, Kind::SlowNeighbour, "tv")[0], "ap.home.aql=true");
 }
 
+/// Two networks on a channel of 2.4 GHz, and a line that is slow, far and loses.
+#[test]
+fn lines_channels_and_distances_have_changes() {
+    let flats = "[server.link]\ndelay = \"80 ms\"\n\
+                 [ap.home]\nwan = { down = \"20 Mbit/s\", up = \"5 Mbit/s\", delay = \"3 ms\", loss = \"2 %\" }\n\
+                 [ap.home.radio.2g]\nchannel = 6\n[ap.next.radio.2g]\nchannel = 6\n[ap.third.radio.2g]\nchannel = 1\n\
+                 [station.tv]\njoins = \"home.2g\"\nsignal = \"-60 dBm\"\nworkload = \"4kstream\"\n";
+    let of = |kind| proposed(flats, kind, "tv");
+    assert_eq!(
+        of(Kind::SlowLine),
+        [
+            "ap.home.wan.down=40 Mbit/s ap.home.wan.up=10 Mbit/s",
+            "ap.home.wan.down=80 Mbit/s ap.home.wan.up=20 Mbit/s",
+        ]
+    );
+    assert_eq!(of(Kind::LossyLine), ["ap.home.wan.loss=0 %", "server.cc=bbr"]);
+    assert_eq!(of(Kind::DistantServer), ["server.link.delay=5 ms", "server.http=2"]);
+    assert_eq!(of(Kind::SlowCochannel)[0], "ap.home.radio.2g.channel=11");
+}
+
 /// A name that isn't in the plan, as of a record that was tampered with, brings nothing.
 #[test]
 fn strangers_bring_nothing() {
