@@ -120,7 +120,7 @@ station.b.signal = -60 dBm
     assert_eq!(chart::text(&p95, 100), expected);
     let svg = chart::svg(&p95);
     for part in [
-        "b.voip.p95_ms (ms), median of 2 seeds",
+        "b.voip.p95_ms (ms), median of 2 seeds, whiskers from the least to the greatest",
         "ap.home.queue",
         "station.b.signal = -60 dBm",
         ">500<",

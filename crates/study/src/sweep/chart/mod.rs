@@ -96,7 +96,7 @@ impl Chart {
     pub fn title(&self) -> String {
         match self.seeds {
             1 => self.metric.clone(),
-            seeds => format!("{}, median of {seeds} seeds, least to greatest", self.metric),
+            seeds => format!("{}, median of {seeds} seeds", self.metric),
         }
     }
 

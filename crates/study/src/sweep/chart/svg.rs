@@ -31,7 +31,12 @@ pub fn svg(chart: &Chart) -> String {
     );
     let top = nice(chart.highest().unwrap_or(0.0));
     let y = |value: f64| TOP + PLOT * (1.0 - (value / top).clamp(0.0, 1.0));
-    text(&mut out, LEFT, 22.0, "start", &chart.title());
+    let whiskers = match chart.seeds {
+        1 => "",
+        _ => ", whiskers from the least to the greatest",
+    };
+    let heading = format!("{}{whiskers}", chart.title());
+    text(&mut out, LEFT, 22.0, "start", &heading);
     for step in 0..=5 {
         let value = top * f64::from(step) / 5.0;
         let at = y(value);
