@@ -7,6 +7,7 @@ use proptest::prelude::*;
 /// Hamilton's depression scale factor IV of nine patients before and after the first visit: Hollander and Wolfe's table 3.1, the worked
 /// example of R's `wilcox.test`. V = 40, one-sided p = 0.01953 = 10/512.
 #[test]
+#[expect(clippy::approx_constant, reason = "3.14 is a measured value")]
 fn the_worked_example_of_others_comes_out_the_same() {
     let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];

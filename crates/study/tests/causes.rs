@@ -38,9 +38,12 @@ const MENDED: [(&str, &[(&str, &str)]); 12] = [
     ("distant-server", &[("server.link.delay", "5 ms")]),
 ];
 
+/// A scenario, what is set in it, and what is to be named.
+type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Kind>);
+
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, uses and queues, and what is to be named in each;
 /// nothing where the scenario is well.
-const VARIANTS: [(&str, &[(&str, &str)], Option<Kind>); 32] = [
+const VARIANTS: [Variant; 32] = [
     (
         "weak-signal",
         &[("station.tv.signal", "-83 dBm")],
@@ -346,7 +349,7 @@ fn grid(scenario: &str, set: Vec<(String, String)>, seeds: (u64, u64), shifts: &
 /// Under three seeds that the matrix doesn't have.
 #[test]
 fn variants_are_explained_as_well() {
-    let plans = |(index, (scenario, set, _)): (usize, &(&'static str, &[(&str, &str)], Option<Kind>))| {
+    let plans = |(index, (scenario, set, _)): (usize, &Variant)| {
         let set = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let plans = grid(scenario, set.collect(), (101, 3), &[]).into_iter();
         plans.map(|plan| (index, *scenario, plan)).collect::<Vec<_>>()

@@ -180,7 +180,9 @@ mod tests {
                 at: Instant::from_nanos(-i64::from(number)),
                 mpdus: number.into(),
                 marks: u64::MAX,
-                others: (number % 2 == 0).then(|| netburn_units::Duration::from_nanos(number.into())),
+                others: number
+                    .is_multiple_of(2)
+                    .then(|| netburn_units::Duration::from_nanos(number.into())),
                 ..AirRow::default()
             }),
         };

@@ -107,7 +107,7 @@ impl Comparison {
             }
             Some(differing) => {
                 let each = differing.iter().take(DIFFERING);
-                let mut each: Vec<String> = each.map(|d| Self::changed(d)).collect();
+                let mut each: Vec<String> = each.map(Self::changed).collect();
                 if differing.len() > DIFFERING {
                     each.push(format!("and {} more keys", differing.len() - DIFFERING));
                 }

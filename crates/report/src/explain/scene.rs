@@ -109,6 +109,9 @@ pub(super) enum Way {
     Up,
 }
 
+/// Where a group's air is: its channel and its radio, where they are modelled, else its frequency in MHz.
+type Air = (Option<usize>, Option<String>, Option<u32>);
+
 impl<'a> Scene<'a> {
     pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
         let mut scene = Scene {
@@ -374,8 +377,7 @@ impl<'a> Scene<'a> {
     }
 
     fn grouped(&self) -> Vec<Group> {
-        // By the channel, where it is modelled, and by the radio or the frequency.
-        let mut groups: BTreeMap<(Option<usize>, Option<String>, Option<u32>), Vec<usize>> = BTreeMap::new();
+        let mut groups: BTreeMap<Air, Vec<usize>> = BTreeMap::new();
         match self.ground {
             Ground::Local | Ground::Imported => {}
             Ground::Simulate | Ground::Lab => {
@@ -411,7 +413,7 @@ impl<'a> Scene<'a> {
                 .filter(|((other, name, _), _)| channel.is_some() && *other == channel && name != radio);
             others.flat_map(|(_, members)| members.iter().copied()).collect()
         };
-        let group = |((channel, radio, _), members): (&(_, Option<String>, _), &Vec<usize>)| Group {
+        let group = |((channel, radio, _), members): (&Air, &Vec<usize>)| Group {
             peers: peers(*channel, radio),
             radio: radio.clone(),
             members: members.clone(),

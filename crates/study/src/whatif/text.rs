@@ -86,7 +86,7 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
         said.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
     let told = comparison.figures.iter().filter(|held| held.is_told());
-    let rows: Vec<Vec<Cell>> = told.map(|held| cells(held)).collect();
+    let rows: Vec<Vec<Cell>> = told.map(cells).collect();
     if !rows.is_empty() {
         let columns = [
             left("  STATION"),

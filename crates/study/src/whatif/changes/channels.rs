@@ -55,10 +55,7 @@ impl Maker<'_> {
     /// Whether a radio would share its channel with no other there.
     fn is_alone(&self, radio: &str, key: &str, channel: &str) -> bool {
         let mut document = self.document.clone();
-        let plan: Option<Plan> = document
-            .set(key, channel)
-            .ok()
-            .and_then(|()| Some(document.resolve().ok()?));
+        let plan: Option<Plan> = document.set(key, channel).ok().and_then(|()| document.resolve().ok());
         let Some(network) = plan.and_then(|plan| Network::<()>::new(&plan).ok()) else {
             return false;
         };
