@@ -273,3 +273,61 @@ cc = "reno"
         );
     }
 }
+
+/// In the lab the route names a congestion control; a workload's own one goes before it, at both ends.
+#[test]
+fn a_workloads_congestion_control_holds_in_the_lab() {
+    const USES: &str = r#"
+duration = "3 s"
+baseline = "200 ms"
+drain = "1 s"
+[ap.ap.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[station.one]
+joins = "ap.5g"
+signal = "-45 dBm"
+workload = "film"
+[workload.film]
+kind = "stream"
+object_size = "100 KiB"
+every = "100 ms"
+cc = "reno"
+"#;
+    let bench = Bench::new();
+    bench.write("uses.toml", USES);
+    // The programs that descend from the run, in whose network namespaces the kernel is asked.
+    let script = "\"$@\" & running=$!
+while kill -0 $running 2>/dev/null; do
+    for pid in $(ps -eo pid=,ppid= | awk -v top=$running '
+        { parent[$1] = $2 }
+        END { for (pid in parent) { at = pid; while (at in parent && at != top) at = parent[at]; if (at == top) print pid } }'); do
+        nsenter -t $pid -n ss -HtinO state established 2>/dev/null ||
+            nsenter -t $pid -U --preserve-credentials -n ss -HtinO state established 2>/dev/null
+    done
+    sleep 0.1
+done >looks
+wait $running";
+    let run = ["run", "uses.toml", "--on", "lab", "--seed", "1"];
+    let ended = finish(bench.inside(&["--ipc"], script, run));
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    let looks = std::fs::read_to_string(bench.path("looks")).unwrap();
+    // Received, sent, here, there, and what else the kernel knows.
+    let lines = looks
+        .lines()
+        .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    let mut ends = BTreeMap::new();
+    for words in lines.filter(|words| words.len() > 4) {
+        let end = ends.entry(words[2].split(':').next().unwrap()).or_insert((0, 0));
+        match words.contains(&"reno") {
+            true => end.0 += 1,
+            false => end.1 += 1,
+        }
+    }
+    // The station has it once it has connected, the server once it has read a request.
+    for end in ["198.18.1.0", "198.18.0.1"] {
+        let most = ends.get(end).is_some_and(|(reno, other)| reno > other);
+        assert!(most, "{end}: {ends:?}: {looks}");
+    }
+}
