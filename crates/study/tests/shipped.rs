@@ -53,10 +53,10 @@ fn without_figures(page: &str) -> Vec<String> {
 fn few_figures_need_an_explanation() {
     let models = excused(&shipped::models().unwrap());
     assert!(models <= 7, "{models}");
-    // Measurements of whole houses and kernels, each explained on its question's page: a third of them are of the one column of two clients'
-    // table that isn't met.
+    // Measurements of whole houses and kernels, each explained on its question's page: half of them are of two columns of two
+    // clients' table: the one that isn't met, and FQ-CoDel's, whose driver queue stands in the model.
     let all = excused(&shipped::files().unwrap());
-    assert!(all <= models + 33, "{all}");
+    assert!(all <= models + 37, "{all}");
 }
 
 fn excused(files: &[CaseFile]) -> usize {
