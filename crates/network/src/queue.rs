@@ -20,6 +20,8 @@ pub struct QueueConfig {
     pub kind: QueueKind,
     /// The most that it holds.
     pub limit: QueueLimit,
+    /// Packets that the driver's lists hold together, where the discipline knows no stations; at least one.
+    pub depth: u16,
     /// Whether it marks.
     pub ecn: bool,
     /// Limits on what the hardware is given, where the discipline knows airtime.
@@ -40,6 +42,7 @@ impl QueueConfig {
         QueueConfig {
             kind,
             limit: kind.default_limit(),
+            depth: ATH9K_DEPTH,
             ecn: true,
             aql: None,
             slow: Vec::new(),
@@ -57,15 +60,10 @@ impl QueueConfig {
         })
     }
 
-    /// The queue, over a device as deep as ath9k's where the discipline stands on one.
+    /// The queue.
     #[must_use]
     pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {
-        self.build_over(ATH9K_DEPTH)
-    }
-
-    /// The queue, over a device that holds `depth` packets where the discipline stands on one.
-    #[must_use]
-    pub fn build_over<P: std::fmt::Debug + Send + 'static>(&self, depth: usize) -> Box<dyn TransmitQueue<P>> {
+        let depth = usize::from(self.depth);
         match self.kind {
             // The device keeps the order of arrival, whichever station a packet is for.
             QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), depth, Order::Arrival)),

@@ -341,3 +341,28 @@ fn slow_stations_are_dropped_from_later() {
     assert!((0.3..0.5).contains(&later), "{later}");
     assert_eq!(first_drop(true, true), later, "also when it becomes slow while it runs");
 }
+
+/// 200 packets within 24 µs, long before the first of 252 µs has been sent. One is on the air, one in the hardware, which holds two, and four
+/// in the queue; of the others the driver's lists hold as many as they are said to. So many more are delivered as the lists hold more.
+#[test]
+fn the_lists_of_the_driver_hold_what_they_are_said_to() {
+    let arrived = |keys: &str| {
+        let queue = format!("queue = \"fifo\"\nqueue_limit = \"4 packets\"\nhardware_queue = \"2 frames\"\n{keys}");
+        let text = HOUSE
+            .replace("queue = \"fifo\"", &queue)
+            .replace("\"100 Mbit/s\", delay = \"2 ms\"", "\"100 Gbit/s\"")
+            .replace(
+                "wan   = { down = \"10 Mbit/s\", up = \"1 Mbit/s\", delay = \"5 ms\" }\n",
+                "",
+            );
+        let mut network = Network::new(&plan(&text)).unwrap();
+        for _ in 0..200 {
+            network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
+        }
+        delivered(&run(&mut network, Instant::from_secs(1))).len()
+    };
+    assert_eq!(arrived("driver_queue = 1"), 1 + 1 + 1 + 4);
+    assert_eq!(arrived("driver_queue = 41"), 1 + 1 + 41 + 4);
+    // ath9k before Linux 4.11.
+    assert_eq!(arrived(""), 1 + 1 + 123 + 4);
+}

@@ -135,6 +135,8 @@ pub struct Ap {
     pub slow_stations: bool,
     /// What its hardware takes ahead of time.
     pub hardware_queue: HardwareQueue,
+    /// Packets that the driver's lists hold together, below a queue that knows no stations; at least one.
+    pub driver_queue: u16,
     /// Its airtime queue limits; `None`: none.
     pub aql: Option<Aql>,
     /// How long after the last frame received its radios tell its host, and at the latest four times as long after the first, where TCP is

@@ -121,6 +121,8 @@ section! {
         slow_stations: Flag = "false";
         /// What the hardware takes ahead of time, per access category of a radio: aggregates, frames or time, or `unlimited`. ath9k keeps two aggregates.
         hardware_queue: HardwareQueue = "2 aggregates";
+        /// Packets that the driver's own lists hold together, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11; 1 is a driver without such lists, whose firmware takes packets from the queue directly.
+        driver_queue: Whole<1, 65535> = "123";
         /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.
         aql: AqlChoice = "false";
         /// How long its radios gather what they received before its host is told, where TCP is modelled: as a station's `receive_delay`.

@@ -143,6 +143,7 @@ fn ap(ap: &Ap) -> Value {
     keys.put("ecn", ap.ecn);
     keys.put("slow_stations", ap.slow_stations);
     keys.put("hardware_queue", hardware_queue(ap.hardware_queue));
+    keys.put("driver_queue", ap.driver_queue);
     keys.put(
         "aql",
         match ap.aql {

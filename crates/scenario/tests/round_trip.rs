@@ -182,6 +182,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             ecn,
             slow_stations,
             hardware_queue,
+            driver_queue: if rated { 1 } else { 123 },
             aql,
             receive_delay: Duration::from_micros(if rated { 500 } else { 0 }),
             forwarding,

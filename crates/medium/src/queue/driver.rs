@@ -10,7 +10,7 @@ use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Packets that the lists hold together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers, less a reserve).
-pub const ATH9K_DEPTH: usize = 123;
+pub const ATH9K_DEPTH: u16 = 123;
 
 /// A queueing discipline over the whole device.
 pub trait Discipline<P>: std::fmt::Debug + Send {

@@ -155,6 +155,7 @@ fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<Q
         QueueConfig {
             kind: ap.queue,
             limit: ap.queue_limit,
+            depth: ap.driver_queue,
             ecn: ap.ecn,
             aql: ap.aql,
             slow: if ap.slow_stations {

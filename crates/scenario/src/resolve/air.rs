@@ -6,6 +6,7 @@ use crate::reading::{At, Context};
 use crate::sections::{ApSection, NetworkSection, RadioSection, SizeOrOff, WanSection};
 use crate::suggest::list;
 use netburn_medium::config::{Aggregation, Band, RadioConfig};
+use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_units::{ByteSize, Duration};
 
 pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -> Ap {
@@ -48,6 +49,7 @@ pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -
         ecn: section.ecn.as_ref().is_none_or(|at| at.0),
         slow_stations: section.slow_stations.as_ref().is_some_and(|at| at.0),
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
+        driver_queue: section.driver_queue.as_ref().map_or(ATH9K_DEPTH, |at| whole(at.0)),
         aql: section.aql.as_ref().and_then(|at| at.0),
         receive_delay: section.receive_delay.as_ref().map_or(Duration::ZERO, |at| at.0),
         forwarding: section.forwarding.as_ref().map(|at| at.0),

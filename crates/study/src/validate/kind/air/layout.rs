@@ -11,6 +11,7 @@ use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
 use netburn_medium::queue::TransmitQueue;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
+use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_medium::queue::fq::FqParameters;
 use netburn_medium::rate::RateChoice;
 use netburn_network::queue::QueueConfig;
@@ -267,7 +268,7 @@ fn plain() -> Queue {
 }
 
 /// Packets that a station's device holds.
-const STATION_DEPTH: usize = 512;
+const STATION_DEPTH: u16 = 512;
 
 /// The queue that the case is about.
 fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
@@ -275,6 +276,10 @@ fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
     let config = QueueConfig {
         limit: fields.queue_limit.map_or(usual, QueueLimit::Packets),
         aql: fields.aql.then(Aql::default),
+        depth: match fields.direction {
+            Direction::Down => ATH9K_DEPTH,
+            _ => STATION_DEPTH,
+        },
         ..QueueConfig::of_station(fields.queue)
     };
     match watch {
@@ -287,7 +292,6 @@ fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
             let queue = Airtime::new(parameters, CodelParameters::MAC80211, config.aql);
             Box::new(Watched::new(queue, Aql::default(), watch.clone()))
         }
-        _ if fields.direction == Direction::Down => config.build(),
-        _ => config.build_over(STATION_DEPTH),
+        _ => config.build(),
     }
 }
