@@ -1,6 +1,8 @@
 //! The driver over a link of which everything is known: so many bits a second, a fixed delay, a queue of so many packets.
 
 use netburn_medium::packet::{DropReason, Packet};
+use netburn_network::{Endpoint, Network};
+use netburn_scenario::Document;
 use netburn_simulate::datagrams::{Carrier, Datagram, Driver, Fate, Flow, Load};
 use netburn_stats::P50;
 use netburn_units::{BitRate, Duration, Instant, Seed};
@@ -43,7 +45,7 @@ impl Carrier for Wire {
         }
         let waiting = self.flying.iter().filter(|(leaves, ..)| *leaves > now).count();
         if waiting >= self.room {
-            let reason = DropReason::QueueFull;
+            let reason = Some(DropReason::QueueFull);
             self.out.push_back(Fate::Dropped {
                 at: now,
                 reason,
@@ -158,6 +160,48 @@ fn a_probe_comes_back() {
     assert_eq!(report.round_trip.min, Some(20_512_000));
     assert_eq!(report.round_trip.max, Some(20_512_000));
     assert_eq!(report.delay.max, Some(10_512_000));
+}
+
+/// Over a whole plan: 802.11a at 54 Mbit/s, one station. An exchange takes AIFS 43 µs, 7.5 slots of 9 µs on average, 252 µs for
+/// 1500 bytes with their headers and CCMP, SIFS 16 µs and an ACK of 28 µs: 406.5 µs for 1472 bytes of content, 28.97 Mbit/s.
+/// A probe beside nothing else takes both ways on the wire, 5 ms each.
+#[test]
+fn over_the_network_of_a_plan() {
+    let text = r#"
+baseline = "0 s"
+[server]
+link = { rate = "1 Gbit/s", delay = "5 ms" }
+[ap.home.radio.5g]
+standard = "802.11a"
+[station.a]
+joins = "home.5g"
+mcs = 7
+"#;
+    let plan = Document::from_toml("plan.toml", text).unwrap().resolve().unwrap();
+    let (server, station) = (Endpoint::Server, Endpoint::Station(0));
+    let run = |load: Load, length: u32| {
+        let flow = Flow {
+            load,
+            length,
+            content: length - 28,
+            delays: true,
+            ..Flow::saturating(server, station, 0)
+        };
+        let mut network = Network::new(&plan).unwrap();
+        let mut driver = Driver::new(&[flow], Seed(1));
+        driver.run(&mut network, Instant::from_secs(1));
+        driver.begin();
+        driver.run(&mut network, Instant::from_secs(6));
+        driver.report(0)
+    };
+    let rate = BitRate::from_mbps(40);
+    let goodput = run(Load::Constant { rate, jitter: true }, 1_500)
+        .goodput()
+        .as_mbps_f64();
+    assert!((goodput / 28.97 - 1.0).abs() < 0.01, "{goodput}");
+    let every = Duration::from_millis(50);
+    let round_trip = run(Load::Probe { every }, 92).round_trip.min.unwrap();
+    assert!((10_000_000..11_000_000).contains(&round_trip), "{round_trip}");
 }
 
 #[test]

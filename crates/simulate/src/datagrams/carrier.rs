@@ -3,6 +3,7 @@
 use super::Datagram;
 use netburn_medium::air::{Air, Output};
 use netburn_medium::packet::{DropReason, NodeId, Packet};
+use netburn_network::{Dropper, Endpoint, Network};
 use netburn_units::Instant;
 
 /// A network that carries datagrams from host to host.
@@ -40,8 +41,8 @@ pub enum Fate {
     Dropped {
         /// When.
         at: Instant,
-        /// Why.
-        reason: DropReason,
+        /// Why; `None`: it was lost on a wire.
+        reason: Option<DropReason>,
         /// The packet.
         packet: Packet<Datagram>,
     },
@@ -67,9 +68,47 @@ impl Carrier for Air<Datagram> {
                     reason,
                     packet: Some(packet),
                     ..
-                } => return Some(Fate::Dropped { at, reason, packet }),
+                } => {
+                    let reason = Some(reason);
+                    return Some(Fate::Dropped { at, reason, packet });
+                }
                 // The receiver has it already, or the sender's host may forget it.
                 Output::Dropped { .. } | Output::Sent { .. } => {}
+            }
+        }
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        self.poll_timeout().map(|(at, _)| at)
+    }
+}
+
+impl Carrier for Network<Datagram> {
+    type Host = Endpoint;
+
+    fn handle_packet(&mut self, now: Instant, from: Endpoint, to: Endpoint, packet: Packet<Datagram>) {
+        self.handle_packet(now, from, to, packet);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handle_timeout(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Fate> {
+        use netburn_network::Output;
+        loop {
+            match self.poll_output()? {
+                Output::Delivered { at, packet, .. } => return Some(Fate::Delivered { at, packet }),
+                Output::Dropped { at, by, packet, .. } => {
+                    let reason = match by {
+                        Dropper::Host | Dropper::Wire => Some(DropReason::QueueFull),
+                        Dropper::Lost => None,
+                        Dropper::Sender(reason) | Dropper::Air(reason) => Some(reason),
+                    };
+                    return Some(Fate::Dropped { at, reason, packet });
+                }
+                // The sender's host may forget it; a datagram's has nothing to forget.
+                Output::Sent { .. } => {}
             }
         }
     }

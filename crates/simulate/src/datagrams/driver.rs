@@ -195,18 +195,24 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         self.follow(carrier, datagram.flow);
     }
 
-    fn dropped<C: Carrier<Host = H>>(&mut self, carrier: &mut C, at: Instant, reason: DropReason, datagram: Datagram) {
+    fn dropped<C: Carrier<Host = H>>(
+        &mut self,
+        carrier: &mut C,
+        at: Instant,
+        reason: Option<DropReason>,
+        datagram: Datagram,
+    ) {
         let begun = self.begun;
         let state = &mut self.flows[datagram.flow as usize];
         let saturating = matches!(state.flow.load, Load::Saturating { .. });
-        if saturating && reason == DropReason::QueueFull {
+        if saturating && reason == Some(DropReason::QueueFull) {
             // Not lost, but offered again: whoever sends as fast as it is taken waits for room.
             state.refused = Some(datagram.due);
             self.schedule(datagram.flow, at + AGAIN);
             return;
         }
         state.tally.dropped += u64::from(begun.is_some_and(|begun| datagram.due >= begun));
-        if reason != DropReason::NoLink {
+        if reason != Some(DropReason::NoLink) {
             self.follow(carrier, datagram.flow);
         }
     }
