@@ -366,3 +366,31 @@ fn the_lists_of_the_driver_hold_what_they_are_said_to() {
     // ath9k before Linux 4.11.
     assert_eq!(arrived(""), 1 + 1 + 123 + 4);
 }
+
+/// 300 packets at once: one goes alone, and the hardware has room for 63 beside it, the driver's lists for one, the queue for four. Then 64 go
+/// in one A-MPDU of 64 · 1560 · 8 / 270 = 2.96 ms, and hold all places of the hardware: of 300 more in the middle of it only one finds
+/// room, in the queue, where three wait.
+#[test]
+fn frames_on_the_air_have_not_left_the_hardware() {
+    let text = HOUSE
+        .replace("802.11a", "802.11ac\"\nwidth = \"40 MHz\"\nguard = \"800 ns")
+        .replace(
+            "queue = \"fifo\"",
+            "queue = \"fifo\"\nqueue_limit = \"4 packets\"\nhardware_queue = \"64 frames\"\ndriver_queue = 1",
+        )
+        .replace("\"100 Mbit/s\", delay = \"2 ms\"", "\"100 Gbit/s\"")
+        .replace(
+            "wan   = { down = \"10 Mbit/s\", up = \"1 Mbit/s\", delay = \"5 ms\" }\n",
+            "",
+        );
+    let mut network = Network::new(&plan(&text)).unwrap();
+    for at in [Instant::ZERO, Instant::from_millis(1)] {
+        for _ in 0..300 {
+            network.handle_packet(at, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
+        }
+    }
+    assert_eq!(
+        delivered(&run(&mut network, Instant::from_secs(1))).len(),
+        1 + 63 + 1 + 4 + 1
+    );
+}

@@ -16,7 +16,8 @@ pub(super) struct Hardware<P> {
     by_packet: bool,
     ready: VecDeque<Aggregate<P>>,
     store: Store<P>,
-    on_air: bool,
+    /// MPDUs of the aggregate that is on the air.
+    on_air: usize,
 }
 
 /// Packets in the order of arrival. An aggregate is for the first one's tin and takes further packets of that tin.
@@ -57,7 +58,7 @@ impl<P> Hardware<P> {
                 order: VecDeque::new(),
                 packets: 0,
             },
-            on_air: false,
+            on_air: 0,
         }
     }
 
@@ -72,14 +73,14 @@ impl<P> Hardware<P> {
         match self.limit {
             HardwareQueue::Aggregates(most) if self.by_packet => packets < most.max(1) * PER_AGGREGATE,
             HardwareQueue::Time(most) if self.by_packet => packets == 0 || self.store.airtime() + airtime < most,
-            HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air) < most.max(1) as usize,
+            HardwareQueue::Aggregates(most) => self.ready.len() + usize::from(self.on_air > 0) < most.max(1) as usize,
             HardwareQueue::Time(most) => {
                 let held: Duration = self.ready.iter().map(|aggregate| aggregate.duration).sum();
-                self.ready.is_empty() && !self.on_air || held < most
+                self.ready.is_empty() && self.on_air == 0 || held < most
             }
             HardwareQueue::Frames(most) => {
                 let ready: usize = self.ready.iter().map(|aggregate| aggregate.mpdus.len()).sum();
-                packets as usize + ready + usize::from(self.on_air) < most.max(1) as usize
+                packets as usize + ready + self.on_air < most.max(1) as usize
             }
             HardwareQueue::Unlimited => true,
         }
@@ -120,8 +121,9 @@ impl<P> Hardware<P> {
         self.ready.pop_front()
     }
 
-    pub(super) fn set_on_air(&mut self, on_air: bool) {
-        self.on_air = on_air;
+    /// An aggregate of so many MPDUs is on the air; of none, no one is.
+    pub(super) fn set_on_air(&mut self, mpdus: usize) {
+        self.on_air = mpdus;
     }
 
     /// The tin of the packet whose turn it is.

@@ -268,7 +268,8 @@ impl<P> Node<P> {
     /// Begins an exchange of the category's aggregate; `reserved` when the medium is the node's already.
     #[inline]
     pub(super) fn begin(&mut self, category: usize, aggregate: Aggregate<P>, txop_end: Instant, reserved: bool) {
-        self.categories[category].hardware.set_on_air(true);
+        let hardware = &mut self.categories[category].hardware;
+        hardware.set_on_air(aggregate.mpdus.len());
         self.exchange = Some(Exchange {
             category,
             aggregate,

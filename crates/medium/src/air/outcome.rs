@@ -84,7 +84,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let released = &mut self.released;
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
-        slot.hardware.set_on_air(false);
+        slot.hardware.set_on_air(0);
         if kept.is_empty() {
             node.queue.finished(tin, handed);
             node.recycle(aggregate.mpdus);

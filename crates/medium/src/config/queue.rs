@@ -36,8 +36,8 @@ pub enum QueueLimit {
 pub enum HardwareQueue {
     /// So many aggregates. Default 2, as ath9k keeps (`ATH_AGGR_MIN_QDEPTH`).
     Aggregates(u32),
-    /// So many frames: 8 is ath9k's depth without aggregation (`ATH_NON_AGGR_MIN_QDEPTH`), some 1424 what ath10k's
-    /// firmware took for all stations together before airtime queue limits.
+    /// So many frames, those of the aggregate on the air included: 8 is ath9k's depth without aggregation
+    /// (`ATH_NON_AGGR_MIN_QDEPTH`), some 1424 what ath10k's firmware took for all stations together before airtime queue limits.
     Frames(u32),
     /// So much airtime.
     Time(Duration),
