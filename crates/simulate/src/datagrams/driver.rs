@@ -132,6 +132,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
             content: ByteSize::from_bytes(tally.content),
             delay: Distribution::from_samples(tally.delays.clone(), 0),
             round_trip: Distribution::from_samples(tally.round_trips.clone(), lost),
+            answered: Distribution::from_samples(tally.round_trips.clone(), 0),
         }
     }
 

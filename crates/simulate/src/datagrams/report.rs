@@ -20,6 +20,8 @@ pub struct Report {
     pub delay: Distribution,
     /// Nanoseconds from when a probe was due to its return; those that were dropped have no bound.
     pub round_trip: Distribution,
+    /// The same of those that came back, as if there were no others.
+    pub answered: Distribution,
 }
 
 impl Report {
