@@ -1,0 +1,269 @@
+//! Which values of two programs disagree beyond the tolerance, and by how much.
+
+use super::known::{Cause, cause_of};
+use super::plan::{CrosscheckPlan, Transport};
+use super::results::{PlanResult, Values};
+use netburn_stats::bootstrap::median;
+
+/// Tolerance of goodput, relative to ns-3's.
+pub const GOODPUT_TOLERANCE: f64 = 0.1;
+/// Tolerance of one station's goodput where that is little, relative to the goodput of all.
+pub const STATION_TOLERANCE: f64 = 0.01;
+/// Tolerance of a median round trip, relative to ns-3's.
+pub const ROUND_TRIP_TOLERANCE: f64 = 0.3;
+/// Runs of each program from which on its range counts.
+pub const RUNS_FOR_RANGE: usize = 3;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Metric {
+    /// Goodput of all flows together in Mbit/s.
+    Total,
+    /// Goodput of the flow of this station in Mbit/s.
+    Goodput(usize),
+    /// Median round trip of the probes of this station in ms.
+    RoundTrip(usize),
+}
+
+/// How two values compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The medians are within the tolerance.
+    Agrees,
+    /// The medians are not, but the ranges of several runs overlap: chance decides the value in both programs.
+    WithinSpread,
+    /// The medians are not within the tolerance.
+    Differs,
+}
+
+/// One metric of one plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What is compared.
+    pub metric: Metric,
+    /// ns-3: least value, median, largest value.
+    pub ns3: [f64; 3],
+    /// netburn: the same.
+    pub netburn: [f64; 3],
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The difference of the medians in tolerances: above 1 beyond the tolerance.
+    pub size: f64,
+    /// Why it differs, where that is known.
+    pub cause: Option<&'static Cause>,
+}
+
+/// The largest disagreement of one plan.
+#[derive(Debug, Clone)]
+pub struct Disagreement {
+    /// The plan.
+    pub plan: CrosscheckPlan,
+    /// The metric with the largest difference.
+    pub worst: Comparison,
+    /// How many metrics of the plan differ.
+    pub metrics: usize,
+}
+
+impl Metric {
+    /// Name and unit, stations counted from 1.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Metric::Total => "goodput of all, Mbit/s".to_owned(),
+            Metric::Goodput(station) => format!("goodput of station {}, Mbit/s", station + 1),
+            Metric::RoundTrip(station) => format!("round trip of station {}, ms", station + 1),
+        }
+    }
+
+    fn of(self, values: &Values) -> Option<f64> {
+        match self {
+            Metric::Total => Some(values.goodput.iter().sum()),
+            Metric::Goodput(station) => values.goodput.get(station).copied(),
+            Metric::RoundTrip(station) => values.round_trip.get(station).copied().flatten(),
+        }
+    }
+}
+
+impl Comparison {
+    /// The difference of the medians relative to ns-3's: 0.1 is ten percent more in netburn.
+    #[must_use]
+    pub fn relative(&self) -> f64 {
+        self.netburn[1] / self.ns3[1].max(f64::MIN_POSITIVE) - 1.0
+    }
+}
+
+/// Whether the queue in front of this station's probes comes to a steady state within a plan. Behind an upload over TCP it does not:
+/// the lists of the driver hold 123 packets, and NewReno needs many seconds to fill them again after a loss.
+fn has_steady_queue(plan: &CrosscheckPlan, station: usize) -> bool {
+    let tcp = !matches!(plan.transport, Transport::Udp { .. });
+    !(tcp && plan.stations[station].up)
+}
+
+/// Every metric of one plan. A metric that one of the programs has no value of in any run is left out.
+#[must_use]
+pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
+    let stations = plan.stations.len();
+    let metrics = std::iter::once(Metric::Total)
+        .chain((0..stations).filter(|_| stations > 1).map(Metric::Goodput))
+        .chain(
+            (0..stations)
+                .filter(|station| has_steady_queue(plan, *station))
+                .map(Metric::RoundTrip),
+        );
+    let total = range(Metric::Total, &result.ns3).map_or(0.0, |total| total[1]);
+    metrics
+        .filter_map(|metric| {
+            let (ns3, netburn) = (range(metric, &result.ns3)?, range(metric, &result.netburn)?);
+            let tolerance = match metric {
+                Metric::Total => GOODPUT_TOLERANCE * ns3[1],
+                Metric::Goodput(_) => (GOODPUT_TOLERANCE * ns3[1]).max(STATION_TOLERANCE * total),
+                Metric::RoundTrip(_) => ROUND_TRIP_TOLERANCE * ns3[1],
+            };
+            let size = (netburn[1] - ns3[1]).abs() / tolerance.max(f64::MIN_POSITIVE);
+            let several = result.ns3.len().min(result.netburn.len()) >= RUNS_FOR_RANGE;
+            let overlap = ns3[0] <= netburn[2] && netburn[0] <= ns3[2];
+            let outcome = match size <= 1.0 {
+                true => Outcome::Agrees,
+                false if several && overlap => Outcome::WithinSpread,
+                false => Outcome::Differs,
+            };
+            let mut comparison = Comparison {
+                metric,
+                ns3,
+                netburn,
+                outcome,
+                size,
+                cause: None,
+            };
+            if outcome == Outcome::Differs {
+                comparison.cause = cause_of(plan, &comparison);
+            }
+            Some(comparison)
+        })
+        .collect()
+}
+
+/// The plans whose programs disagree, the largest disagreement first.
+#[must_use]
+pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> Vec<Disagreement> {
+    let mut all: Vec<Disagreement> = results
+        .into_iter()
+        .filter_map(|result| {
+            let plan = CrosscheckPlan::generate(result.plan);
+            let mut differing = compare(&plan, result);
+            differing.retain(|comparison| comparison.outcome == Outcome::Differs);
+            let metrics = differing.len();
+            let worst = differing.into_iter().max_by(|a, b| a.size.total_cmp(&b.size))?;
+            Some(Disagreement { plan, worst, metrics })
+        })
+        .collect();
+    all.sort_by(|a, b| b.worst.size.total_cmp(&a.worst.size));
+    all
+}
+
+/// Least value, median and largest value of those runs that have one.
+fn range(metric: Metric, runs: &[Values]) -> Option<[f64; 3]> {
+    let mut values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    let most = values.iter().copied().max_by(f64::total_cmp)?;
+    Some([least, median(&mut values), most])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(goodput: f64, round_trip: f64) -> Values {
+        Values {
+            seed: 1,
+            goodput: vec![goodput],
+            round_trip: vec![Some(round_trip)],
+        }
+    }
+
+    fn result(plan: &CrosscheckPlan, ns3: &[(f64, f64)], netburn: &[(f64, f64)]) -> PlanResult {
+        let of = |runs: &[(f64, f64)]| runs.iter().map(|(goodput, trip)| values(*goodput, *trip)).collect();
+        PlanResult {
+            plan: plan.number,
+            digest: plan.digest(),
+            version: String::new(),
+            ns3: of(ns3),
+            netburn: of(netburn),
+        }
+    }
+
+    fn one_station() -> CrosscheckPlan {
+        let mut plan = (1..)
+            .map(CrosscheckPlan::generate)
+            .find(|plan| plan.stations.len() == 1 && !plan.stations[0].up);
+        plan.take().expect("some plan has one station")
+    }
+
+    #[test]
+    fn tolerances_are_ten_and_thirty_percent() {
+        let plan = one_station();
+        for (netburn, goodput, round_trip) in [
+            ((109.9, 12.9), Outcome::Agrees, Outcome::Agrees),
+            ((90.1, 7.1), Outcome::Agrees, Outcome::Agrees),
+            ((110.1, 13.1), Outcome::Differs, Outcome::Differs),
+            ((89.9, 6.9), Outcome::Differs, Outcome::Differs),
+        ] {
+            let compared = compare(&plan, &result(&plan, &[(100.0, 10.0)], &[netburn]));
+            let outcomes: Vec<(Metric, Outcome)> = compared.iter().map(|of| (of.metric, of.outcome)).collect();
+            assert_eq!(outcomes, [(Metric::Total, goodput), (Metric::RoundTrip(0), round_trip)]);
+        }
+    }
+
+    #[test]
+    fn ranges_count_from_three_runs_on() {
+        let plan = one_station();
+        let (low, high) = (
+            [(10.0, 1.0), (11.0, 1.0), (16.0, 1.0)],
+            [(15.0, 1.0), (20.0, 1.0), (21.0, 1.0)],
+        );
+        assert_eq!(
+            compare(&plan, &result(&plan, &low, &high))[0].outcome,
+            Outcome::WithinSpread
+        );
+        assert_eq!(
+            compare(&plan, &result(&plan, &low[..2], &high))[0].outcome,
+            Outcome::Differs
+        );
+        let apart = [(17.0, 1.0), (20.0, 1.0), (21.0, 1.0)];
+        assert_eq!(
+            compare(&plan, &result(&plan, &low, &apart))[0].outcome,
+            Outcome::Differs
+        );
+    }
+
+    #[test]
+    fn the_largest_disagreement_comes_first() {
+        let plans: Vec<CrosscheckPlan> = (1..200)
+            .map(CrosscheckPlan::generate)
+            .filter(|plan| plan.stations.len() == 1 && !plan.stations[0].up)
+            .take(3)
+            .collect();
+        let with = |plan: &CrosscheckPlan, goodput| result(plan, &[(100.0, 10.0)], &[(goodput, 10.0)]);
+        let results = [with(&plans[0], 120.0), with(&plans[1], 105.0), with(&plans[2], 50.0)];
+        let found = disagreements(&results);
+        let numbers: Vec<u64> = found.iter().map(|of| of.plan.number).collect();
+        assert_eq!(numbers, [plans[2].number, plans[0].number]);
+        assert!((found[0].worst.size - 5.0).abs() < 1e-9 && (found[0].worst.relative() + 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_starved_station_is_compared_with_all() {
+        let mut plan = one_station();
+        plan.stations.push(plan.stations[0]);
+        let run = |second: f64| Values {
+            seed: 1,
+            goodput: vec![100.0, second],
+            round_trip: vec![None, None],
+        };
+        let mut result = result(&plan, &[], &[]);
+        (result.ns3, result.netburn) = (vec![run(0.1)], vec![run(0.9)]);
+        let compared = compare(&plan, &result);
+        assert!(compared.iter().all(|of| of.outcome == Outcome::Agrees), "{compared:?}");
+        assert_eq!(compared.len(), 3);
+    }
+}

@@ -1,0 +1,23 @@
+//! Random plans in netburn's simulator and in ns-3, compared.
+//!
+//! - [`plan`]: the space, and the plan of a number.
+//! - [`scenario`]: the plan as a scenario of netburn and as input of the program around ns-3.
+//! - [`simulated`]: the plan in the simulator.
+//! - [`results`]: stored values of both.
+//! - [`compare`]: which values disagree beyond the tolerance, by size.
+//! - [`known`]: causes of disagreements.
+//! - [`page`]: the outcome as a page.
+//!
+//! This module starts no program; the command `netburn crosscheck` does.
+
+pub mod compare;
+pub mod known;
+pub mod page;
+pub mod plan;
+pub mod results;
+pub mod scenario;
+pub mod simulated;
+
+pub use compare::{Comparison, Disagreement, Metric, Outcome, compare};
+pub use plan::CrosscheckPlan;
+pub use results::{PlanResult, Values};

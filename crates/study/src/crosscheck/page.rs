@@ -1,0 +1,268 @@
+//! The outcome as lines, as a page and as JSON.
+
+use super::compare::{Comparison, Metric, Outcome, compare, disagreements};
+use super::known::CAUSES;
+use super::plan::{CrosscheckPlan, Transport};
+use super::results::PlanResult;
+use netburn_medium::config::Standard;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// How many plans have a value that differs without a known cause.
+#[must_use]
+pub fn unexplained(results: &[&PlanResult]) -> usize {
+    let differs = |result: &&&PlanResult| {
+        let plan = CrosscheckPlan::generate(result.plan);
+        let differing = |of: &Comparison| of.outcome == Outcome::Differs && of.cause.is_none();
+        compare(&plan, result).iter().any(differing)
+    };
+    results.iter().filter(differs).count()
+}
+
+/// Lines for people: every plan whose programs disagree, the largest disagreement first.
+#[must_use]
+pub fn text(results: &[&PlanResult]) -> String {
+    let mut text = String::new();
+    let all = disagreements(results.iter().copied());
+    for of in &all {
+        let worst = &of.worst;
+        let _ = writeln!(
+            text,
+            "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %), {} of its values differ{}\n    {}",
+            of.plan.number,
+            worst.metric.name(),
+            range(worst.ns3),
+            range(worst.netburn),
+            worst.relative() * 100.0,
+            of.metrics,
+            worst
+                .cause
+                .map_or(String::new(), |cause| format!("; known: {}", cause.name)),
+            of.plan.summary(),
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{} plans, of which {} differ, {} without a known cause",
+        results.len(),
+        all.len(),
+        unexplained(results)
+    );
+    text
+}
+
+/// JSON for scripts: every metric of every plan.
+#[must_use]
+pub fn json(results: &[&PlanResult]) -> Value {
+    let plan = |result: &&PlanResult| {
+        let plan = CrosscheckPlan::generate(result.plan);
+        let metric = |of: &Comparison| {
+            let station = match of.metric {
+                Metric::Total => None,
+                Metric::Goodput(station) | Metric::RoundTrip(station) => Some(station),
+            };
+            json!({
+                "metric": match of.metric {
+                    Metric::Total => "total_mbps",
+                    Metric::Goodput(_) => "goodput_mbps",
+                    Metric::RoundTrip(_) => "round_trip_ms",
+                },
+                "station": station,
+                "ns3": of.ns3,
+                "netburn": of.netburn,
+                "outcome": match of.outcome {
+                    Outcome::Agrees => "agrees",
+                    Outcome::WithinSpread => "within spread",
+                    Outcome::Differs => "differs",
+                },
+                "cause": of.cause.map(|cause| cause.name),
+            })
+        };
+        let metrics: Vec<Value> = compare(&plan, result).iter().map(metric).collect();
+        json!({ "plan": plan.number, "summary": plan.summary(), "ns3_runs": result.ns3.len(), "metrics": metrics })
+    };
+    Value::Array(results.iter().map(plan).collect())
+}
+
+/// The page docs/results/crosscheck.md.
+#[must_use]
+pub fn markdown(results: &[&PlanResult]) -> String {
+    let mut text = String::from(HEAD);
+    let compared: Vec<(CrosscheckPlan, Vec<Comparison>)> = results
+        .iter()
+        .map(|result| {
+            let plan = CrosscheckPlan::generate(result.plan);
+            let values = compare(&plan, result);
+            (plan, values)
+        })
+        .collect();
+    outcome(&mut text, results, &compared);
+    groups(&mut text, &compared);
+    let all = disagreements(results.iter().copied());
+    let _ = write!(text, "\n## The ten largest disagreements\n\n");
+    for (rank, of) in all.iter().take(10).enumerate() {
+        let worst = &of.worst;
+        let _ = writeln!(
+            text,
+            "{}. Plan {}: {}. The {} is {} in ns-3 and {} in netburn ({:+.0} %). {}",
+            rank + 1,
+            of.plan.number,
+            of.plan.summary(),
+            worst.metric.name(),
+            range(worst.ns3),
+            range(worst.netburn),
+            worst.relative() * 100.0,
+            worst.cause.map_or("The cause is not known.", |cause| cause.why),
+        );
+    }
+    let _ = write!(
+        text,
+        "\n## All plans that disagree\n\n| plan | value | ns-3 | netburn | difference | values that differ | cause |\n\
+         |---|---|---|---|---|---|---|\n"
+    );
+    for of in &all {
+        let worst = &of.worst;
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {:+.0} % | {} | {} |",
+            of.plan.number,
+            worst.metric.name(),
+            range(worst.ns3),
+            range(worst.netburn),
+            worst.relative() * 100.0,
+            of.metrics,
+            worst.cause.map_or("not known", |cause| cause.name),
+        );
+    }
+    let _ = write!(text, "\n## Known causes\n\n");
+    for cause in CAUSES {
+        let of_cause = |of: &&super::compare::Disagreement| of.worst.cause == Some(cause);
+        let plans = all.iter().filter(of_cause).count();
+        let _ = writeln!(text, "- **{}** ({plans} plans): {}", cause.name, cause.why);
+    }
+    text
+}
+
+const HEAD: &str = "# netburn and ns-3, compared
+
+<!-- Generated from validation/crosscheck/ns-3.jsonl by `netburn crosscheck --against ns-3 --stored --format markdown`. -->
+
+Random plans run in [ns-3](https://www.nsnam.org/) (2008) and in netburn's simulator. [CROSSCHECK.md](../CROSSCHECK.md) describes
+the plans, the settings, the tolerances, and what is not compared. A value is the median over the seeds; a range is its least and
+largest value.
+
+";
+
+fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
+    let values = || compared.iter().flat_map(|(_, values)| values);
+    let count = |which: &dyn Fn(&&Comparison) -> bool| values().filter(which).count();
+    let differs = |of: &Comparison| of.outcome == Outcome::Differs;
+    let plans = |which: &dyn Fn(&Comparison) -> bool| {
+        let with = |(_, values): &&(CrosscheckPlan, Vec<Comparison>)| values.iter().any(which);
+        compared.iter().filter(with).count()
+    };
+    let versions: std::collections::BTreeSet<&str> = results.iter().map(|result| result.version.as_str()).collect();
+    let versions: Vec<&str> = versions.into_iter().collect();
+    let rows = [
+        ("all", values().count(), compared.len()),
+        (
+            "agree",
+            count(&|of| of.outcome == Outcome::Agrees),
+            compared.len() - plans(&|of| of.outcome != Outcome::Agrees),
+        ),
+        (
+            "within the spread of both programs",
+            count(&|of| of.outcome == Outcome::WithinSpread),
+            plans(&|of| of.outcome == Outcome::WithinSpread),
+        ),
+        (
+            "differ, cause known",
+            count(&|of| differs(of) && of.cause.is_some()),
+            plans(&|of| differs(of) && of.cause.is_some()),
+        ),
+        (
+            "differ, cause not known",
+            count(&|of| differs(of) && of.cause.is_none()),
+            plans(&|of| differs(of) && of.cause.is_none()),
+        ),
+    ];
+    let _ = write!(
+        text,
+        "ns-3 {}. A plan is in each row in which it has a value; a plan that agrees has no other.\n\n\
+         | | values | plans |\n|---|---|---|\n",
+        versions.join(" and ")
+    );
+    for (name, values, plans) in rows {
+        let _ = writeln!(text, "| {name} | {values} | {plans} |");
+    }
+}
+
+/// One row for each standard and transport.
+fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
+    let _ = write!(
+        text,
+        "\n## By standard and transport\n\nThe differences are without their sign.\n\n\
+         | standard | transport | plans | goodput of all, median difference | 95th percentile | round trip, median difference \
+         | 95th percentile | plans that disagree |\n|---|---|---|---|---|---|---|---|\n"
+    );
+    let mut names: Vec<(Standard, &str)> = compared.iter().map(|(plan, _)| group(plan)).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let of_group: Vec<&(CrosscheckPlan, Vec<Comparison>)> =
+            compared.iter().filter(|(plan, _)| group(plan) == name).collect();
+        let size = |which: &dyn Fn(Metric) -> bool, share: f64| {
+            let values = of_group.iter().flat_map(|(_, values)| values);
+            let mut all: Vec<f64> = values
+                .filter(|of| which(of.metric))
+                .map(|of| of.relative().abs())
+                .collect();
+            all.sort_by(f64::total_cmp);
+            let place = (all.len() as f64 * share).ceil() as usize;
+            all.get(place.saturating_sub(1))
+                .map_or("–".to_owned(), |value| format!("{:.1} %", value * 100.0))
+        };
+        let total = |metric| metric == Metric::Total;
+        let trip = |metric| matches!(metric, Metric::RoundTrip(_));
+        let differ =
+            |(_, values): &&&(CrosscheckPlan, Vec<Comparison>)| values.iter().any(|of| of.outcome == Outcome::Differs);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            name.0.name(),
+            name.1,
+            of_group.len(),
+            size(&total, 0.5),
+            size(&total, 0.95),
+            size(&trip, 0.5),
+            size(&trip, 0.95),
+            of_group.iter().filter(differ).count(),
+        );
+    }
+}
+
+fn group(plan: &CrosscheckPlan) -> (Standard, &'static str) {
+    let transport = match plan.transport {
+        Transport::Udp { .. } => "UDP",
+        Transport::Cubic | Transport::Reno => "TCP",
+    };
+    (plan.standard, transport)
+}
+
+/// The median, and the range of several runs.
+fn range(of: [f64; 3]) -> String {
+    match of[0] == of[2] {
+        true => number(of[1]),
+        false => format!("{} ({} to {})", number(of[1]), number(of[0]), number(of[2])),
+    }
+}
+
+/// Three significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

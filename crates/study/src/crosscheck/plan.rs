@@ -1,0 +1,391 @@
+//! Random plans from the space that both netburn and ns-3 model.
+
+use netburn_medium::config::{Band, Guard, Standard, Width};
+use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
+use netburn_units::{Duration, Seed, Stream};
+
+/// One network: an access point, its stations, a server behind a wire, and one flow for each station.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrosscheckPlan {
+    /// Number of the plan, which is also the seed that it is generated from.
+    pub number: u64,
+    /// Standard of all devices.
+    pub standard: Standard,
+    /// Band: 2.4 or 5 GHz.
+    pub band: Band,
+    /// Channel width.
+    pub width: Width,
+    /// Guard interval.
+    pub guard: Guard,
+    /// Spatial streams of all devices: 1 or 2.
+    pub streams: u8,
+    /// The stations: 1 to 10.
+    pub stations: Vec<CrosscheckStation>,
+    /// Transport of all flows.
+    pub transport: Transport,
+    /// Queue of the access point.
+    pub ap: PlanQueue,
+    /// Queue of each station.
+    pub station: PlanQueue,
+    /// Time from a station's Ethernet side to the server and back: 1 to 50 ms.
+    pub round_trip: Duration,
+    /// Time between probes of a station.
+    pub probe_period: Duration,
+    /// Load before anything is measured.
+    pub warmup: Duration,
+    /// Time that is measured.
+    pub measured: Duration,
+}
+
+/// One station with its flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrosscheckStation {
+    /// MCS per stream, or the index of the rate in 802.11a, b and g. Both directions use it.
+    pub mcs: u8,
+    /// Whether its flow goes to the server; otherwise it comes from the server.
+    pub up: bool,
+}
+
+/// Transport of the flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Packets of 1500 bytes, this many kbit/s for each flow, each at a random instant of its period.
+    Udp {
+        /// The rate of each flow in kbit/s, IP header included.
+        kbps: u64,
+    },
+    /// As many bytes as CUBIC (RFC 9438) permits.
+    Cubic,
+    /// As many bytes as NewReno (RFC 6582) permits.
+    Reno,
+}
+
+/// A transmit queue of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanQueue {
+    /// FQ-CoDel (RFC 8290); otherwise one FIFO.
+    pub fq_codel: bool,
+    /// Packets that it holds.
+    pub limit: u32,
+    /// Frames that the hardware below it holds, those on the air included.
+    pub frames: u32,
+}
+
+/// Queue limit of a station in packets: the default of netburn, which has no key for it.
+pub const STATION_FIFO_LIMIT: u32 = 1_000;
+/// The same for FQ-CoDel.
+pub const STATION_FQ_CODEL_LIMIT: u32 = 10_240;
+
+/// Times from a station's Ethernet side to the server and back in µs.
+const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
+/// Longest [cycle](CrosscheckPlan::cycle_ms) of a connection, about that of the warm-up.
+const LONGEST_CYCLE_MS: u64 = 2_500;
+/// Bits of one packet.
+const PACKET_BITS: u64 = 12_000;
+
+impl CrosscheckPlan {
+    /// The plan of this number.
+    #[must_use]
+    pub fn generate(number: u64) -> Self {
+        let mut draw = Draw(Seed(number).stream("crosscheck plan", 0));
+        use Standard::{A, Ac, Ax, B, G, N};
+        let standard = draw.of(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
+        let tcp = draw.below(2) == 0;
+        let band = match standard {
+            B | G => Band::Ghz2_4,
+            A | Ac => Band::Ghz5,
+            _ => draw.of(&[Band::Ghz2_4, Band::Ghz5]),
+        };
+        // More than 40 MHz and TCP make too many events for a run of ns-3.
+        let widest = standard.widest(band).min(if tcp { Width::Mhz40 } else { Width::Mhz80 });
+        let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| *width <= widest).collect();
+        let width = draw.of(&widths);
+        let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
+        let guard = draw.of(&guards);
+        let streams = draw.of(&[1, 2]).min(standard.most_streams());
+        let most = if standard == B { 4 } else { 10 };
+        let stations = 1 + draw.below(most);
+        let valid: Vec<u8> = (0..=standard.highest_mcs())
+            .filter(|mcs| standard.has_mcs(*mcs, width, streams))
+            .collect();
+        let common = draw.below(2) == 0;
+        let first = draw.of(&valid);
+        // All down, all up, or each by chance.
+        let direction = draw.below(3);
+        let stations: Vec<CrosscheckStation> = (0..stations)
+            .map(|_| CrosscheckStation {
+                mcs: if common { first } else { draw.of(&valid) },
+                up: match direction {
+                    0 => false,
+                    1 => true,
+                    _ => draw.below(2) == 0,
+                },
+            })
+            .collect();
+        let mut plan = CrosscheckPlan {
+            number,
+            standard,
+            band,
+            width,
+            guard,
+            streams,
+            stations,
+            transport: Transport::Cubic,
+            ap: PlanQueue {
+                fq_codel: draw.below(2) == 0,
+                limit: 0,
+                frames: 0,
+            },
+            station: PlanQueue {
+                fq_codel: draw.below(2) == 0,
+                limit: 0,
+                frames: 0,
+            },
+            round_trip: Duration::ZERO,
+            probe_period: Duration::from_millis(if standard == B { 100 } else { 50 }),
+            warmup: Duration::from_millis(if tcp { 3_000 } else { 1_500 }),
+            measured: Duration::from_secs(4),
+        };
+        plan.choose_load(tcp, &mut draw);
+        plan
+    }
+
+    /// Load and queues, which follow from the capacity: a queue must fill and empty, and a congestion window must rise and fall,
+    /// within the warm-up.
+    fn choose_load(&mut self, tcp: bool, draw: &mut Draw) {
+        let capacity = self.capacity_kbps();
+        let share = capacity / self.stations.len() as u64;
+        let limits = sizes(&[20, 50, 100, 200, 400, 1_000], packets_within(capacity, 300));
+        let most_frames = u64::from(4 * self.standard.block_ack_window().max(4));
+        let frames = |kbps: u64| {
+            let all = sizes(
+                &[8, 16, 32, 64, 128, 256, 512, 1_024],
+                packets_within(kbps, 150).min(most_frames),
+            );
+            all[all.len().saturating_sub(3)..].to_vec()
+        };
+        self.station.frames = draw.of(&frames(share));
+        let up = self.stations.iter().any(|station| station.up);
+        if tcp {
+            self.transport = draw.of(&[Transport::Cubic, Transport::Reno]);
+            // A station's FIFO holds 1000 packets.
+            self.station.fq_codel |= up;
+            let smaller = sizes(&[8, 16, 32, 64, 128], most_frames);
+            let mut choices = Vec::new();
+            for limit in limits {
+                for frames in &smaller {
+                    for round_trip in ROUND_TRIPS_US {
+                        if self.cycle_ms(capacity, limit, *frames, round_trip) <= LONGEST_CYCLE_MS {
+                            choices.push((limit, *frames, round_trip));
+                        }
+                    }
+                }
+            }
+            let shortest = (20, smaller[0], ROUND_TRIPS_US[0]);
+            let (limit, frames, round_trip) = match choices.is_empty() {
+                true => shortest,
+                false => draw.of(&choices),
+            };
+            (self.ap.limit, self.ap.frames) = (limit, frames);
+            self.round_trip = Duration::from_micros(round_trip);
+        } else {
+            self.ap.limit = draw.of(&limits);
+            self.ap.frames = draw.of(&frames(capacity));
+            self.round_trip = Duration::from_micros(draw.of(&ROUND_TRIPS_US));
+            // A station's queue must fill within the warm-up.
+            let saturates = !up || share >= 20_000 && !self.station.fq_codel;
+            let percent = match saturates {
+                true => draw.of(&[30, 60, 200, 200]),
+                false => draw.of(&[30, 60]),
+            };
+            self.transport = Transport::Udp {
+                kbps: (share * percent / 100).max(50),
+            };
+        }
+        self.station.limit = match self.station.fq_codel {
+            true => STATION_FQ_CODEL_LIMIT,
+            false => STATION_FIFO_LIMIT,
+        };
+        // The work of ns-3 grows with packets: at most some 300 Mbit.
+        let longest = (300_000_000 / capacity.max(1)).clamp(if tcp { 3_000 } else { 1_500 }, 4_000);
+        // The rows of a record are of tenths of a second.
+        self.measured = Duration::from_millis(longest / 100 * 100);
+    }
+
+    /// Estimate of the time in ms between two losses of a connection towards a station: NewReno grows from half of what the path
+    /// holds to all of it by one packet in each round trip.
+    fn cycle_ms(&self, capacity_kbps: u64, limit: u32, frames: u32, round_trip_us: u64) -> u64 {
+        let flows = self.stations.iter().filter(|station| !station.up).count().max(1) as u64;
+        // CoDel keeps its queue at some 5 ms.
+        let queue = match self.ap.fq_codel {
+            true => u64::from(limit).min(packets_within(capacity_kbps, 5)),
+            false => u64::from(limit),
+        } + u64::from(frames);
+        let loaded_us = round_trip_us + queue * PACKET_BITS * 1_000 / capacity_kbps.max(1);
+        let window = loaded_us * capacity_kbps / PACKET_BITS / 1_000 / flows;
+        window / 2 * loaded_us / 1_000
+    }
+
+    /// Estimate of the goodput of all flows together in kbit/s where each has the same: three quarters of the harmonic mean of
+    /// the rates, less what a packet without aggregation costs.
+    fn capacity_kbps(&self) -> u64 {
+        let seconds = |station: &CrosscheckStation| {
+            let payload = PACKET_BITS as f64 / self.rate_bps(station.mcs);
+            match self.standard {
+                Standard::B => payload + 1_400e-6,
+                Standard::A | Standard::G => payload + 220e-6,
+                _ => payload / 0.75,
+            }
+        };
+        let all: f64 = self.stations.iter().map(seconds).sum();
+        (PACKET_BITS as f64 * self.stations.len() as f64 / all / 1e3) as u64
+    }
+
+    fn rate_bps(&self, mcs: u8) -> f64 {
+        let vector = TxVector {
+            modulation: match self.standard {
+                Standard::B => Modulation::Dsss(dsss::Rate::ALL[usize::from(mcs)]),
+                Standard::A | Standard::G => Modulation::Ofdm(ofdm::Rate::ALL[usize::from(mcs)]),
+                Standard::N => Modulation::Ht { mcs },
+                Standard::Ac => Modulation::Vht { mcs },
+                Standard::Ax | Standard::Be => Modulation::He { mcs },
+            },
+            width: self.width,
+            guard: self.guard,
+            streams: self.streams,
+            signal_extension: false,
+            short_preamble: false,
+        };
+        vector.rate().map_or(1e6, |rate| rate.as_bps() as f64)
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let stations = &self.stations;
+        let up = stations.iter().filter(|station| station.up).count();
+        let direction = match (up, stations.len() - up) {
+            (up, 0) => format!("{up} up"),
+            (0, down) => format!("{down} down"),
+            (up, down) => format!("{down} down and {up} up"),
+        };
+        let mut mcs: Vec<u8> = stations.iter().map(|station| station.mcs).collect();
+        mcs.sort_unstable();
+        mcs.dedup();
+        let rates = match mcs.as_slice() {
+            [one] => format!("MCS {one}"),
+            several => format!("MCS {} to {}", several[0], several[several.len() - 1]),
+        };
+        let transport = match self.transport {
+            Transport::Udp { kbps } => format!("UDP at {:.3} Mbit/s", kbps as f64 / 1e3),
+            Transport::Cubic => "CUBIC".to_owned(),
+            Transport::Reno => "NewReno".to_owned(),
+        };
+        let queue = |queue: &PlanQueue| {
+            let kind = if queue.fq_codel { "fq-codel" } else { "fifo" };
+            format!("{kind} {}/{}", queue.limit, queue.frames)
+        };
+        format!(
+            "{} {}, {} MHz, {} ns, {} stream{}, {rates}, {direction}, {transport}, AP {}, stations {}, {} ms",
+            self.standard.name(),
+            self.band.name(),
+            self.width.as_mhz(),
+            self.guard.as_nanos(),
+            self.streams,
+            if self.streams == 1 { "" } else { "s" },
+            queue(&self.ap),
+            queue(&self.station),
+            self.round_trip.as_millis(),
+        )
+    }
+}
+
+/// Packets that leave within so many ms, at least 8.
+fn packets_within(kbps: u64, ms: u64) -> u64 {
+    (kbps * ms / PACKET_BITS).max(8)
+}
+
+/// Those of the sizes that are at most `most`; the smallest in any case.
+fn sizes(all: &[u32], most: u64) -> Vec<u32> {
+    let fit = |size: &u32| *size == all[0] || u64::from(*size) <= most;
+    all.iter().copied().filter(fit).collect()
+}
+
+/// A stream of choices.
+struct Draw(Stream);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0.below(bound)
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plans_are_inside_the_space(number in 1_u64..1_000_000) {
+            let plan = CrosscheckPlan::generate(number);
+            prop_assert_eq!(&plan, &CrosscheckPlan::generate(number));
+            prop_assert!((1..=10).contains(&plan.stations.len()));
+            prop_assert!(plan.standard.in_band(plan.band) && plan.standard != Standard::Be);
+            prop_assert!(plan.width <= plan.standard.widest(plan.band) && plan.width <= Width::Mhz80);
+            prop_assert!(plan.standard.has_guard(plan.guard));
+            prop_assert!((1..=2).contains(&plan.streams));
+            for station in &plan.stations {
+                prop_assert!(plan.standard.has_mcs(station.mcs, plan.width, plan.streams));
+            }
+            prop_assert!((1..=50).contains(&plan.round_trip.as_millis()));
+            prop_assert!((1_500..=4_000).contains(&plan.measured.as_millis()));
+            prop_assert!(plan.ap.frames >= 8 && plan.station.frames >= 8);
+        }
+    }
+
+    /// 802.11a at 54 Mbit/s: an exchange takes some 400 µs (30 Mbit/s). 802.11n, MCS 7, 20 MHz, 800 ns: 65 Mbit/s on the air.
+    #[test]
+    fn the_capacity_is_estimated_within_a_quarter() {
+        let mut plan = CrosscheckPlan::generate(1);
+        plan.stations = vec![CrosscheckStation { mcs: 7, up: false }; 3];
+        (plan.standard, plan.width, plan.guard, plan.streams) = (Standard::A, Width::Mhz20, Guard::Ns800, 1);
+        assert!(
+            (22_500..37_500).contains(&plan.capacity_kbps()),
+            "{}",
+            plan.capacity_kbps()
+        );
+        plan.standard = Standard::N;
+        assert!(
+            (44_000..74_000).contains(&plan.capacity_kbps()),
+            "{}",
+            plan.capacity_kbps()
+        );
+    }
+
+    #[test]
+    fn five_hundred_plans_have_every_kind() {
+        let plans: Vec<CrosscheckPlan> = (1..=500).map(CrosscheckPlan::generate).collect();
+        let count = |which: &dyn Fn(&CrosscheckPlan) -> bool| plans.iter().filter(|plan| which(plan)).count();
+        for standard in [
+            Standard::A,
+            Standard::B,
+            Standard::G,
+            Standard::N,
+            Standard::Ac,
+            Standard::Ax,
+        ] {
+            assert!(count(&|plan| plan.standard == standard) > 20, "{standard:?}");
+        }
+        for stations in 1..=10 {
+            assert!(count(&|plan| plan.stations.len() == stations) > 20, "{stations}");
+        }
+        assert!(count(&|plan| plan.transport == Transport::Cubic) > 80);
+        assert!(count(&|plan| plan.transport == Transport::Reno) > 80);
+        assert!(count(&|plan| plan.ap.fq_codel) > 150 && count(&|plan| !plan.ap.fq_codel) > 150);
+    }
+}

@@ -1,0 +1,49 @@
+//! Stored results of ns-3: plans that the simulator still agrees with, and the page that is generated from all of them.
+
+use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
+
+const STORED: &str = include_str!("../../../validation/crosscheck/ns-3.jsonl");
+const PAGE: &str = include_str!("../../../docs/results/crosscheck.md");
+
+/// Plans that the simulator must agree with: of all standards, with UDP and TCP, both ways, with both queues.
+const PLANS: [u64; 20] = [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21];
+
+#[test]
+fn twenty_plans_agree_with_ns3() {
+    let stored = results::read(STORED).unwrap();
+    for number in PLANS {
+        let plan = CrosscheckPlan::generate(number);
+        let result = PlanResult {
+            netburn: (1..=5).map(|seed| plan.simulate(seed).unwrap()).collect(),
+            ..stored[&number].clone()
+        };
+        assert!(
+            result.is_of(&plan),
+            "plan {number} is another one now: run it in ns-3 again"
+        );
+        for value in compare(&plan, &result) {
+            assert_ne!(
+                value.outcome,
+                Outcome::Differs,
+                "plan {number}: {}: {value:?}",
+                plan.summary()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_is_that_of_the_stored_results() {
+    let stored = results::read(STORED).unwrap();
+    for (number, result) in &stored {
+        assert!(
+            result.is_of(&CrosscheckPlan::generate(*number)),
+            "plan {number} is another one now"
+        );
+    }
+    let stored: Vec<&PlanResult> = stored.values().collect();
+    assert!(
+        page::markdown(&stored) == PAGE,
+        "to generate it: netburn crosscheck --against ns-3 --stored --format markdown > docs/results/crosscheck.md"
+    );
+}
