@@ -1,7 +1,7 @@
 //! The command line, typed.
 
 mod compare;
-mod conform;
+mod crosscheck;
 mod decode;
 mod explain;
 mod export;
@@ -15,7 +15,7 @@ mod ui;
 mod validate;
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
-pub(crate) use conform::{ConformArgs, ConformFormat, FlowArgs, FlowEnd};
+pub(crate) use crosscheck::{Against, CrosscheckArgs, CrosscheckFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use export::{ExportArgs, ExportFormat, FlentTest, ImportArgs};
@@ -78,8 +78,7 @@ pub(crate) enum Command {
     Fleet(FleetArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
-    #[command(hide = true)]
-    Conform(ConformArgs),
+    Crosscheck(Box<CrosscheckArgs>),
     #[command(hide = true)]
     Flow(FlowArgs),
     /// Make a lab's namespaces, and be the ancestor of what runs in them

@@ -4,7 +4,7 @@
 
 mod args;
 mod compare;
-mod conform;
+mod crosscheck;
 mod decode;
 mod doctor;
 mod exit;
@@ -75,8 +75,8 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Fleet(args) => fleet::fleet(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::LabTerminal => lab::keep_terminal().map(|()| Ended::Ran),
-        Command::Conform(args) => conform::conform(&args),
-        Command::Flow(args) => conform::flow(&args.end),
+        Command::Crosscheck(args) => crosscheck::crosscheck(&args),
+        Command::Flow(args) => crosscheck::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
         Command::Schema(args) => plan::schema(&args),
         Command::Agent => join::agent(),

@@ -1,7 +1,6 @@
 //! Many simulated runs with a question.
 //!
 //! - [`sweep`]: a scenario run for every combination of the values that some keys take.
-//! - [`judge`](mod@netburn_stats::judge): whether a change made a figure better or worse, from runs without and with it.
 //! - [`crosscheck`]: random plans, compared with an independent simulator.
 //! - [`experiment`]: one scenario under several seeds and signals, and what comes of it.
 //! - [`validate`]: published cases, run over the models and held against their tolerances.

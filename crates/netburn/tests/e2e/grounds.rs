@@ -146,7 +146,7 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
 #[test]
 fn lab_and_simulator_agree() {
     let bench = Bench::new();
-    let ended = finish(bench.netburn(["conform", "--quick", "--format", "json"]));
+    let ended = finish(bench.netburn(["crosscheck", "--against", "lab", "--quick", "--format", "json"]));
     // What is doubted again and again is inconclusive, and no reason to fail here.
     assert!(matches!(ended.code(), 0 | 3), "{}{}", ended.out(), ended.stderr);
     let cases = ended.json();

@@ -17,6 +17,11 @@ fn help_of_run() {
 }
 
 #[test]
+fn help_of_crosscheck() {
+    insta::assert_snapshot!(page(&["crosscheck", "--help"]));
+}
+
+#[test]
 fn help_of_sweep() {
     insta::assert_snapshot!(page(&["sweep", "--help"]));
 }

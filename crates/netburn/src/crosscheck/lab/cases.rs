@@ -19,6 +19,8 @@ pub(super) struct Case {
     pub(super) runs: u32,
     /// Whether it takes a few seconds.
     pub(super) quick: bool,
+    /// Whether it is a point of the grid of TCP over a wire: only its goodput is compared, with the tolerance of that grid.
+    pub(super) over_a_wire: bool,
     /// Figures by the beginnings of their names that are known to differ, and why.
     pub(super) known: &'static [(&'static str, &'static str)],
 }
@@ -33,8 +35,22 @@ impl Case {
             flows: None,
             runs: 1,
             quick: false,
+            over_a_wire: false,
             known: &[],
         }
+    }
+
+    /// A case of its own text.
+    pub(super) fn of_text(name: String, group: &'static str, scenario: String) -> Case {
+        Case {
+            scenario: Cow::Owned(scenario),
+            ..Case::new(name, group, "")
+        }
+    }
+
+    pub(super) fn over_a_wire(mut self) -> Case {
+        self.over_a_wire = true;
+        self
     }
 
     fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Case {
@@ -42,12 +58,12 @@ impl Case {
         self
     }
 
-    fn runs(mut self, runs: u32) -> Case {
+    pub(super) fn runs(mut self, runs: u32) -> Case {
         self.runs = runs;
         self
     }
 
-    fn quick(mut self) -> Case {
+    pub(super) fn quick(mut self) -> Case {
         self.quick = true;
         self
     }
@@ -269,7 +285,7 @@ mod tests {
 
     #[test]
     fn each_case_has_a_plan_on_both_grounds_and_a_name_of_its_own() {
-        let cases = all();
+        let cases: Vec<Case> = all().into_iter().chain(super::super::grid::all()).collect();
         let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());
         for case in &cases {

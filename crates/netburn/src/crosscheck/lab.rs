@@ -1,12 +1,14 @@
-//! `netburn conform`: the same scenarios in the simulator and in the lab, side by side.
+//! `netburn crosscheck --against lab`: the same scenarios in the simulator and in the lab.
 
 mod cases;
 mod ends;
 mod flow;
+mod grid;
 mod judge;
 mod page;
+mod stored;
 
-use crate::args::{ConformArgs, ConformFormat};
+use crate::args::{Against, CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::run;
@@ -18,39 +20,62 @@ use netburn_record::summary::WorkloadSummary;
 use netburn_scenario::{Document, Ground, Plan, load};
 use page::{Compared, Judged};
 use std::path::{Path, PathBuf};
+use stored::Stored;
 
 pub(crate) use ends::flow;
 
 /// How often a case runs in the lab before it is said to be inconclusive; of the quick ones.
 const TRIES: u32 = 3;
 const QUICK_TRIES: u32 = 2;
+/// Where the results of the grid of TCP over a wire are stored.
+const KERNEL_RESULTS: &str = "validation/crosscheck/kernel.jsonl";
 
-/// `netburn conform`.
-pub(crate) fn conform(args: &ConformArgs) -> Result<Ended, Stop> {
+/// `netburn crosscheck --against lab`, or `kernel`.
+pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
     let asked =
         |case: &Case| args.cases.is_empty() || args.cases.iter().any(|name| case.name.starts_with(name.as_str()));
-    let mut chosen: Vec<Case> = cases::all().into_iter().filter(asked).collect();
+    let known = || match args.against {
+        Against::Kernel => grid::all(),
+        Against::Lab | Against::Ns3 => cases::all(),
+    };
+    let mut chosen: Vec<Case> = known().into_iter().filter(asked).collect();
     if args.quick {
         chosen.retain(|case| case.quick);
         chosen.iter_mut().for_each(shorten);
     }
     if chosen.is_empty() {
-        let names: Vec<String> = cases::all().into_iter().map(|case| case.name).collect();
+        let names: Vec<String> = known().into_iter().map(|case| case.name).collect();
         return Err(Stop::Wrong(format!("no such case; there are {}", names.join(", "))));
     }
     let folder = Folder::new();
+    // Cases of a few seconds are not what is stored.
+    let stored = match args.against {
+        Against::Kernel if !args.quick => Some(Stored::open(
+            args.results.as_deref().unwrap_or(Path::new(KERNEL_RESULTS)),
+        )?),
+        Against::Kernel | Against::Lab | Against::Ns3 => None,
+    };
     let mut all = Vec::new();
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
         say(&format!("{}:", case.name));
-        let case = compared(case, args, &folder.0)?;
+        let case = match stored.as_ref().and_then(|stored| stored.of(case)) {
+            Some(figures) => judged(case, figures, Vec::new()),
+            None => {
+                let (figures, doubts) = measured(case, args, &folder.0)?;
+                if let Some(stored) = stored.as_ref().filter(|_| doubts.is_empty()) {
+                    stored.add(&case.name, &figures)?;
+                }
+                judged(case, figures, doubts)
+            }
+        };
         page::lines(&case).iter().for_each(|line| say(line));
         all.push(case);
     }
     let text = match args.format {
-        ConformFormat::Text => page::text(&all),
-        ConformFormat::Markdown => page::markdown(&all),
-        ConformFormat::Json => document(&page::json(&all)),
+        CrosscheckFormat::Text => page::text(&all),
+        CrosscheckFormat::Markdown => page::markdown(&all),
+        CrosscheckFormat::Json => document(&page::json(&all)),
     };
     data(&text)?;
     let fault = |case: &Compared| case.figures.iter().any(Judged::is_fault);
@@ -82,7 +107,8 @@ fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
     document.resolve_for(ground).map_err(wrong)
 }
 
-fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, Stop> {
+/// The values of a case in both environments, and why they are unreliable.
+fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), Stop> {
     let believed = |doubts: Vec<String>| -> Vec<String> {
         let kept = doubts
             .into_iter()
@@ -95,7 +121,7 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
         repeat: case.runs,
         ..plan
     };
-    let (figures, doubts) = match case.flows {
+    Ok(match case.flows {
         Some(flows) => {
             let simulated = flow::simulated(&plan, flows)?;
             let (mut lab, mut doubts) = (Vec::new(), Vec::new());
@@ -124,9 +150,18 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
                 }
                 lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
             }
-            (figures(&simulated, &lab), believed(lab.gate.reasons))
+            let mut figures = figures(&simulated, &lab);
+            if case.over_a_wire {
+                figures.retain(|figure| figure.kind == Kind::Goodput);
+                figures.iter_mut().for_each(|figure| figure.kind = Kind::Wire);
+            }
+            (figures, believed(lab.gate.reasons))
         }
-    };
+    })
+}
+
+/// A case with the outcome of each of its values.
+fn judged(case: &Case, figures: Vec<Figure>, doubts: Vec<String>) -> Compared {
     let judged = |figure: Figure| Judged {
         // Whatever is in doubt, all flows of a case share its air.
         outcome: match doubts.is_empty() {
@@ -140,13 +175,13 @@ fn compared(case: &Case, args: &ConformArgs, folder: &Path) -> Result<Compared, 
             .map(|(_, why)| *why),
         figure,
     };
-    Ok(Compared {
+    Compared {
         figures: figures.into_iter().map(judged).collect(),
         name: case.name.clone(),
         group: case.group,
         runs: case.runs,
         doubts,
-    })
+    }
 }
 
 /// What two runs have in common, each figure of every repeat.
@@ -215,7 +250,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Folder {
-        Folder(std::env::temp_dir().join(format!("netburn-conform-{}", std::process::id())))
+        Folder(std::env::temp_dir().join(format!("netburn-crosscheck-lab-{}", std::process::id())))
     }
 }
 

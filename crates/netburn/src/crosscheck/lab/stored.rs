@@ -1,0 +1,118 @@
+//! Results of the grid of TCP over a wire as JSON lines, so that a run of hours can be stopped and continued.
+
+use super::cases::Case;
+use super::judge::{Figure, Kind};
+use crate::exit::Stop;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Results by the names of their cases.
+pub(super) struct Stored {
+    path: PathBuf,
+    points: BTreeMap<String, Point>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Point {
+    case: String,
+    /// The value's name.
+    value: String,
+    netburn: Vec<f64>,
+    kernel: Vec<f64>,
+}
+
+impl Stored {
+    /// Reads a file; one that does not exist is empty. A line without its end, as an interrupted run leaves it, is removed.
+    pub(super) fn open(path: &Path) -> Result<Stored, Stop> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Stop::Wrong(format!("{}: {error}", path.display()))),
+        };
+        let points = read(&text).map_err(|why| Stop::Wrong(format!("{}: {why}", path.display())))?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            let whole: String = points.values().map(line).collect();
+            std::fs::write(path, whole).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
+        }
+        Ok(Stored {
+            path: path.to_owned(),
+            points,
+        })
+    }
+
+    /// The values of a case, where as many runs of it are stored as it has.
+    pub(super) fn of(&self, case: &Case) -> Option<Vec<Figure>> {
+        let point = self.points.get(&case.name)?;
+        let runs = point.netburn.len().min(point.kernel.len());
+        (runs >= case.runs as usize).then(|| {
+            vec![Figure {
+                what: point.value.clone(),
+                kind: Kind::Wire,
+                simulator: point.netburn.clone(),
+                lab: point.kernel.clone(),
+            }]
+        })
+    }
+
+    /// Appends a case.
+    pub(super) fn add(&self, case: &str, figures: &[Figure]) -> Result<(), Stop> {
+        let append = |point: &Point| {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;
+            file.write_all(line(point).as_bytes())
+        };
+        for figure in figures {
+            let point = Point {
+                case: case.to_owned(),
+                value: figure.what.clone(),
+                netburn: figure.simulator.clone(),
+                kernel: figure.lab.clone(),
+            };
+            append(&point).map_err(|error| Stop::NotMeasured(format!("{}: {error}", self.path.display())))?;
+        }
+        Ok(())
+    }
+}
+
+fn read(text: &str) -> Result<BTreeMap<String, Point>, serde_json::Error> {
+    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let points: Result<Vec<Point>, _> = whole.map(serde_json::from_str).collect();
+    Ok(points?.into_iter().map(|point| (point.case.clone(), point)).collect())
+}
+
+fn line(point: &Point) -> String {
+    serde_json::to_string(point).expect("numbers and texts are JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_file_continues() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kernel.jsonl");
+        let figure = Figure {
+            what: "a download, Mbit/s".to_owned(),
+            kind: Kind::Wire,
+            simulator: vec![1.0, 2.0],
+            lab: vec![1.5, 2.5],
+        };
+        Stored::open(&path)
+            .unwrap()
+            .add("one", std::slice::from_ref(&figure))
+            .unwrap();
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str("{\"case\":\"tw");
+        std::fs::write(&path, text).unwrap();
+        let stored = Stored::open(&path).unwrap();
+        stored.add("two", std::slice::from_ref(&figure)).unwrap();
+        let stored = Stored::open(&path).unwrap();
+        let case = |name: &str, runs| Case::of_text(name.to_owned(), "", String::new()).runs(runs);
+        assert_eq!(stored.of(&case("one", 2)), Some(vec![figure.clone()]));
+        assert_eq!(stored.of(&case("two", 2)), Some(vec![figure]));
+        assert_eq!(stored.of(&case("two", 5)), None);
+    }
+}
