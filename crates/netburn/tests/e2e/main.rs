@@ -10,6 +10,7 @@ mod common;
 mod compared;
 mod comparing;
 mod counts;
+mod crosscheck;
 mod damage;
 mod dashboard;
 mod decode;
