@@ -3,7 +3,7 @@
 use super::known::{Cause, cause_of};
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::{PlanResult, Values};
-use netburn_stats::bootstrap::median;
+use netburn_stats::bootstrap::{mean, median};
 
 /// Tolerance of goodput, relative to ns-3's.
 pub const GOODPUT_TOLERANCE: f64 = 0.1;
@@ -19,9 +19,9 @@ pub const RUNS_FOR_RANGE: usize = 3;
 pub enum Metric {
     /// Goodput of all flows together in Mbit/s.
     Total,
-    /// Goodput of the flow of this station in Mbit/s.
+    /// Goodput in Mbit/s of the flow of this station, the mean of all stations like it. Which of them has more is chance.
     Goodput(usize),
-    /// Median round trip of the probes of this station in ms.
+    /// Median round trip in ms of the probes of this station, the median of all stations like it.
     RoundTrip(usize),
 }
 
@@ -70,16 +70,28 @@ impl Metric {
     pub fn name(self) -> String {
         match self {
             Metric::Total => "goodput of all, Mbit/s".to_owned(),
-            Metric::Goodput(station) => format!("goodput of station {}, Mbit/s", station + 1),
-            Metric::RoundTrip(station) => format!("round trip of station {}, ms", station + 1),
+            Metric::Goodput(station) => format!("goodput of station {} and those like it, Mbit/s", station + 1),
+            Metric::RoundTrip(station) => format!("round trip of station {} and those like it, ms", station + 1),
         }
     }
 
-    fn of(self, values: &Values) -> Option<f64> {
+    fn of(self, plan: &CrosscheckPlan, values: &Values) -> Option<f64> {
+        let alike = |station: usize| {
+            (0..plan.stations.len()).filter(move |other| plan.stations[*other] == plan.stations[station])
+        };
         match self {
             Metric::Total => Some(values.goodput.iter().sum()),
-            Metric::Goodput(station) => values.goodput.get(station).copied(),
-            Metric::RoundTrip(station) => values.round_trip.get(station).copied().flatten(),
+            Metric::Goodput(station) => {
+                let all: Vec<f64> = alike(station)
+                    .filter_map(|of| values.goodput.get(of).copied())
+                    .collect();
+                (!all.is_empty()).then(|| mean(&all))
+            }
+            Metric::RoundTrip(station) => {
+                let all = alike(station).filter_map(|of| values.round_trip.get(of).copied().flatten());
+                let mut all: Vec<f64> = all.collect();
+                (!all.is_empty()).then(|| median(&mut all))
+            }
         }
     }
 }
@@ -102,14 +114,18 @@ fn has_steady_queue(plan: &CrosscheckPlan, station: usize) -> bool {
 /// Every metric of one plan. A metric that one of the programs has no value of in any run is left out.
 #[must_use]
 pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
-    let stations = plan.stations.len();
-    let metrics = std::iter::once(Metric::Total)
-        .chain((0..stations).filter(|_| stations > 1).map(Metric::Goodput))
-        .chain(
-            (0..stations)
-                .filter(|station| has_steady_queue(plan, *station))
-                .map(Metric::RoundTrip),
-        );
+    // One station of each kind.
+    let is_first = |station: &usize| !plan.stations[..*station].contains(&plan.stations[*station]);
+    let kinds: Vec<usize> = (0..plan.stations.len()).filter(is_first).collect();
+    let shares = kinds.iter().copied().filter(|_| kinds.len() > 1);
+    let metrics = std::iter::once(Metric::Total).chain(shares.map(Metric::Goodput)).chain(
+        kinds
+            .iter()
+            .copied()
+            .filter(|station| has_steady_queue(plan, *station))
+            .map(Metric::RoundTrip),
+    );
+    let range = |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.of(plan, run)).collect());
     let total = range(Metric::Total, &result.ns3).map_or(0.0, |total| total[1]);
     metrics
         .filter_map(|metric| {
@@ -136,7 +152,7 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
                 cause: None,
             };
             if outcome == Outcome::Differs {
-                comparison.cause = cause_of(plan, &comparison);
+                comparison.cause = cause_of(plan, result, &comparison);
             }
             Some(comparison)
         })
@@ -161,9 +177,8 @@ pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> V
     all
 }
 
-/// Least value, median and largest value of those runs that have one.
-fn range(metric: Metric, runs: &[Values]) -> Option<[f64; 3]> {
-    let mut values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+/// Least value, median and largest value.
+fn range(mut values: Vec<f64>) -> Option<[f64; 3]> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     let most = values.iter().copied().max_by(f64::total_cmp)?;
     Some([least, median(&mut values), most])
@@ -255,6 +270,7 @@ mod tests {
     fn a_starved_station_is_compared_with_all() {
         let mut plan = one_station();
         plan.stations.push(plan.stations[0]);
+        plan.stations[1].mcs ^= 1;
         let run = |second: f64| Values {
             seed: 1,
             goodput: vec![100.0, second],
@@ -265,5 +281,35 @@ mod tests {
         let compared = compare(&plan, &result);
         assert!(compared.iter().all(|of| of.outcome == Outcome::Agrees), "{compared:?}");
         assert_eq!(compared.len(), 3);
+    }
+
+    #[test]
+    fn stations_that_are_alike_count_as_one() {
+        let mut plan = one_station();
+        plan.stations = vec![plan.stations[0]; 3];
+        plan.stations[1].mcs ^= 1;
+        let run = |goodput: [f64; 3], round_trip: [f64; 3]| Values {
+            seed: 1,
+            goodput: goodput.to_vec(),
+            round_trip: round_trip.map(Some).to_vec(),
+        };
+        let mut result = result(&plan, &[], &[]);
+        result.ns3 = vec![run([10.0, 50.0, 30.0], [5.0, 9.0, 7.0])];
+        result.netburn = vec![run([30.0, 50.0, 10.0], [7.0, 9.0, 5.0])];
+        let compared = compare(&plan, &result);
+        let values: Vec<(Metric, f64)> = compared.iter().map(|of| (of.metric, of.ns3[1])).collect();
+        let wanted = [
+            (Metric::Total, 90.0),
+            (Metric::Goodput(0), 20.0),
+            (Metric::Goodput(1), 50.0),
+            (Metric::RoundTrip(0), 6.0),
+            (Metric::RoundTrip(1), 9.0),
+        ];
+        assert_eq!(values, wanted);
+        assert!(
+            compared
+                .iter()
+                .all(|of| of.outcome == Outcome::Agrees && of.size == 0.0)
+        );
     }
 }
