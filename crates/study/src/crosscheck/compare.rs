@@ -53,14 +53,14 @@ pub struct Comparison {
     pub cause: Option<&'static Cause>,
 }
 
-/// The largest disagreement of one plan.
+/// The largest difference beyond the tolerance in one plan.
 #[derive(Debug, Clone)]
 pub struct Disagreement {
     /// The plan.
     pub plan: CrosscheckPlan,
-    /// The metric with the largest difference.
+    /// The metric with the largest difference; one that differs comes before one within the spread.
     pub worst: Comparison,
-    /// How many metrics of the plan differ.
+    /// How many metrics of the plan are beyond the tolerance.
     pub metrics: usize,
 }
 
@@ -151,7 +151,7 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
                 size,
                 cause: None,
             };
-            if outcome == Outcome::Differs {
+            if outcome != Outcome::Agrees {
                 comparison.cause = cause_of(plan, result, &comparison);
             }
             Some(comparison)
@@ -159,22 +159,27 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
         .collect()
 }
 
-/// The plans whose programs disagree, the largest disagreement first.
+/// The plans with values beyond the tolerance: those that differ first, then those within the spread, each by size.
 #[must_use]
 pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> Vec<Disagreement> {
     let mut all: Vec<Disagreement> = results
         .into_iter()
         .filter_map(|result| {
             let plan = CrosscheckPlan::generate(result.plan);
-            let mut differing = compare(&plan, result);
-            differing.retain(|comparison| comparison.outcome == Outcome::Differs);
-            let metrics = differing.len();
-            let worst = differing.into_iter().max_by(|a, b| a.size.total_cmp(&b.size))?;
+            let mut beyond = compare(&plan, result);
+            beyond.retain(|comparison| comparison.outcome != Outcome::Agrees);
+            let metrics = beyond.len();
+            let worst = beyond.into_iter().max_by(order)?;
             Some(Disagreement { plan, worst, metrics })
         })
         .collect();
-    all.sort_by(|a, b| b.worst.size.total_cmp(&a.worst.size));
+    all.sort_by(|a, b| order(&b.worst, &a.worst));
     all
+}
+
+fn order(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
+    let differs = |of: &Comparison| of.outcome == Outcome::Differs;
+    differs(a).cmp(&differs(b)).then(a.size.total_cmp(&b.size))
 }
 
 /// Least value, median and largest value.

@@ -22,9 +22,9 @@ pub const STARVED_UPLOADS: Cause = Cause {
     name: "starved uploads",
     why: "Several stations upload over TCP, and most of their ACKs are dropped at the access point, whose turns on the air are too \
           few for them. In ns-3 a connection whose ACKs are lost for a while times out, backs off, and then sends one segment for \
-          each timeout. netburn's TCP follows Linux, which has a tail loss probe (RFC 8985) and detects spurious timeouts \
-          (RFC 5682); ns-3 has neither. Evidence: in plan 2 the access point of ns-3 drops 65 % of the ACKs; with a queue of 1000 \
-          packets it drops none, and no station starves.",
+          each timeout; the few that are left share the air. netburn's TCP follows Linux, which has a tail loss probe (RFC 8985) and \
+          detects spurious timeouts (RFC 5682); ns-3 has neither. Evidence: in plan 2 the access point of ns-3 drops 65 % of what it \
+          has for the stations; with a queue of 1000 packets it drops nothing, and no station starves.",
 };
 
 /// An upload starves below this share of the mean of all uploads.

@@ -23,12 +23,13 @@ pub fn unexplained(results: &[&PlanResult]) -> usize {
 #[must_use]
 pub fn text(results: &[&PlanResult]) -> String {
     let mut text = String::new();
-    let all = disagreements(results.iter().copied());
+    let mut all = disagreements(results.iter().copied());
+    all.retain(|of| of.worst.outcome == Outcome::Differs);
     for of in &all {
         let worst = &of.worst;
         let _ = writeln!(
             text,
-            "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %), {} of its values differ{}\n    {}",
+            "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %), {} of its values beyond the tolerance{}\n    {}",
             of.plan.number,
             worst.metric.name(),
             range(worst.ns3),
@@ -99,7 +100,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     outcome(&mut text, results, &compared);
     groups(&mut text, &compared);
     let all = disagreements(results.iter().copied());
-    let _ = write!(text, "\n## The ten largest disagreements\n\n");
+    let _ = write!(text, "\n## The ten largest differences\n\n");
     for (rank, of) in all.iter().take(10).enumerate() {
         let worst = &of.worst;
         let _ = writeln!(
@@ -112,12 +113,16 @@ pub fn markdown(results: &[&PlanResult]) -> String {
             range(worst.ns3),
             range(worst.netburn),
             worst.relative() * 100.0,
-            worst.cause.map_or("The cause is not known.", |cause| cause.why),
+            match (worst.cause, worst.outcome) {
+                (Some(cause), _) => format!("Cause: {}.", cause.name),
+                (None, Outcome::WithinSpread) => "The ranges overlap.".to_owned(),
+                (None, _) => "The cause is not known.".to_owned(),
+            },
         );
     }
     let _ = write!(
         text,
-        "\n## All plans that disagree\n\n| plan | value | ns-3 | netburn | difference | values that differ | cause |\n\
+        "\n## All plans with a difference beyond the tolerance\n\n| plan | largest difference | ns-3 | netburn | difference | values beyond the tolerance | cause |\n\
          |---|---|---|---|---|---|---|\n"
     );
     for of in &all {
@@ -131,7 +136,11 @@ pub fn markdown(results: &[&PlanResult]) -> String {
             range(worst.netburn),
             worst.relative() * 100.0,
             of.metrics,
-            worst.cause.map_or("not known", |cause| cause.name),
+            match (worst.cause, worst.outcome) {
+                (Some(cause), _) => cause.name,
+                (None, Outcome::WithinSpread) => "within the spread",
+                (None, _) => "not known",
+            },
         );
     }
     let _ = write!(text, "\n## Known causes\n\n");
