@@ -9,7 +9,7 @@ fn stored_results_are_compared_without_ns3() {
     let bench = Bench::new();
     let first: String = STORED.split_inclusive('\n').take(3).collect();
     // The last line is cut short, as by a run that was killed.
-    bench.write("results.jsonl", &(first.clone() + "{\"plan\":4"));
+    bench.write("results.jsonl", first.clone() + "{\"plan\":4");
     let ended = finish(bench.netburn([
         "crosscheck",
         "--against",

@@ -2,6 +2,7 @@
 
 use netburn_medium::config::{Band, Guard, Standard, Width};
 use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
+use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_units::{Duration, Seed, Stream};
 
 /// One network: an access point, its stations, a server behind a wire, and one flow for each station.
@@ -210,6 +211,12 @@ impl CrosscheckPlan {
         let longest = (300_000_000 / capacity.max(1)).clamp(if tcp { 3_000 } else { 1_500 }, 4_000);
         // The rows of a record are of tenths of a second.
         self.measured = Duration::from_millis(longest / 100 * 100);
+    }
+
+    /// Estimate of the time in ms that a station needs to send what its driver and its hardware hold.
+    pub(super) fn station_ms(&self) -> u64 {
+        let packets = u64::from(self.station.frames) + u64::from(ATH9K_DEPTH);
+        packets * PACKET_BITS * self.stations.len() as u64 / self.capacity_kbps().max(1)
     }
 
     /// Estimate of the time in ms between two losses of a connection towards a station: NewReno grows from half of what the path
