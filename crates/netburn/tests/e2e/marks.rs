@@ -242,7 +242,7 @@ cc = "reno"
 "#;
     for server in ["http = \"1.1\"", "http = \"2\"\ntls = true"] {
         let bench = Bench::new();
-        bench.write("uses.toml", &USES.replace("[server]", &format!("[server]\n{server}")));
+        bench.write("uses.toml", USES.replace("[server]", &format!("[server]\n{server}")));
         let script = format!(
             "{LOOPBACK_UP} true || exit\n\"$@\" & running=$!\n\
              while kill -0 $running 2>/dev/null; do echo look; ss -HtinO state established; sleep 0.05; done >looks\n\
