@@ -312,6 +312,7 @@ async fn prepare(
 ) -> Result<(Part, Option<Adapter>, Ready), String> {
     let mut part = Part::of(assign)?;
     let mut ready = terms.consider(&mut part).await?;
+    part.prepare_content().await;
     let target = &part.target;
     let adapter = match real {
         true => Some(Adapter::find(target.interface.as_deref(), target.address.ip())?),

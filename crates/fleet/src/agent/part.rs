@@ -1,6 +1,8 @@
 //! What an agent is to do in a run.
 
 use super::*;
+use netburn_traffic::content::Content;
+use netburn_workload::config::Kind;
 use std::collections::BTreeSet;
 
 /// What an agent is to do.
@@ -42,6 +44,19 @@ impl Part {
             stations: assign.stations.clone(),
             target,
         })
+    }
+
+    /// Makes what uploads send. Made at the first upload, it would keep the thread that drives the load waiting: for a second where
+    /// 40 agents of one machine ask for huge pages at once (`MADV_COLLAPSE` waits for every processor, one process at a time).
+    pub(super) async fn prepare_content(&self) {
+        let mut workloads = self
+            .stations
+            .iter()
+            .flat_map(|&station| &self.plan.stations[usize::from(station)].workloads);
+        if workloads.any(|workload| workload.config.kind == Kind::Upload) {
+            // Without memory the first upload fails, and says so.
+            let _ = tokio::task::spawn_blocking(Content::get).await;
+        }
     }
 
     /// Until when idle latency is measured; `None` when it isn't.
