@@ -2,7 +2,6 @@
 
 use super::*;
 use netburn_traffic::content::Content;
-use netburn_workload::config::Kind;
 use std::collections::BTreeSet;
 
 /// What an agent is to do.
