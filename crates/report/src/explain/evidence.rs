@@ -31,7 +31,7 @@ const DOUBTS: usize = 100;
 /// What the rules look at, gathered from a run's rows in bounded memory.
 ///
 /// **Call order:** [`new`](Self::new), [`row`](Self::row) for every row of the run in any order (of several runs of one plan: all of
-/// theirs), then [`causes`](Self::causes).
+/// theirs), then [`explain`](Self::explain).
 #[derive(Debug, Clone)]
 pub struct Evidence {
     pub(super) plan: Plan,

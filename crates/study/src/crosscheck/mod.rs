@@ -4,7 +4,7 @@
 //! - [`scenario`]: the plan as a scenario of netburn and as input of the program around ns-3.
 //! - [`simulated`]: the plan in the simulator.
 //! - [`results`]: stored values of both.
-//! - [`compare`]: which values disagree beyond the tolerance, by size.
+//! - [`mod@compare`]: which values disagree beyond the tolerance, by size.
 //! - [`known`]: causes of disagreements.
 //! - [`page`]: the outcome as a page.
 //!
