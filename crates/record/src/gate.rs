@@ -199,7 +199,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
         let (longest, limit) = told(longest, limit, span_us);
         reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
     }
-    let due = health.operations.saturating_add(health.missed_sends);
+    let due = health.operations_due();
     if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
         reasons.push(format!(
             "{name} was too late for {} of {due} operations ({}); the limit is {}",
@@ -411,9 +411,9 @@ mod tests {
                 both,
                 "server s1 stood still for 15.004 ms; the limit is 15 ms",
             ),
-            (|a, _| (a.operations, a.missed_sends) = (999, 1), &[], ""),
+            (|a, _| (a.operations, a.missed_sends) = (1000, 1), &[], ""),
             (
-                |a, _| (a.operations, a.missed_sends) = (998, 2),
+                |a, _| (a.operations, a.missed_sends) = (1000, 2),
                 one,
                 "agent a1 was too late for 2 of 1000 operations (0.2 %); the limit is 0.1 %",
             ),

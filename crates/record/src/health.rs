@@ -51,12 +51,20 @@ pub struct Health {
     pub bytes_down: u64,
     /// Bytes of content it moved up.
     pub bytes_up: u64,
-    /// Operations (agent) or requests (server) completed.
+    /// Operations (agent), those that it missed included; or requests (server) completed.
     pub operations: u64,
     /// For a server: the content of each station's requests, by the station's name, the idle-latency probe included.
     /// Stations that measure against another server are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub served: BTreeMap<String, Moved>,
+}
+
+impl Health {
+    /// Operations that were due: those that were missed are among an agent's [`operations`](Self::operations).
+    #[must_use]
+    pub fn operations_due(&self) -> u64 {
+        self.operations.max(self.missed_sends)
+    }
 }
 
 /// Content that was moved for one station.

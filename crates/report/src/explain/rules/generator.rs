@@ -49,7 +49,7 @@ fn cause((agent, figure): (&Health, String)) -> Cause {
 
 /// What it says of its own measuring, where that is beyond belief. `limit_us` is that of a standstill.
 fn figure(agent: &Health, limit_us: f64) -> Option<String> {
-    let due = agent.operations.saturating_add(agent.missed_sends);
+    let due = agent.operations_due();
     let mut figures = Vec::new();
     if agent.cpu >= CPU {
         figures.push(format!(
