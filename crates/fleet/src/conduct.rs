@@ -217,7 +217,7 @@ impl Casting {
                 name_of(&[station]),
                 Token::random()?,
                 vec![station],
-                Device::Nobody(why),
+                Device::Missing(why),
             );
         }
         Ok(casting)

@@ -67,7 +67,7 @@ pub struct Expected {
     pub name: String,
     /// What it does.
     pub role: Role,
-    /// What lets it in, and nobody else: a participant can't take another's place.
+    /// Token of this participant alone: no participant can take another's place.
     pub token: Token,
     /// The stations it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
@@ -86,7 +86,7 @@ pub enum Device {
     /// The member of this name.
     Member(String),
     /// None: it is known that nobody comes, and why.
-    Nobody(String),
+    Missing(String),
 }
 
 /// One who takes part.
@@ -165,7 +165,7 @@ impl Participant {
     pub(super) fn member(&self) -> Option<&str> {
         match &self.expected.device {
             Device::Member(member) => Some(member),
-            Device::Same | Device::Nobody(_) => None,
+            Device::Same | Device::Missing(_) => None,
         }
     }
 
@@ -198,7 +198,7 @@ impl Roster {
         }
         let participants = expected.into_iter().map(|expected| Participant {
             state: match &expected.device {
-                Device::Nobody(why) => State::Lost(why.clone()),
+                Device::Missing(why) => State::Lost(why.clone()),
                 Device::Same | Device::Member(_) => State::Awaited,
             },
             allowance: match expected.role {

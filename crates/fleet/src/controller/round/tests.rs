@@ -352,7 +352,7 @@ fn a_round_from_hello_to_bye() {
             Phase::Collecting
         ]
     );
-    assert_eq!(rig.events(EventKind::Lost).len(), 2, "nobody reported in time");
+    assert_eq!(rig.events(EventKind::Lost).len(), 2, "no agent reported in time");
     assert_eq!(rig.events(EventKind::ServerLost).len(), 1);
 
     let mut rig = Rig::started();

@@ -77,7 +77,7 @@ fn a_flood_of_events_is_bounded_and_told_once() {
         text <= (64 << 10) + 12 * 3 * 1024 && events <= 25,
         "{events} events, {text} bytes"
     );
-    // The flood is acknowledged: whoever sent it would only send it again.
+    // The flood is acknowledged: without an acknowledgement the agent would send it again.
     assert!(rig.told(LAPTOP, |m| matches!(m, ToParticipant::Ack(ack) if ack.sequence == 600)));
     rig.pass(27 * SECOND);
     rig.report();
@@ -193,7 +193,7 @@ fn what_is_rejected_of_a_server_concerns_everybody() {
     assert!(told[0].1.starts_with("1 row of the server was rejected: "), "{told:?}");
 }
 
-/// The server's count is recorded for the stations that measure against it, and nobody else's word for it.
+/// Only the server's own count is recorded, and only for the stations that measure against it.
 #[test]
 fn only_the_server_says_what_it_moved_and_only_for_its_own_stations() {
     let mut rig = Rig::new();
@@ -285,7 +285,7 @@ fn a_participant_cannot_take_anothers_place() {
     for (name, role, token) in [
         ("tv", Role::Agent, "of laptop"),
         ("server", Role::Server, "of laptop"),
-        ("fridge", Role::Agent, "of nobody"),
+        ("fridge", Role::Agent, "of no station"),
     ] {
         rig.connect(STRANGER);
         rig.say(STRANGER, said(name, role, token));
