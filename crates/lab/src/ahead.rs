@@ -53,29 +53,40 @@ impl Ahead {
         self.settings.is_some()
     }
 
-    /// In bytes, with these connections; while none is known, as much as for the slowest: the kernel is asked as soon as one sends.
+    /// In bytes, what TCP may have, with these connections; while none is known, as much as the slowest: the kernel is asked as soon
+    /// as one sends.
     pub(crate) fn bytes(&self, connections: &[Pace]) -> u64 {
-        let Some(settings) = self.settings else { return WIRES };
-        let held = |pace: &Pace| {
-            let content = settings.most_held(&self.gso, pace.mss, pace.rate, pace.min_rtt);
-            let mss = u64::from(pace.mss);
-            content.as_bytes() / mss * (mss + HEADERS)
-        };
         if connections.is_empty() {
-            return held(&Pace {
-                rate: BitRate::from_bps(0),
-                mss: 1448,
-                // Too far for bursts to be longer for it.
-                min_rtt: Some(Duration::from_secs(1)),
-            });
+            return self.held(BitRate::from_bps(0));
         }
+        let Some(settings) = self.settings else { return WIRES };
+        let held = |pace: &Pace| most_held(&settings, &self.gso, pace);
         connections.iter().map(held).sum()
     }
 
-    /// In bytes, at a link's rate, what of others' than TCP goes uncounted besides.
-    pub(crate) const fn allowance(rate: BitRate) -> u64 {
-        rate.as_bps() / 8 * ALLOWANCE_MS / 1000
+    /// In bytes, at a link's rate, what of others' than TCP goes uncounted besides. Where no connection is known, others' have the air
+    /// to themselves, and as much as a connection that paces at the link's rate.
+    pub(crate) fn allowance(&self, link: BitRate, connections_known: bool) -> u64 {
+        let share = link.as_bps() / 8 * ALLOWANCE_MS / 1000;
+        share + if connections_known { 0 } else { self.held(link) }
     }
+
+    /// In bytes, what a connection holds that paces at a rate, over a distance too far for bursts to be longer for it.
+    fn held(&self, rate: BitRate) -> u64 {
+        let Some(settings) = self.settings else { return WIRES };
+        let pace = Pace {
+            rate,
+            mss: 1448,
+            min_rtt: Some(Duration::from_secs(1)),
+        };
+        most_held(&settings, &self.gso, &pace)
+    }
+}
+
+fn most_held(settings: &TsqSettings, gso: &Gso, pace: &Pace) -> u64 {
+    let content = settings.most_held(gso, pace.mss, pace.rate, pace.min_rtt);
+    let mss = u64::from(pace.mss);
+    content.as_bytes() / mss * (mss + HEADERS)
 }
 
 #[cfg(test)]
@@ -128,6 +139,11 @@ mod tests {
     #[test]
     fn until_a_connection_is_known_it_is_taken_for_the_slowest() {
         // Two segments at a time (tcp_min_tso_segs): two such bursts, and the one that finds them there.
-        assert_eq!(ahead("tsq = \"2013\"").bytes(&[]), 3 * 2 * 1500);
+        let ahead = ahead("tsq = \"2013\"");
+        assert_eq!(ahead.bytes(&[]), 3 * 2 * 1500);
+        // Others than TCP have 5 ms of the link besides, and at 100 Mbit/s three bursts of eight where no connection is known.
+        let link = BitRate::from_mbps(100);
+        assert_eq!(ahead.allowance(link, true), 62_500);
+        assert_eq!(ahead.allowance(link, false), 62_500 + 3 * 8 * 1500);
     }
 }

@@ -52,6 +52,12 @@ impl Credit {
         }
     }
 
+    /// What TCP's outstanding bytes and tokens together never exceed by a grant.
+    #[must_use]
+    pub const fn target(&self) -> u64 {
+        self.target
+    }
+
     /// Bytes that were taken over and have neither left nor been dropped.
     #[must_use]
     pub const fn outstanding(&self) -> u64 {

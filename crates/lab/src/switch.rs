@@ -435,15 +435,22 @@ impl Switch {
         let index = usize::from(station);
         let rate = self.network.link_seen(station).rate_up;
         let waits = self.credits[index].outstanding() > 0;
-        let ahead = match self.known[index] {
-            Some((at, ahead)) if connections.is_empty() && (waits || now < at + KNOWN) => ahead,
+        let (ahead, known) = match self.known[index] {
+            Some((at, ahead)) if connections.is_empty() && (waits || now < at + KNOWN) => (ahead, true),
             _ => {
                 let ahead = self.ahead[index].bytes(connections);
-                self.known[index] = (!connections.is_empty()).then_some((now, ahead));
-                ahead
+                let known = !connections.is_empty();
+                self.known[index] = known.then_some((now, ahead));
+                (ahead, known)
             }
         };
-        self.credits[index].set_target(ahead, Ahead::allowance(rate));
+        self.credits[index].set_target(ahead, self.ahead[index].allowance(rate, known));
+    }
+
+    /// What a station's TCP may have ahead of the air now, in bytes.
+    #[must_use]
+    pub fn target(&self, station: u16) -> u64 {
+        self.credits[usize::from(station)].target()
     }
 
     /// The next packet that arrives somewhere; what left or was dropped on the way there is seen to.
