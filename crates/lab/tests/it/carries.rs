@@ -51,7 +51,12 @@ fn stations_reach_each_other_by_name_and_nobody_else() {
             "{outside}"
         );
     }
-    assert!(lab.counted().refused.values().sum::<u64>() > 0);
+    // The counts are published ten times a second.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while lab.counted().refused.values().sum::<u64>() == 0 {
+        assert!(std::time::Instant::now() < deadline, "no refused packet is counted");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }
 
 #[test]
