@@ -45,8 +45,8 @@ impl Part {
         })
     }
 
-    /// Makes what uploads send. Made at the first upload, it would keep the thread that drives the load waiting: for a second where
-    /// 40 agents of one machine ask for huge pages at once (`MADV_COLLAPSE` waits for every processor, one process at a time).
+    /// Makes the content that uploads send, before the agent is ready. Made at the first upload, it would block the thread that drives
+    /// the load. With 40 agents on one machine it blocked for a second: `MADV_COLLAPSE` serves one process at a time.
     pub(super) async fn prepare_content(&self) {
         let mut workloads = self
             .stations

@@ -56,7 +56,7 @@ impl Crowd {
 }
 
 impl Ticket {
-    /// One that nobody counts: for connections of this machine's own users.
+    /// A place that does not count: for connections of this machine's own users.
     pub(super) fn uncounted() -> Ticket {
         Ticket(Arc::default())
     }
@@ -106,7 +106,7 @@ mod tests {
             let again = known.clone();
             again.release();
             known.release();
-            assert_eq!(crowd.open(), 2303, "it is known who it is, whoever else has it");
+            assert_eq!(crowd.open(), 2303, "a place that is released twice is free once");
             held.push(crowd.ticket().await);
             assert!(full(&crowd));
             drop(held);
@@ -120,10 +120,13 @@ mod tests {
     fn what_a_crowd_took_is_given_back_once_it_has_gone() {
         let mut aftermath = Aftermath::default();
         let mut looks = |counts: &[usize]| -> Vec<bool> { counts.iter().map(|open| aftermath.look(*open)).collect() };
-        assert!(!looks(&[10, 20, 255, 5, 5, 5, 5, 5, 5]).contains(&true), "nobody came");
+        assert!(
+            !looks(&[10, 20, 255, 5, 5, 5, 5, 5, 5]).contains(&true),
+            "no flood of connections"
+        );
         assert!(
             !looks(&[900, 300, 64, 64, 64, 64, 65]).contains(&true),
-            "somebody is there still"
+            "more connections are still open than count as none"
         );
         assert_eq!(
             looks(&[0, 1, 0, 64, 0, 0, 0]),

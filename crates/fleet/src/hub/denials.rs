@@ -1,6 +1,6 @@
-//! Who was not let in, for whoever runs the controller: a few lines from each address, and how many more there were.
+//! Log lines about denied connections: a few for each address, then a summary with the number of further denials.
 //!
-//! Anybody who reaches the port can be refused as often as they like: a line for each would hide everything else.
+//! A client can be denied any number of times. A line for each denial would hide everything else in the log.
 
 use crate::clock::Stamp;
 use netburn_traffic::limiter::Client;
@@ -8,29 +8,30 @@ use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Denials of one address that are told one by one.
+/// Denials of one address that have a log line each.
 const TOLD: u32 = 5;
 /// After so long without a denial an address is forgotten.
 const FORGET: Duration = Duration::from_secs(600);
-/// How many there were besides is first told after so long, then after twice as long each time, up to the second.
+/// The time before the first summary of an address, and the longest between two. Each is twice as long as the one before.
 const SUMMARY: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(3600));
-/// The most addresses that are told apart.
+/// The most addresses that are counted apart.
 const MAX_SOURCES: usize = 64;
 
-/// How many of an address's denials were told, and how many weren't.
+/// The denials of one address: how many had a log line, and how many the next summary counts.
 #[derive(Debug)]
 struct Source {
-    /// The first address of it that was denied; `None`: a socket of this machine, or those there is no place for.
+    /// The first address that was denied. `None`: a Unix socket, or the addresses beyond the table.
     address: Option<IpAddr>,
     told: u32,
     more: u64,
     last: Stamp,
-    /// When it is told how many more there were, and how long after that again.
+    /// The instant of the next summary.
     summary: Stamp,
+    /// The time between this summary and the one after it.
     gap: Duration,
 }
 
-/// How many were denied besides those that were told.
+/// A summary: denials without a log line of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct More {
     /// How many.
@@ -60,7 +61,7 @@ pub(super) struct Denials {
 }
 
 impl Denials {
-    /// Somebody at this address (`None`: over a Unix socket) was denied. Whether that is to be told.
+    /// Counts a denial of an address (`None`: over a Unix socket). Returns whether it is logged.
     pub(super) fn handle(&mut self, now: Stamp, address: Option<IpAddr>) -> bool {
         let key = address.map(Client::at);
         let full = self.sources.len() >= MAX_SOURCES && !self.sources.contains_key(&key);
@@ -80,7 +81,7 @@ impl Denials {
         false
     }
 
-    /// What is to be told now of those that weren't; `None`: nothing more.
+    /// The next summary that is due; `None` when none is.
     pub(super) fn poll(&mut self, now: Stamp) -> Option<More> {
         self.sources
             .retain(|_, source| source.more > 0 || source.last.after(FORGET) > now);
@@ -113,7 +114,7 @@ impl Source {
         }
     }
 
-    /// How many more there were, if it is time to say so.
+    /// The number of denials for a summary, when one is due.
     fn take(&mut self, now: Stamp) -> Option<u64> {
         if self.more == 0 || self.summary > now {
             return None;
@@ -137,7 +138,7 @@ mod tests {
     fn a_flood_is_a_few_lines_and_a_number() {
         let mut denials = Denials::default();
         let (flood, other) = ("10.77.0.15".parse().unwrap(), "10.77.0.16".parse().unwrap());
-        // 4 s of it, and one of somebody else's in between.
+        // 4 s of it, and one of another address in between.
         let told = (0..11_571)
             .filter(|n| denials.handle(Stamp(n * 345_000), Some(flood)))
             .count();

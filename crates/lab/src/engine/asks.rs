@@ -1,7 +1,7 @@
-//! When a station's kernel is asked how fast its connections pace.
+//! When the pacing rates of a station's connections are sampled from its kernel (sock_diag).
 //!
-//! What a connection may have ahead follows its pacing rate. At its beginning that rate doubles with every round trip, so a young
-//! connection's is asked for much more often than another's: an answer that is old lets it send more than its small queues would.
+//! What a connection may have ahead of the air follows its pacing rate. In slow start that rate doubles with every round trip. So the
+//! rate of a young connection is sampled more often: with an old rate the lab allows more, or less, than TCP Small Queues would.
 
 use netburn_units::{Duration, Instant};
 
