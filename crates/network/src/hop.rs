@@ -18,6 +18,8 @@ pub struct HopConfig {
     pub queue: ByteSize,
     /// Bytes on the wire around each packet.
     pub framing: u32,
+    /// The least time between two interrupts of the receiving card. What arrives in between comes out with the next one.
+    pub interrupt_interval: Duration,
 }
 
 /// Bytes on the wire around a packet: Ethernet header, FCS, preamble and gap (IEEE 802.3 clause 3; 14 + 4 + 8 + 12).
@@ -29,6 +31,15 @@ impl HopConfig {
     pub fn usual_queue(rate: Option<BitRate>) -> ByteSize {
         let bytes = rate.map_or(0, |rate| rate.as_bps() / 80);
         ByteSize::from_bytes(bytes.max(64 << 10))
+    }
+
+    /// The same hop where it ends at a host's Ethernet card, with the least time between two of its interrupts.
+    #[must_use]
+    pub fn with_interrupt_interval(self, interrupt_interval: Duration) -> Self {
+        HopConfig {
+            interrupt_interval,
+            ..self
+        }
     }
 
     /// Whether a packet comes out the moment it goes in.
@@ -46,6 +57,7 @@ impl Default for HopConfig {
             loss: Probability::ZERO,
             queue: HopConfig::usual_queue(None),
             framing: ETHERNET,
+            interrupt_interval: Duration::ZERO,
         }
     }
 }
@@ -78,6 +90,8 @@ pub struct Hop<T> {
     sending: Option<(Instant, u32, T)>,
     remainder: u64,
     flying: VecDeque<(Instant, u32, T)>,
+    /// The last interrupt of the receiving card so far.
+    interrupt: Option<Instant>,
     lost: VecDeque<(Instant, T)>,
     /// When packets have been sent, if that is to be told.
     sent: Option<VecDeque<Instant>>,
@@ -107,6 +121,7 @@ impl<T> Hop<T> {
             sending: None,
             remainder: 0,
             flying: VecDeque::new(),
+            interrupt: None,
             lost: VecDeque::new(),
             sent: None,
             loss,
@@ -235,7 +250,18 @@ impl<T> Hop<T> {
         // A shortened delay must not let packets overtake each other.
         let at = now + self.config.delay;
         let at = self.flying.back().map_or(at, |(last, ..)| at.max(*last));
+        let at = self.next_interrupt(at);
+        self.interrupt = Some(at);
         self.flying.push_back((at, length, packet));
+    }
+
+    /// When the receiving card's interrupt brings what arrives at `at`.
+    fn next_interrupt(&self, at: Instant) -> Instant {
+        match self.interrupt {
+            Some(last) if at <= last => last,
+            Some(last) => at.max(last + self.config.interrupt_interval),
+            None => at,
+        }
     }
 }
 
@@ -261,6 +287,7 @@ mod tests {
             loss: Probability::ZERO,
             queue: ByteSize::from_bytes(queue),
             framing: ETHERNET,
+            interrupt_interval: Duration::ZERO,
         };
         Hop::new(config, Seed(1).stream("loss", 0))
     }
@@ -289,6 +316,32 @@ mod tests {
         }
         assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, 3), Err(3));
         assert_eq!(hop.count().dropped, 1);
+    }
+
+    /// At 1 Gbit/s a packet of 1500 bytes takes 12.304 µs. The first one is told at once; those that end within the next 50 µs together, at
+    /// their end; and so on. After a pause the next one is told at once again.
+    #[test]
+    fn a_card_gathers_what_arrives_between_interrupts() {
+        let mut hop = hop(Some(1_000_000_000), 0, 100_000);
+        hop.set_config(hop.config().with_interrupt_interval(Duration::from_micros(50)));
+        for packet in 0..8 {
+            assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
+        }
+        let mut told = Vec::new();
+        while let Some(at) = hop.poll_timeout() {
+            hop.handle_timeout(at);
+            while let Some((at, left)) = hop.poll_left(at) {
+                told.push((at.as_nanos(), left));
+            }
+        }
+        let expected = [12_304, 62_304, 62_304, 62_304, 62_304, 112_304, 112_304, 112_304];
+        let expected = expected.into_iter().zip((0..8).map(Left::Arrived));
+        assert_eq!(told, expected.collect::<Vec<_>>());
+        let later = Instant::from_micros(500);
+        assert_eq!(hop.handle_packet(later, 1_500, 8), Ok(()));
+        hop.handle_timeout(Instant::from_nanos(512_304));
+        let told = hop.poll_left(Instant::from_nanos(512_304));
+        assert_eq!(told, Some((Instant::from_nanos(512_304), Left::Arrived(8))));
     }
 
     proptest! {

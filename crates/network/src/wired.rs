@@ -16,7 +16,7 @@ use netburn_medium::packet::{DropReason, NodeId, Queued};
 use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{StationLink, StationSetting};
+use netburn_scenario::plan::{DEFAULT_INTERRUPT_INTERVAL, StationLink, StationSetting};
 use netburn_units::{BitRate, ByteSize, Instant};
 use netburn_workload::Deadlines;
 use std::collections::VecDeque;
@@ -81,7 +81,10 @@ impl<P: std::fmt::Debug + Send + 'static> Wired<P> {
                 ring_bytes: 0,
                 device,
                 line_up: link.device.map(|_| hop(line(&link, link.up), "station-line")),
-                line_down: hop(line(&link, link.down), "station-down"),
+                line_down: hop(
+                    line(&link, link.down).with_interrupt_interval(DEFAULT_INTERRUPT_INTERVAL),
+                    "station-down",
+                ),
             });
         }
         Ok(Wired {
@@ -168,7 +171,8 @@ impl<P: std::fmt::Debug + Send + 'static> Wired<P> {
         if let Some(up) = &mut of.line_up {
             up.set_config(line(&of.link, of.link.up));
         }
-        of.line_down.set_config(line(&of.link, of.link.down));
+        of.line_down
+            .set_config(line(&of.link, of.link.down).with_interrupt_interval(DEFAULT_INTERRUPT_INTERVAL));
         self.reckon(host);
     }
 

@@ -42,7 +42,11 @@ impl<P> Wires<P> {
         let hop = |wire: Wire| {
             let (config, cause, index) = match wire {
                 Wire::LinkDown => (layout.link, "link-down", 0),
-                Wire::LinkUp => (layout.link, "link-up", 0),
+                Wire::LinkUp => (
+                    layout.link.with_interrupt_interval(plan.server.interrupt_interval),
+                    "link-up",
+                    0,
+                ),
                 Wire::WanDown(ap) => (layout.paths[usize::from(ap)].wan_down, "wan-down", ap),
                 Wire::WanUp(ap) => (layout.paths[usize::from(ap)].wan_up, "wan-up", ap),
                 Wire::Forwarding(ap) => (layout.paths[usize::from(ap)].forwarding, "forwarding", ap),

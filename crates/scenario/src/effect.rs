@@ -3,7 +3,7 @@
 //! A plan has every default filled in, so a key counts as set when its value is not the default.
 
 use crate::ground::Ground;
-use crate::plan::{Ap, ApSetting, Plan, Setting, Station, StationAir};
+use crate::plan::{Ap, ApSetting, DEFAULT_INTERRUPT_INTERVAL, Plan, Setting, Station, StationAir};
 use netburn_medium::config::{HardwareQueue, Limit, Quality, QueueKind, RateControl, Selects};
 use netburn_units::Duration;
 use netburn_workload::Kind;
@@ -174,6 +174,8 @@ impl Plan {
                 found.add(set, Reason::RealPath, || format!("server.link.{key}"));
             }
             found.add(!self.server.ecn, Reason::SystemSettings, || "server.ecn".to_owned());
+            let moderated = self.server.interrupt_interval != DEFAULT_INTERRUPT_INTERVAL;
+            found.add(moderated, Reason::RealHosts, || "server.interrupt_interval".to_owned());
             found.add(!self.changes.is_empty(), Reason::NoChanges, || "at".to_owned());
         }
         for station in &self.stations {

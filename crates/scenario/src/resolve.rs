@@ -12,7 +12,7 @@ pub(crate) use workload::{operation_size, preset};
 
 use crate::kinds::is_name;
 use crate::node::{Node, Place};
-use crate::plan::{Hop, Plan, Server};
+use crate::plan::{DEFAULT_INTERRUPT_INTERVAL, Hop, Plan, Server};
 use crate::problem::Problem;
 use crate::reading::{At, Context, Named};
 use crate::sections::{LinkSection, Scenario, ServerSection};
@@ -162,6 +162,10 @@ fn server(section: &ServerSection) -> Server {
         tls: section.tls.as_ref().is_some_and(|at| at.0),
         cc: section.cc.as_ref().map(|at| at.value.clone()),
         ecn: section.ecn.as_ref().is_none_or(|at| at.0),
+        interrupt_interval: section
+            .interrupt_interval
+            .as_ref()
+            .map_or(DEFAULT_INTERRUPT_INTERVAL, |at| at.0),
     }
 }
 

@@ -119,6 +119,7 @@ fn server(server: &Server) -> Value {
     keys.put("tls", server.tls);
     keys.some_text("cc", server.cc.as_ref());
     keys.put("ecn", server.ecn);
+    keys.text("interrupt_interval", server.interrupt_interval);
     keys.done()
 }
 

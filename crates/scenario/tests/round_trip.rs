@@ -90,18 +90,21 @@ fn server() -> impl Strategy<Value = Server> {
         option::of(size(1, 64 << 30)),
     );
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (hop, flags, cc()).prop_map(|((rate, delay, loss, queue), (two, tls, ecn), cc)| Server {
-        link: Hop {
-            rate,
-            delay,
-            loss,
-            queue,
+    (hop, flags, cc(), span(0, MINUTE)).prop_map(
+        |((rate, delay, loss, queue), (two, tls, ecn), cc, interrupt_interval)| Server {
+            link: Hop {
+                rate,
+                delay,
+                loss,
+                queue,
+            },
+            http: if two { Http::H2 } else { Http::H1 },
+            tls,
+            cc,
+            ecn,
+            interrupt_interval,
         },
-        http: if two { Http::H2 } else { Http::H1 },
-        tls,
-        cc,
-        ecn,
-    })
+    )
 }
 
 fn radio(band: Band) -> impl Strategy<Value = Radio> {

@@ -119,14 +119,11 @@ fn what_others_take_of_the_air_is_in_the_rows() {
     }
 }
 
-/// Acknowledgements for each data segment of a download.
-fn acknowledgements(more: &str) -> f64 {
+/// Acknowledgements for each data segment, with so fast a wire.
+fn acknowledgements(rate: &str, server: &str, workload: &str, station: &str) -> f64 {
     // Room for all that the receiver's window permits: nothing is lost.
-    let text = house(
-        r#"{ rate = "400 Mbit/s", delay = "10 ms", queue = "64 MiB" }"#,
-        "download",
-        more,
-    );
+    let link = format!("{{ rate = \"{rate}\", delay = \"10 ms\", queue = \"64 MiB\" }}\n{server}");
+    let text = house(&link, workload, station);
     let done = netburn_simulate::run(&plan(&text), |_, _| ControlFlow::Continue(())).unwrap();
     (done.counted.packets - done.counted.data_segments) as f64 / done.counted.data_segments as f64
 }
@@ -135,10 +132,20 @@ fn acknowledgements(more: &str) -> f64 {
 /// at 400 Mbit/s 34 segments are sent in each millisecond, and some of them arrive in one aggregate.
 #[test]
 fn without_gro_every_second_segment_is_acknowledged() {
-    let single = acknowledgements("gro = false");
+    let single = acknowledgements("400 Mbit/s", "", "download", "gro = false");
     assert!((single / 0.5 - 1.0).abs() < 0.02, "{single}");
-    let joined = acknowledgements("gro = true");
+    let joined = acknowledgements("400 Mbit/s", "", "download", "gro = true");
     assert!(joined < 0.25, "{joined}");
+}
+
+/// A server's card interrupts at most every 50 µs. At 1 Gbit/s a full packet takes 12.3 µs, so that an interrupt brings 4.06 packets of an
+/// aggregate on average; fewer at its ends, and where the sender's timestamp changes.
+#[test]
+fn a_server_acknowledges_what_an_interrupt_brings() {
+    let single = acknowledgements("1 Gbit/s", "interrupt_interval = \"0 s\"", "upload", "");
+    assert!((single / 0.5 - 1.0).abs() < 0.02, "{single}");
+    let joined = acknowledgements("1 Gbit/s", "", "upload", "");
+    assert!((1.0 / 4.1..0.36).contains(&joined), "{joined}");
 }
 
 /// Drops, marks and retransmissions of an upload through a queue with CoDel.

@@ -229,6 +229,13 @@ fn what_cannot_act_has_a_note() {
         ),
         (
             "up",
+            "server.interrupt_interval=0s",
+            "server.interrupt_interval",
+            &[Local, Fleet],
+            Reason::RealHosts,
+        ),
+        (
+            "up",
             "server.ecn=false",
             "server.ecn",
             &[Local, Fleet],

@@ -36,6 +36,7 @@ baseline = "0 s"
 drain = "1 s"
 [server]
 cc = "{cc}"
+interrupt_interval = "0 s"
 link = {{ rate = "10 Gbit/s", delay = "{delay} us", queue = "150 MB" }}
 [ap.home]
 queue = "{ap_queue}"
