@@ -295,6 +295,35 @@ fn reordering_and_duplicates_cost_little() {
     assert!(info.retransmits * 1_000 < info.segments_sent, "{info:?}");
 }
 
+/// BBR empties the path for 200 ms when ten seconds brought no shorter round trip. What is delivered meanwhile says nothing about
+/// the bandwidth (`bbr_update_min_rtt` sets `app_limited`), although 200 ms are more than the ten round trips for which a
+/// bandwidth counts. The link carries 50 × 1448 ÷ 1500 Mbit/s of content. BBR paces at no less than 3/4 of what it measured,
+/// which in the first round trip afterwards is a little less. A window of four packets alone would be 11.6 Mbit/s.
+#[test]
+fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
+    let config = EndpointConfig {
+        congestion: CongestionControl::Bbr,
+        ..EndpointConfig::default()
+    };
+    let link = Link {
+        rate: Some(BitRate::from_mbps(50)),
+        delay: ms(2),
+        queue: 10_000,
+        ..Link::default()
+    };
+    let mut path = Path::symmetric(&config, &link, 1);
+    path.to_write[0] = 1 << 40;
+    let mut measuring = 0;
+    for now in 9_000..12_000 {
+        path.run_until(at_ms(now));
+        let info = path.ends[0].info();
+        measuring += u32::from(info.cwnd == 4);
+        let rate = info.pacing_rate.expect("BBR has one").as_bps() as f64;
+        assert!(rate > 0.6 * 50e6 * 1_448.0 / 1_500.0, "{rate} at {now} ms");
+    }
+    assert!((200..250).contains(&measuring), "{measuring} ms");
+}
+
 #[test]
 fn bbr_fills_a_clean_link_with_little_queue() {
     let config = EndpointConfig {

@@ -134,6 +134,9 @@ impl Sender {
             state: self.recovery.state,
         };
         self.congestion.on_ack(&report);
+        if self.congestion.is_probing_rtt() {
+            self.rate.set_app_limited(self.board.in_flight());
+        }
         if self.recovery.state.is_reducing() {
             self.reduce(delivered, news.lost, news.advanced);
         }
