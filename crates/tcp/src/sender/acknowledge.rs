@@ -93,6 +93,8 @@ impl Sender {
             if self.next < self.end() {
                 self.probe_answered();
             }
+            // What was probed for is acknowledged already; this may show that the probe was for nothing.
+            self.process_tail_probe(now, ack, &news);
             return;
         }
         let rtt = self.measure(now, segment, prior_delivered, &mut news);

@@ -223,8 +223,8 @@ impl Sender {
                 self.try_keep_open();
             }
             self.recovery.tail_probe = None;
-        } else if !news.advanced && !news.sacked && !news.window_moved {
-            // A duplicate acknowledgement: both the original and the probe came.
+        } else if news.is_duplicate_ack() {
+            // Both the original and the probe came.
             self.recovery.tail_probe = None;
         }
     }

@@ -1,0 +1,414 @@
+//! A sender whose peer is written by hand: what each acknowledgement and each timer brings, from the RFCs that the rules come from.
+//!
+//! The round trip is 100 ms, so the time-out is 100 + 200 ms. Segments have 1000 bytes, and are named by their number.
+
+mod common;
+
+use common::{at_ms, ms};
+use netburn_tcp::config::{Buffer, CongestionControl, Gso};
+use netburn_tcp::congestion::State;
+use netburn_tcp::segment::{Flags, Range, SackBlocks};
+use netburn_tcp::{Endpoint, EndpointConfig, Event, Limit, Segment, Timer};
+use netburn_units::{ByteSize, Duration, Instant};
+
+const MSS: u64 = 1_000;
+
+/// Reno, packet by packet.
+fn config() -> EndpointConfig {
+    EndpointConfig {
+        congestion: CongestionControl::Reno,
+        gso: Gso::off(),
+        mss: MSS as u32,
+        send_buffer: Buffer {
+            initial: ByteSize::from_mib(4),
+            max: ByteSize::from_mib(4),
+        },
+        ..EndpointConfig::default()
+    }
+}
+
+struct Script {
+    end: Endpoint,
+    now: Instant,
+    window: u64,
+}
+
+impl Script {
+    /// Established at 100 ms; the application writes so many segments at once.
+    fn new(config: &EndpointConfig, segments: u64) -> Self {
+        let mut end = Endpoint::connect(config, Instant::ZERO).expect("modelled");
+        end.poll_transmit(Instant::ZERO).expect("a SYN");
+        let answer = Segment {
+            flags: Flags::SYN.with(Flags::ACK),
+            mss: MSS as u32,
+            window: 1 << 30,
+            ..Segment::default()
+        };
+        end.handle_segment(at_ms(100), &answer, false);
+        end.write(at_ms(100), segments * MSS);
+        Self {
+            end,
+            now: at_ms(100),
+            window: 1 << 30,
+        }
+    }
+
+    /// The numbers of the segments that go out now; the host lets go of them at once.
+    fn sent(&mut self) -> Vec<u64> {
+        let mut all = Vec::new();
+        while let Some(transmit) = self.end.poll_transmit(self.now) {
+            self.end.handle_freed(self.now, u64::from(transmit.truesize));
+            let (seq, length) = (transmit.segment.seq, u64::from(transmit.segment.length));
+            all.extend((seq / MSS..).take(length.div_ceil(MSS) as usize));
+        }
+        all
+    }
+
+    /// At `now` everything before segment `next` is acknowledged, and what lies in `sacks`; it answers what was sent at `echo`.
+    /// Returns what goes out for it.
+    fn acked(&mut self, now: Instant, next: u64, sacks: &[(u64, u64)], echo: i64) -> Vec<u64> {
+        self.now = now;
+        let mut sack = SackBlocks::default();
+        for (start, end) in sacks {
+            let (start, end) = (start * MSS, end * MSS);
+            sack.push(Range { start, end });
+        }
+        let segment = Segment {
+            flags: Flags::ACK,
+            ack: next * MSS,
+            window: self.window,
+            sack,
+            echo,
+            ..Segment::default()
+        };
+        self.end.handle_segment(self.now, &segment, false);
+        self.sent()
+    }
+
+    fn ack(&mut self, now: i64, next: u64, sacks: &[(u64, u64)], echo: i64) -> Vec<u64> {
+        self.acked(at_ms(now), next, sacks, echo)
+    }
+
+    /// The timer is this one, due then; returns what goes out when it has run out.
+    fn timer(&mut self, due: i64, timer: Timer) -> Vec<u64> {
+        assert_eq!(self.end.poll_timeout(), Some((at_ms(due), timer)));
+        self.now = at_ms(due);
+        self.end.handle_timeout(self.now);
+        self.sent()
+    }
+
+    fn write(&mut self, segments: u64) -> Vec<u64> {
+        self.end.write(self.now, segments * MSS);
+        self.sent()
+    }
+
+    /// The window, and the threshold if there is one.
+    fn window(&self) -> (u32, Option<u32>) {
+        let info = self.end.info();
+        (info.cwnd, Some(info.ssthresh).filter(|ssthresh| *ssthresh < 1 << 30))
+    }
+}
+
+fn first(segments: u64) -> Vec<u64> {
+    (0..segments).collect()
+}
+
+/// RFC 8985 §7.4: a probe that repeated the last segment and repaired a loss is a loss all the same. It is none where the probe came in
+/// addition to the original: told by a duplicate report (RFC 2883), or by an acknowledgement that acknowledges nothing.
+#[test]
+fn a_probe_that_repairs_a_loss_reduces_the_window() {
+    let probed = || {
+        let mut script = Script::new(&config(), 2);
+        assert_eq!(script.sent(), [0, 1]);
+        assert_eq!(script.ack(200, 1, &[], 100), []);
+        // 2 × 100 + 200 ms for a receiver that delays, but no later than the time-out.
+        assert_eq!(script.timer(500, Timer::TailLossProbe), [1]);
+        script
+    };
+    let mut repaired = probed();
+    repaired.ack(600, 2, &[], 500);
+    assert_eq!(repaired.write(1), [2]);
+    assert_eq!(repaired.window(), (10, None));
+    repaired.ack(700, 3, &[], 600);
+    assert_eq!(repaired.window(), (5, Some(5)));
+    assert_eq!(repaired.end.info().state, State::Open);
+
+    let mut reported = probed();
+    reported.ack(600, 2, &[(1, 2)], 500);
+    assert_eq!(reported.write(1), [2]);
+    reported.ack(700, 3, &[], 600);
+    assert_eq!(reported.window(), (10, None));
+
+    // The original arrives late, then the probe.
+    for report in [&[][..], &[(1, 2)]] {
+        let mut late = probed();
+        late.ack(550, 2, &[], 100);
+        late.ack(600, 2, report, 100);
+        assert_eq!(late.write(1), [2]);
+        late.ack(700, 3, &[], 600);
+        assert_eq!(late.window(), (10, None), "{report:?}");
+    }
+}
+
+/// RFC 8985 §7.3: the probe is new data if there is any, beyond the window; then nothing was repaired.
+#[test]
+fn a_probe_of_new_data_reduces_nothing() {
+    let mut script = Script::new(&config(), 12);
+    assert_eq!(script.sent(), first(10));
+    assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
+    // One probe in an episode; then the time-out.
+    assert_eq!(script.end.poll_timeout(), Some((at_ms(602), Timer::Retransmission)));
+    assert_eq!(script.ack(402, 11, &[], 302), [11]);
+    script.ack(502, 12, &[], 402);
+    let (cwnd, ssthresh) = script.window();
+    assert!(cwnd >= 10 && ssthresh.is_none(), "{cwnd} {ssthresh:?}");
+}
+
+/// RFC 8985 §7.3: of a burst the last segment goes again, and no more.
+#[test]
+fn a_probe_repeats_one_segment_of_a_burst() {
+    for segments in [1, 2, 4] {
+        let bursts = EndpointConfig {
+            gso: Gso::default(),
+            ..config()
+        };
+        let mut script = Script::new(&bursts, segments);
+        assert_eq!(script.sent(), first(segments));
+        let wait = if segments == 1 { 300 } else { 202 };
+        assert_eq!(script.timer(100 + wait, Timer::TailLossProbe), [segments - 1]);
+        let info = script.end.info();
+        assert_eq!((info.retransmits, info.in_flight), (1, segments as u32 + 1));
+    }
+}
+
+/// RFC 5682 §2.1: after a time-out the first acknowledgement that goes on lets new data go. If the next one goes on as well the
+/// time-out was spurious; if it repeats the last one it was not, and the rest goes again.
+#[test]
+fn new_data_shows_whether_a_time_out_was_spurious() {
+    let timed_out = || {
+        let mut script = Script::new(&config(), 20);
+        assert_eq!(script.sent(), first(10));
+        assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
+        assert_eq!(script.timer(602, Timer::Retransmission), [0]);
+        assert_eq!((script.end.info().state, script.window()), (State::Loss, (1, Some(5))));
+        // Step 2b: two new segments, although eight before them are thought lost.
+        assert_eq!(script.ack(702, 1, &[], 602), [11, 12]);
+        script
+    };
+    // Step 3b. RFC 5681 equation 4 is taken back.
+    let mut spurious = timed_out();
+    spurious.ack(720, 2, &[], 602);
+    let (cwnd, ssthresh) = spurious.window();
+    assert!(cwnd >= 10 && ssthresh.is_none(), "{cwnd} {ssthresh:?}");
+    assert_eq!(spurious.end.info().retransmits, 1);
+    // Step 3a.
+    let mut real = timed_out();
+    let sent = real.ack(802, 1, &[(11, 13)], 702);
+    assert_eq!(sent.first(), Some(&1));
+    assert_eq!((real.end.info().state, real.window().1), (State::Loss, Some(5)));
+}
+
+/// RFC 5682 §2.1 step 3b at once: the acknowledgement of the repetition acknowledges originals with it. Without new data to tell by, an
+/// acknowledgement of the repetition alone lets slow start repair the rest.
+#[test]
+fn originals_show_whether_a_time_out_was_spurious() {
+    let timed_out = || {
+        let mut script = Script::new(&config(), 11);
+        assert_eq!(script.sent(), first(10));
+        assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
+        assert_eq!(script.timer(602, Timer::Retransmission), [0]);
+        script
+    };
+    let mut spurious = timed_out();
+    assert_eq!(spurious.ack(650, 3, &[], 602), []);
+    assert_eq!(spurious.end.info().state, State::Open);
+    let (cwnd, ssthresh) = spurious.window();
+    assert!(cwnd >= 10 && ssthresh.is_none(), "{cwnd} {ssthresh:?}");
+    let mut real = timed_out();
+    assert_eq!(real.ack(702, 1, &[], 602), [1, 2]);
+    assert_eq!(real.ack(802, 3, &[], 702), [3, 4, 5, 6]);
+    assert_eq!((real.end.info().state, real.window()), (State::Loss, (4, Some(5))));
+    assert_eq!(real.ack(902, 11, &[], 802), []);
+    assert_eq!((real.end.info().state, real.window().1), (State::Open, Some(5)));
+}
+
+/// RFC 6298 §5.4 to §5.6. What the host still holds isn't sent twice (`skb_still_in_host_queue`), and the timer runs on.
+#[test]
+fn what_is_still_in_the_host_is_not_sent_again() {
+    let mut script = Script::new(&config(), 1);
+    let held = script.end.poll_transmit(at_ms(100)).expect("a segment");
+    assert_eq!(held.segment.length, 1_000);
+    assert_eq!(script.timer(400, Timer::TailLossProbe), []);
+    assert_eq!(script.timer(700, Timer::Retransmission), []);
+    assert_eq!(script.end.poll_timeout(), Some((at_ms(1_300), Timer::Retransmission)));
+    script.end.handle_freed(at_ms(800), u64::from(held.truesize));
+    // It is marked as lost, so it goes again as soon as the host has let go of it.
+    script.now = at_ms(800);
+    assert_eq!(script.sent(), [0]);
+    assert_eq!(script.end.poll_timeout(), Some((at_ms(1_400), Timer::Retransmission)));
+}
+
+/// RFC 3708: a repetition that the receiver reports as a duplicate was for nothing, and the window comes back; also after the recovery.
+#[test]
+fn a_reported_duplicate_undoes_the_reduction() {
+    let mut script = Script::new(&config(), 10);
+    assert_eq!(script.sent(), first(10));
+    assert_eq!(script.ack(200, 0, &[(1, 4)], 100), [0]);
+    assert_eq!((script.end.info().state, script.window().1), (State::Recovery, Some(5)));
+    // Seven more are acknowledged, which is more than a window of five (RFC 5681 equation 3).
+    assert_eq!(script.ack(250, 10, &[], 200), []);
+    assert_eq!((script.end.info().state, script.window()), (State::Open, (6, Some(5))));
+    for more in [0, 1] {
+        let mut script = Script {
+            end: script.end.clone(),
+            ..script
+        };
+        assert_eq!(script.write(more).len() as u64, more);
+        script.ack(300, 10, &[(0, 1)], 200);
+        assert_eq!(script.window(), (10, None));
+    }
+}
+
+/// RFC 4015 (Eifel): an acknowledgement in the middle of a recovery that answers the original undoes it. While another repetition is on
+/// its way it doesn't (`tcp_try_undo_partial`).
+#[test]
+fn an_answer_to_the_original_undoes_the_reduction() {
+    let mut script = Script::new(&config(), 10);
+    assert_eq!(script.sent(), first(10));
+    assert_eq!(script.ack(200, 0, &[(1, 4)], 100), [0]);
+    // Back to ten, and one more for the one that is newly acknowledged (slow start).
+    assert_eq!(script.ack(250, 4, &[], 100), []);
+    assert_eq!((script.end.info().state, script.window()), (State::Open, (11, None)));
+
+    let mut script = Script::new(&config(), 10);
+    assert_eq!(script.sent(), first(10));
+    assert_eq!(script.ack(200, 0, &[(2, 8)], 100), [0, 1]);
+    assert_eq!(script.ack(250, 1, &[(2, 8)], 100), []);
+    assert_eq!((script.end.info().state, script.window().1), (State::Recovery, Some(5)));
+}
+
+/// RFC 2018: ranges may grow at either end, and each says everything of itself again.
+#[test]
+fn ranges_grow_at_both_ends() {
+    let mut script = Script::new(&config(), 10);
+    script.sent();
+    let mut in_flight = |sacks: &[(u64, u64)]| {
+        script.ack(200, 0, sacks, 100);
+        script.end.info().in_flight
+    };
+    assert_eq!(in_flight(&[(5, 6)]), 9);
+    assert_eq!(in_flight(&[(4, 6)]), 8);
+    assert_eq!(in_flight(&[(4, 6)]), 8);
+    // The network reorders: the third doesn't yet show that 0 to 3 are lost (RFC 8985 §6.2 step 4).
+    assert_eq!(in_flight(&[(4, 7)]), 7);
+}
+
+/// RFC 7323 §4.1 is for what went twice: otherwise the round trip is the sender's own, finer than the milliseconds of timestamps. RFC 6298
+/// §2.3: an eighth of the difference.
+#[test]
+fn round_trips_are_finer_than_timestamps() {
+    let mut script = Script::new(&config(), 10);
+    script.sent();
+    script.acked(Instant::from_micros(200_400), 10, &[], 100);
+    let info = script.end.info();
+    assert_eq!(info.srtt, Some(Duration::from_micros(100_050)));
+    assert_eq!(info.min_rtt, Some(ms(100)));
+    // Of a repetition, what it answers: 50 ms.
+    let mut script = Script::new(&config(), 1);
+    script.sent();
+    assert_eq!(script.timer(400, Timer::TailLossProbe), [0]);
+    script.ack(450, 1, &[], 400);
+    assert_eq!(script.end.info().srtt, Some(Duration::from_micros(93_750)));
+}
+
+/// RFC 9293 §3.8.6.2.1: less than a segment isn't sent into a small window, until the timer forces it.
+#[test]
+fn a_small_window_is_used_at_last() {
+    let mut script = Script::new(&config(), 5);
+    assert_eq!(script.sent(), first(5));
+    script.window = 400;
+    script.ack(200, 5, &[], 100);
+    // The window that was offered before can't be taken back: its end is 2³⁰.
+    assert_eq!(script.write(1), [5]);
+
+    let mut end = Endpoint::connect(&config(), Instant::ZERO).expect("modelled");
+    end.poll_transmit(Instant::ZERO).expect("a SYN");
+    let answer = Segment {
+        flags: Flags::SYN.with(Flags::ACK),
+        mss: MSS as u32,
+        window: 400,
+        ..Segment::default()
+    };
+    end.handle_segment(at_ms(100), &answer, false);
+    end.write(at_ms(100), 5 * MSS);
+    assert_eq!(
+        end.poll_transmit(at_ms(100))
+            .expect("an acknowledgement")
+            .segment
+            .length,
+        0
+    );
+    assert_eq!(end.poll_transmit(at_ms(100)), None);
+    assert_eq!(end.info().limit, Limit::ReceiveWindow);
+    assert_eq!(end.poll_timeout(), Some((at_ms(400), Timer::Persist)));
+    end.handle_timeout(at_ms(400));
+    let forced = end.poll_transmit(at_ms(400)).expect("what fits").segment;
+    assert_eq!((forced.seq, forced.length, forced.flags), (0, 400, Flags::ACK));
+    assert_eq!(end.poll_transmit(at_ms(400)), None);
+}
+
+/// A full segment never waits for the application, whose buffer is full; less than one does. A segment of 1000 bytes takes 4352.
+#[test]
+fn a_full_segment_is_sent_while_the_buffer_is_full() {
+    for (memory, taken, limit) in [
+        (8 * 4_352, 8_000, Limit::Application),
+        (8 * 4_352 + 2_176, 8_500, Limit::SendBuffer),
+    ] {
+        let size = ByteSize::from_bytes(memory);
+        let small = EndpointConfig {
+            send_buffer: Buffer {
+                initial: size,
+                max: size,
+            },
+            ..config()
+        };
+        let mut script = Script::new(&small, 0);
+        assert_eq!(script.end.write(script.now, 100 * MSS), taken);
+        assert_eq!(script.sent(), first(8));
+        assert_eq!(script.end.info().limit, limit);
+        assert_eq!(events(&mut script.end), [Event::Connected]);
+        // With room for a third of the buffer the application is asked, once.
+        script.ack(200, 8, &[], 100);
+        assert_eq!(events(&mut script.end), [Event::Acknowledged(8_000), Event::Writable]);
+        // It fills the segment up.
+        assert_eq!(script.end.write(script.now, 9_000 - taken), 9_000 - taken);
+        assert_eq!(script.sent(), [8]);
+    }
+}
+
+fn events(end: &mut Endpoint) -> Vec<Event> {
+    std::iter::from_fn(|| end.poll_event()).collect()
+}
+
+/// RFC 2861 §3.1: for a whole time-out no more than ten segments of twenty were used, so the window moves halfway to them, and so on; it
+/// never falls below the first window. The threshold is three quarters of the window.
+#[test]
+fn a_window_that_is_not_used_shrinks() {
+    let mut script = Script::new(&config(), 20);
+    assert_eq!(script.sent(), first(10));
+    assert_eq!(script.ack(200, 10, &[], 100).len(), 10);
+    assert_eq!(script.window(), (20, None));
+    script.ack(300, 20, &[], 200);
+    let mut seen = vec![20];
+    for number in 20..60 {
+        assert_eq!(script.write(1), [number]);
+        let now = 300 + 100 * (number as i64 - 19);
+        script.ack(now, number + 1, &[], now - 100);
+        let (cwnd, _) = script.window();
+        if seen.last() != Some(&cwnd) {
+            seen.push(cwnd);
+        }
+    }
+    assert_eq!(seen, [20, 15, 12, 11, 10]);
+    assert_eq!(script.window(), (10, None));
+}
