@@ -21,9 +21,7 @@ pub(crate) fn burst_segments(
     let mut bytes = (rate.as_bps() / 8) >> shift;
     // Half the size for every 512 µs of round trip.
     let halvings = min_rtt.map_or(0, |rtt| (rtt.as_nanos() / 1_000) >> 9);
-    if halvings < 32 {
-        bytes += u64::from(gso.max_size) >> halvings;
-    }
+    bytes += u64::from(gso.max_size) >> halvings.min(63);
     let segments = (bytes.min(u64::from(gso.max_size)) / u64::from(mss)) as u32;
     segments.max(minimum).min(most)
 }

@@ -324,6 +324,34 @@ fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
     assert!((200..250).contains(&measuring), "{measuring} ms");
 }
 
+/// An application that sends little says nothing about the path (`tcp_rate_check_app_limited`): after two seconds of a packet every
+/// 20 ms, which are a hundred round trips, BBR still paces at no less than 3/4 of what the link carries.
+#[test]
+fn bbr_keeps_its_rate_while_the_application_sends_little() {
+    let config = EndpointConfig {
+        congestion: CongestionControl::Bbr,
+        ..EndpointConfig::default()
+    };
+    let link = Link {
+        rate: Some(BitRate::from_mbps(50)),
+        delay: ms(2),
+        queue: 10_000,
+        ..Link::default()
+    };
+    let mut path = Path::symmetric(&config, &link, 1);
+    path.to_write[0] = 10_000_000;
+    path.run_until(at_ms(4_000));
+    assert_eq!(path.seen[1].received, 10_000_000);
+    for step in 0..100 {
+        path.run_until(at_ms(4_000 + 20 * step));
+        path.now = at_ms(4_000 + 20 * step);
+        path.to_write[0] = 1_448;
+        path.settle(0);
+    }
+    let rate = path.ends[0].info().pacing_rate.expect("BBR has one").as_bps() as f64;
+    assert!(rate > 0.6 * 50e6 * 1_448.0 / 1_500.0, "{rate}");
+}
+
 #[test]
 fn bbr_fills_a_clean_link_with_little_queue() {
     let config = EndpointConfig {

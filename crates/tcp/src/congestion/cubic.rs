@@ -218,6 +218,43 @@ mod tests {
         assert_eq!(cubic.reduced(80), 56);
         assert_eq!(cubic.w_max, 68);
         assert_eq!(cubic.reduced(2), 2);
+        // A window that is as large as the last W_max gives no room (RFC 9438 §4.7).
+        let mut cubic = Cubic::default();
+        for _ in 0..2 {
+            cubic.reduced(100);
+            assert_eq!(cubic.w_max, 100);
+        }
+    }
+
+    /// Round trips don't count in the first second of an epoch, and do from then on.
+    #[test]
+    fn an_epoch_is_young_for_a_second() {
+        let mut cubic = Cubic::default();
+        assert!(!cubic.began_within(Instant::ZERO, Duration::from_secs(1)));
+        cubic.avoid(&mut Window::new(10), Instant::ZERO, 1, Duration::ZERO);
+        for (millis, young) in [(0, true), (999, true), (1_000, false)] {
+            assert_eq!(
+                cubic.began_within(Instant::from_millis(millis), Duration::from_secs(1)),
+                young
+            );
+        }
+    }
+
+    /// RFC 9438 §4.3: Reno's window grows by α_cubic = 3 (1 − β)/(1 + β), 9/17, for each window acknowledged; Linux rounds 17/9 to 15/8, so
+    /// that after 15/8 of a window of 80 it is one more.
+    #[test]
+    fn the_reno_friendly_window() {
+        let mut epoch = Epoch::begin(Instant::ZERO, 80, 100, 0);
+        epoch.acked = 150;
+        assert_eq!((epoch.reno_per(80), epoch.reno), (None, 80), "one more is needed");
+        epoch.acked += 1;
+        assert_eq!((epoch.reno_per(80), epoch.reno, epoch.acked), (Some(80), 81, 1));
+        // Four at once: 80 ÷ 5.
+        epoch.acked += 4 * 150;
+        assert_eq!((epoch.reno_per(80), epoch.reno, epoch.acked), (Some(16), 85, 1));
+        // A window above Reno's isn't Reno-friendly.
+        assert_eq!(epoch.reno_per(85), None);
+        assert_eq!(epoch.reno_per(84), Some(84));
     }
 
     #[test]

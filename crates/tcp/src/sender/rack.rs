@@ -182,3 +182,71 @@ pub(crate) struct Times {
     /// Whether a loss is being repaired already.
     pub(crate) recovering: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// `tcp_check_sack_reordering`, `tcp_enter_loss`: the degree is in segments, rounded up, never less than three, at most 300; a time-out
+    /// without reordering in sight takes it back.
+    #[test]
+    fn the_degree_of_reordering() {
+        let mut rack = Rack::new();
+        for (distance, degree) in [
+            (1, 3),
+            (3_000, 3),
+            (3_001, 4),
+            (10_000, 10),
+            (5_000, 10),
+            (1 << 40, 300),
+        ] {
+            rack.on_reordering(distance, 1_000);
+            assert_eq!(rack.reordering, degree, "{distance}");
+        }
+        for (disordered, sacked, degree) in [(true, 2, 300), (false, 3, 300), (true, 3, 3)] {
+            rack.on_time_out(disordered, sacked);
+            assert_eq!(rack.reordering, degree);
+        }
+    }
+
+    /// RFC 8985 §6.2 step 4: a quarter of the shortest round trip, one more for each round trip with a duplicate, at most the smoothed round
+    /// trip; back to one quarter after sixteen recoveries. Nothing where no reordering was seen and a loss is certain.
+    #[test]
+    fn the_reordering_window() {
+        let times = |recovering| Times {
+            min_rtt: Some(ms(40)),
+            srtt: Some(ms(45)),
+            recovering,
+        };
+        let mut rack = Rack::new();
+        assert_eq!(rack.reordering_window(2, &times(false)), ms(10));
+        assert_eq!(rack.reordering_window(3, &times(false)), Duration::ZERO);
+        assert_eq!(rack.reordering_window(0, &times(true)), Duration::ZERO);
+        rack.on_reordering(1, 1_000);
+        assert_eq!(rack.reordering_window(3, &times(true)), ms(10));
+        rack.on_duplicate();
+        rack.update_window(0, 10);
+        assert_eq!(rack.reordering_window(3, &times(true)), ms(20));
+        // Another duplicate of the same round trip.
+        rack.on_duplicate();
+        rack.update_window(9, 15);
+        assert_eq!(rack.reordering_window(3, &times(true)), ms(20));
+        for (quarters, window) in [(3, 30), (4, 40), (5, 45), (6, 45)] {
+            rack.on_duplicate();
+            rack.update_window(10 * quarters, 10 * quarters);
+            assert_eq!(rack.reordering_window(3, &times(true)), ms(window));
+        }
+        for _ in 0..15 {
+            rack.on_recovered();
+            rack.update_window(100, 100);
+        }
+        assert_eq!(rack.reordering_window(3, &times(true)), ms(45));
+        rack.on_recovered();
+        rack.update_window(100, 100);
+        assert_eq!(rack.reordering_window(3, &times(true)), ms(10));
+    }
+}

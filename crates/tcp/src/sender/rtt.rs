@@ -184,6 +184,25 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(120));
     }
 
+    /// Of a round trip of 300 ms the variation is 600 ms (four times a half). From there it falls by a quarter of what it exceeds the
+    /// largest deviation of each round by; the deviation itself falls by a quarter with each equal sample.
+    #[test]
+    fn the_variation_falls_once_a_round() {
+        let mut rtt = RttEstimator::new();
+        rtt.sample(ms(300), 0, 1);
+        rtt.sample(ms(300), 1, 1);
+        assert_eq!((rtt.deviation() * 4, rtt.rto()), (ms(450), ms(900)));
+        // The next round begins; its largest deviation is not known yet.
+        rtt.sample(ms(300), 2, 2);
+        assert_eq!(
+            (rtt.deviation() * 4, rtt.rto()),
+            (Duration::from_micros(337_500), ms(900))
+        );
+        // 337.5 × 3/4 = 253.125 is the largest: 600 − (600 − 253.125) ÷ 4.
+        rtt.sample(ms(300), 3, 3);
+        assert_eq!(rtt.rto(), ms(300) + Duration::from_nanos(513_281_250));
+    }
+
     #[test]
     fn never_less_than_200_ms_above_the_round_trip() {
         let mut rtt = RttEstimator::new();

@@ -19,6 +19,7 @@ use aggregation::Aggregation;
 use bandwidth::{Bandwidth, UNIT};
 use filter::WindowedMax;
 use netburn_units::{BitRate, Duration, Instant, Stream};
+use std::cmp::Ordering;
 
 /// 2/ln 2, the least gain that doubles the rate each round.
 const STARTUP_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
@@ -217,13 +218,13 @@ impl Bbr {
         let elapsed = ack.now.checked_since(self.cycle_began).unwrap_or_default();
         let whole = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
         let gain = self.pacing_gain;
-        let due = if gain == UNIT {
-            whole
-        } else if gain > UNIT {
-            let in_flight = u64::from(ack.prior_in_flight) + self.burst_goal();
-            whole && (ack.lost > 0 || in_flight >= self.target(gain))
-        } else {
-            whole || u64::from(ack.prior_in_flight) <= self.target(UNIT)
+        let due = match gain.cmp(&UNIT) {
+            Ordering::Equal => whole,
+            Ordering::Greater => {
+                let in_flight = u64::from(ack.prior_in_flight) + self.burst_goal();
+                whole && (ack.lost > 0 || in_flight >= self.target(gain))
+            }
+            Ordering::Less => whole || u64::from(ack.prior_in_flight) <= self.target(UNIT),
         };
         if due {
             self.advance_cycle(ack.now);
