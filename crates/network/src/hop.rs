@@ -364,4 +364,132 @@ mod tests {
             prop_assert!(out.abs_diff(expected) <= 3 * (1_500 + u64::from(ETHERNET)) * 8, "{out} of {expected}");
         }
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// Against a queue in plain arithmetic: a packet is sent when it came or when the one before it has been, for its bits ÷ rate; it
+        /// arrives a delay later. What doesn't fit is given back. What came in was dropped, got lost or came out; what wasn't dropped was
+        /// sent; nothing comes out before it was foreseen.
+        #[test]
+        fn a_hop_is_a_queue_a_rate_and_a_delay(
+            rate in prop::option::of(100_000_u64..1_000_000_000),
+            delay in 0_u64..20,
+            queue in 0_u64..20_000,
+            loss in prop::sample::select(vec![0_u32, 100_000_000, 1_000_000_000]),
+            packets in prop::collection::vec((0_u64..3_000_000, 20_u32..1_600), 1..60),
+        ) {
+            let mut hop = hop(rate, delay, queue);
+            hop.set_config(HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
+            hop.tell_sent();
+            let (mut now, mut waiting) = (0, VecDeque::new());
+            // Of those taken: when each has been sent and when it arrives, by number.
+            let (mut sent, mut expected, mut free) = (VecDeque::new(), Vec::new(), 0);
+            let (mut told, mut arrived, mut lost) = (0, Vec::new(), Vec::new());
+            let mut take = |hop: &mut Hop<u32>, until: i64| {
+                while let Some(at) = hop.poll_timeout().filter(|at| at.as_nanos() <= until) {
+                    let foreseen = hop.foresee();
+                    hop.handle_timeout(at);
+                    while let Some((when, left)) = hop.poll_left(at) {
+                        match left {
+                            Left::Sent => told += 1,
+                            Left::Lost(number) => lost.push((number, when.as_nanos())),
+                            Left::Arrived(number) => {
+                                assert!(foreseen.is_some_and(|foreseen| foreseen <= when));
+                                arrived.push((number, when.as_nanos()));
+                            }
+                        }
+                    }
+                }
+                (told, arrived.clone(), lost.clone())
+            };
+            for (number, (gap, length)) in (0_u32..).zip(&packets) {
+                now += *gap as i64;
+                take(&mut hop, now);
+                while sent.front().is_some_and(|end: &i64| *end <= now) {
+                    sent.pop_front();
+                    waiting.pop_front();
+                }
+                // All but the first of these wait.
+                let backlog: u64 = waiting.iter().skip(1).map(|length: &u32| u64::from(*length)).sum();
+                prop_assert_eq!(hop.backlog(), backlog);
+                let fits = sent.is_empty() || backlog + u64::from(*length) <= queue;
+                let taken = hop.handle_packet(Instant::from_nanos(now), *length, number);
+                prop_assert_eq!(taken, if fits { Ok(()) } else { Err(number) });
+                if fits {
+                    let span = rate.map_or(0, |rate| u64::from(length + ETHERNET) * 8_000_000_000 / rate) as i64;
+                    free = now.max(free) + span;
+                    expected.push((number, free));
+                    if rate.is_some() {
+                        sent.push_back(free);
+                        waiting.push_back(*length);
+                    }
+                }
+            }
+            let (told, arrived, lost) = take(&mut hop, i64::MAX);
+            let count = hop.count();
+            prop_assert_eq!(told, expected.len());
+            prop_assert_eq!(count.offered, packets.len() as u64);
+            prop_assert_eq!(count.dropped, (packets.len() - expected.len()) as u64);
+            prop_assert_eq!((count.lost, count.delivered), (lost.len() as u64, arrived.len() as u64));
+            prop_assert_eq!(arrived.len() + lost.len(), expected.len());
+            let bytes: u64 = arrived.iter().map(|(number, _)| u64::from(packets[*number as usize].1)).sum();
+            prop_assert_eq!(count.delivered_bytes, bytes);
+            prop_assert!(arrived.is_empty() || loss < 1_000_000_000);
+            prop_assert!(lost.is_empty() || loss > 0);
+            prop_assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            for (number, at) in arrived {
+                let (_, end) = expected.iter().find(|(of, _)| *of == number).unwrap();
+                // The parts of a nanosecond of those before are made up for.
+                let late = at - end - delay as i64 * 1_000_000;
+                prop_assert!((0..=expected.len() as i64).contains(&late), "{late} ns");
+            }
+        }
+    }
+
+    /// A delay that becomes shorter doesn't let packets overtake each other.
+    #[test]
+    fn the_order_is_kept_when_the_delay_changes() {
+        let mut hop = hop(None, 10, 1_000);
+        assert!(!hop.is_nothing());
+        hop.handle_packet(Instant::ZERO, 100, 1).unwrap();
+        let none = HopConfig {
+            delay: Duration::ZERO,
+            ..hop.config()
+        };
+        hop.set_config(none);
+        assert!(none.is_nothing() && !hop.is_nothing(), "one is still under way");
+        hop.handle_packet(Instant::from_millis(1), 100, 2).unwrap();
+        let at = Instant::from_millis(10);
+        assert_eq!((hop.poll_timeout(), hop.foresee()), (Some(at), Some(at)));
+        assert_eq!(hop.poll_left(Instant::from_millis(9)), None);
+        assert_eq!(hop.poll_left(at), Some((at, Left::Arrived(1))));
+        assert_eq!(hop.poll_left(at), Some((at, Left::Arrived(2))));
+        assert!(hop.is_nothing() && hop.poll_timeout().is_none());
+        for config in [
+            HopConfig {
+                rate: Some(BitRate::from_mbps(1)),
+                ..none
+            },
+            HopConfig {
+                delay: Duration::from_nanos(1),
+                ..none
+            },
+            HopConfig {
+                loss: Probability::from_ppb(1).unwrap(),
+                ..none
+            },
+        ] {
+            assert!(!config.is_nothing());
+        }
+    }
+
+    /// 100 ms at the rate: 1.25 MB of 100 Mbit/s; 64 KiB for what is slower than 5.24 Mbit/s.
+    #[test]
+    fn usual_queues() {
+        let usual = |rate: Option<u64>| HopConfig::usual_queue(rate.map(BitRate::from_bps)).as_bytes();
+        assert_eq!(usual(Some(100_000_000)), 1_250_000);
+        assert_eq!(usual(Some(5_000_000)), 65_536);
+        assert_eq!(usual(None), 65_536);
+    }
 }
