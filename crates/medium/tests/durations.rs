@@ -112,6 +112,47 @@ fn eht() {
     assert_eq!(eht(13, Width::Mhz160, 4), 61_600);
 }
 
+/// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29: L-STF 8 µs, L-LTF 8, L-SIG 4, and then HT-SIG 8,
+/// HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4, HE-SIG-A 8, HE-STF 4; RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4. The long
+/// training fields are as many as table 21-13 says, of 4 µs each or, in HE and EHT, of 6.4 or 12.8 and the guard interval. The bits in a
+/// symbol of one stream are those of the standard's rate tables.
+#[test]
+fn several_streams() {
+    let fields = [1, 2, 4, 4, 6, 6, 8, 8];
+    for (streams, count) in (1_u8..).zip(fields) {
+        let of = |modulation, guard| TxVector {
+            streams,
+            ..vector(modulation, Width::Mhz20, guard)
+        };
+        for (modulation, guard, before, each, bits, most) in [
+            (Modulation::Ht { mcs: 0 }, Guard::Ns800, 32_000, 4_000, 26, 4),
+            (Modulation::Vht { mcs: 0 }, Guard::Ns800, 36_000, 4_000, 26, 8),
+            (Modulation::He { mcs: 0 }, Guard::Ns800, 36_000, 7_200, 117, 8),
+            (Modulation::He { mcs: 0 }, Guard::Ns1600, 36_000, 8_000, 117, 8),
+            (Modulation::He { mcs: 0 }, Guard::Ns3200, 36_000, 16_000, 117, 8),
+            (Modulation::Eht { mcs: 0 }, Guard::Ns800, 44_000, 7_200, 117, 8),
+            (Modulation::Eht { mcs: 1 }, Guard::Ns800, 40_000, 7_200, 234, 8),
+        ] {
+            let vector = of(modulation, guard);
+            if streams > most {
+                assert!(vector.ppdu(1_000).is_err(), "{vector:?}");
+                continue;
+            }
+            let time = vector.ppdu(1_000).unwrap();
+            assert_eq!(time.training.as_nanos(), count * each, "{vector:?}");
+            assert_eq!(time.preamble.as_nanos(), before + count * each, "{vector:?}");
+            // 16 bits of service before 8000, and at most 6 of tail behind.
+            let in_a_symbol = bits * u64::from(streams);
+            let symbols = (16 + 8_000_u64).div_ceil(in_a_symbol)..=(16 + 8_000_u64 + 6).div_ceil(in_a_symbol);
+            assert!(
+                symbols.contains(&time.symbols),
+                "{vector:?} {} {symbols:?}",
+                time.symbols
+            );
+        }
+    }
+}
+
 /// Data rates of one stream in the standard's tables, in units of 0.1 Mbit/s.
 #[test]
 fn rates() {

@@ -228,7 +228,11 @@ fn limits_are_reached_and_not_passed() {
         (bytes(2_000), vec![5]),
         (bytes(1_999), vec![2, 4, 5]),
     ] {
-        assert_eq!(fill(&mut StationRr::new(limit), &three), dropped, "{limit:?}");
+        let mut queue = StationRr::new(limit);
+        assert_eq!(fill(&mut queue, &three), dropped, "{limit:?}");
+        // What has left makes room.
+        assert_eq!(serve(&mut queue).len() + dropped.len(), three.len());
+        assert_eq!(fill(&mut queue, &three), dropped, "{limit:?}");
     }
     // Bands: 6 and 7 are voice, 4 and 5 video; 0 and 3 best effort; 1 and 2 background. The first packet is in the driver's list.
     let of_every_tid = [0, 0, 6, 4, 0, 3, 1, 2, 7, 5].map(|tid| (1, tid, 100));

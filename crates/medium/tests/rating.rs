@@ -132,3 +132,18 @@ fn the_chain() {
     let phone = chain(&decoded.best.radios[1], &"1x1".parse().unwrap(), 1);
     assert_eq!(phone.phy.as_bps() / 1_000_000, 433);
 }
+
+/// The radios of a rating are radios that a scenario can have: band, standard, width and streams as decoded.
+#[test]
+fn a_rating_becomes_settings() {
+    for rating in ["N300", "AC1200", "AC1900", "AX3000", "BE19000"] {
+        for radio in read(rating, 1).best.radios {
+            let settings = radio.settings();
+            assert_eq!(
+                (settings.band, settings.standard, settings.width, settings.streams),
+                (radio.band, radio.standard, radio.width, radio.streams),
+                "{rating}"
+            );
+        }
+    }
+}

@@ -35,7 +35,8 @@ impl Band {
                 };
                 bonded(5_000 + 5 * first - 10, (primary - first) / 4, count, mhz / 20)
             }
-            Band::Ghz6 => bonded(5_950 + 5 - 10, (primary - 1) / 4, 59, mhz / 20),
+            // Channel 1 is the first, 5 the second and so on.
+            Band::Ghz6 => bonded(5_945, primary / 4, 59, mhz / 20),
         }
     }
 }
@@ -73,6 +74,8 @@ mod tests {
             (Band::Ghz5, 140, Width::Mhz80, 5_690),
             (Band::Ghz5, 153, Width::Mhz80, 5_775),
             (Band::Ghz5, 177, Width::Mhz160, 5_815),
+            (Band::Ghz6, 1, Width::Mhz20, 5_955),
+            (Band::Ghz6, 233, Width::Mhz20, 7_115),
             (Band::Ghz6, 13, Width::Mhz80, 5_985),
             (Band::Ghz6, 61, Width::Mhz320, 6_105),
         ] {

@@ -28,7 +28,7 @@ impl<P> PfifoFast<P> {
 
 /// The band of a TID.
 const fn band(tid: u8) -> usize {
-    match tid & 7 {
+    match tid {
         4..=7 => 0,
         0 | 3 => 1,
         _ => 2,

@@ -266,4 +266,61 @@ mod tests {
         update(&mut rates, &mut common, 0, 0.25);
         assert!((rates[0].success().unwrap() - 0.875).abs() < 1e-3, "{rates:?}");
     }
+
+    /// What is known fades: a quarter each interval that a rate isn't used in, from 64 MPDUs at most. What is new counts with its number
+    /// beside what is left, of which no more counts than three times as much, or 48.
+    #[test]
+    fn what_is_known_fades() {
+        let (mut rates, mut common) = ([Statistics::default()], CommonLoss::default());
+        rates[0].count_lone(&report(60, 60));
+        rates[0].count_lone(&report(40, 40));
+        update(&mut rates, &mut common, 0, 0.25);
+        assert_eq!((rates[0].success(), rates[0].weight()), (Some(1.0), 100.0));
+        for left in [64.0, 48.0, 36.0] {
+            update(&mut rates, &mut common, 0, 0.25);
+            assert_eq!((rates[0].success(), rates[0].weight()), (Some(1.0), left));
+        }
+        rates[0].count_lone(&report(9, 0));
+        update(&mut rates, &mut common, 0, 0.25);
+        assert_eq!((rates[0].success(), rates[0].weight()), (Some(27.0 / 36.0), 36.0));
+        for _ in 0..10 {
+            rates[0].count_lone(&report(20, 15));
+        }
+        update(&mut rates, &mut common, 0, 0.25);
+        assert_eq!((rates[0].success(), rates[0].weight()), (Some(0.75), 227.0));
+        // 600 would be three times as much; 170.25 are left. Of 8 MPDUs no more than 48 are beside them.
+        rates[0].count_lone(&report(8, 8));
+        update(&mut rates, &mut common, 0, 0.25);
+        assert_eq!(
+            (rates[0].success(), rates[0].weight()),
+            (Some((0.75 * 48.0 + 8.0) / 56.0), 56.0)
+        );
+    }
+
+    /// A loss of a fraction `share` in any case speaks with −ln `share` for the link's death: 0.693 at one half, at least 0.105, at most 2.3.
+    #[test]
+    fn how_many_losses_are_doubtful() {
+        for (share, losses) in [(0.5, 3), (0.1, 1), (0.01, 1), (0.9, 19), (1.0, 19), (0.3, 2)] {
+            assert_eq!(CommonLoss { share, bound: 1.0 }.doubtful(), losses, "{share}");
+        }
+    }
+
+    /// An answer to RTS and none to the data can't be a collision: two such PPDUs convict. Fewer than four MPDUs never do.
+    #[test]
+    fn losses_under_reservation_convict_sooner() {
+        let common = CommonLoss::default();
+        let reserved = |attempted| Report {
+            reserved: true,
+            ..report(attempted, 0)
+        };
+        let mut rate = Statistics::default();
+        assert!(!rate.count(&reserved(4), &common));
+        assert!(!rate.count(&reserved(3), &common));
+        assert!(rate.count(&reserved(4), &common));
+        let mut rate = Statistics::default();
+        assert!(!rate.count(&reserved(4), &common));
+        // An answer takes the suspicion away.
+        rate.count(&report(4, 1), &common);
+        assert!(!rate.count(&reserved(4), &common));
+    }
 }
