@@ -323,6 +323,15 @@ mod tests {
     }
 
     #[test]
+    fn each_preset_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = TsqPreset::ALL.iter().map(|preset| preset.name()).collect();
+        assert_eq!(names.len(), TsqPreset::ALL.len());
+        for preset in TsqPreset::ALL {
+            assert_eq!(preset.name()[..4], format!("{preset:?}")[1..5]);
+        }
+    }
+
+    #[test]
     fn presets_follow_their_history() {
         let caps: Vec<Option<u64>> = TsqPreset::ALL
             .iter()

@@ -345,3 +345,70 @@ impl Congestion {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9438 §5.8: the time in which nothing was in flight doesn't count for CUBIC. Ten seconds without data bring the window no
+    /// further; ten seconds without acknowledgements, with data in flight, do.
+    #[test]
+    fn idle_time_does_not_count() {
+        let cwnd = |pause: u64, in_flight: u32| {
+            let mut control = Congestion::new(&CongestionControl::Cubic, 100, 0).expect("modelled");
+            control.on_congestion(Instant::ZERO, 100);
+            control.on_recovered(Instant::ZERO);
+            assert_eq!(control.cwnd(), 70);
+            for step in 0..300 {
+                let mut now = Instant::from_millis(10 * step);
+                let begins = step == 150;
+                if step >= 150 {
+                    now += Duration::from_secs(pause);
+                }
+                control.on_sent(now, if begins { in_flight } else { 50 }, false);
+                control.on_ack(&Ack {
+                    now,
+                    acked: 20,
+                    rtt: Some(Duration::from_millis(50)),
+                    window_limited: true,
+                    may_raise: true,
+                    ..Ack::default()
+                });
+            }
+            control.cwnd()
+        };
+        let (never, idle, busy) = (cwnd(0, 50), cwnd(10, 0), cwnd(10, 50));
+        assert!(idle.abs_diff(never) <= 1, "{idle} and {never}");
+        assert!(busy > 2 * never, "{busy} and {never}");
+    }
+
+    /// RFC 5681 equation 4 and RFC 9438 §4.6, at least two; BBR leaves the threshold where it is.
+    #[test]
+    fn what_a_reduction_leaves() {
+        for (control, before, after) in [
+            (CongestionControl::Reno, 10, 5),
+            (CongestionControl::Reno, 3, 2),
+            (CongestionControl::Cubic, 10, 7),
+            (CongestionControl::Cubic, 2, 2),
+            (CongestionControl::Bbr, 10, INFINITE_SSTHRESH),
+        ] {
+            let mut congestion = Congestion::new(&control, before, 0).expect("modelled");
+            congestion.on_congestion(Instant::ZERO, before);
+            assert_eq!(congestion.ssthresh(), after, "{control}");
+            congestion.on_recovered(Instant::ZERO);
+            let own = congestion.has_own_reduction();
+            assert_eq!(congestion.cwnd(), if own { before } else { after }, "{control}");
+            congestion.on_undo(Instant::ZERO);
+            assert_eq!(
+                (congestion.cwnd(), congestion.ssthresh()),
+                (before, INFINITE_SSTHRESH),
+                "{control}"
+            );
+            // A time-out leaves what is in flight and one more.
+            congestion.on_rto(Instant::ZERO, 0, true);
+            assert_eq!((congestion.cwnd(), congestion.ssthresh()), (1, after), "{control}");
+            congestion.on_rto(Instant::ZERO, 2, false);
+            assert_eq!((congestion.cwnd(), congestion.ssthresh()), (3, after), "{control}");
+        }
+    }
+}

@@ -349,3 +349,140 @@ impl Bbr {
 fn narrow(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::RateSample;
+    use netburn_units::Seed;
+
+    /// A connection with a round trip of 10 ms.
+    struct Path {
+        bbr: Bbr,
+        window: Window,
+        now: Instant,
+        delivered: u64,
+        in_flight: u32,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let mut bbr = Bbr::new(Seed(1).stream("bbr", 0));
+            let window = Window::new(10);
+            let established = Established {
+                now: Instant::ZERO,
+                mss: 1_448,
+                next: 0,
+                srtt: Some(Duration::from_millis(10)),
+                paced: true,
+            };
+            bbr.on_established(&established, &window);
+            Self {
+                bbr,
+                window,
+                now: Instant::ZERO,
+                delivered: 0,
+                in_flight: 1_000,
+            }
+        }
+
+        /// A round in which so many segments are delivered. Whether the pipe is known to be full.
+        fn round(&mut self, segments: u32, app_limited: bool) -> bool {
+            let (span, prior) = (Duration::from_millis(10), self.delivered);
+            self.now += span;
+            self.delivered += u64::from(segments);
+            let ack = Ack {
+                now: self.now,
+                acked: segments,
+                in_flight: self.in_flight,
+                prior_in_flight: self.in_flight,
+                rtt: Some(span),
+                srtt: Some(span),
+                min_rtt: Some(span),
+                rate: RateSample {
+                    delivered: segments,
+                    interval: Some(span),
+                    prior_delivered: Some(prior),
+                    total_delivered: self.delivered,
+                    app_limited,
+                },
+                ..Ack::default()
+            };
+            self.bbr.on_ack(&mut self.window, &ack);
+            self.bbr.full
+        }
+
+        /// The pacing rate over that of 100 segments a round.
+        fn pace(&self) -> f64 {
+            self.bbr.pacing_rate().as_mbps_f64() / (100.0 * 1_448.0 * 8.0 / 10_000.0)
+        }
+    }
+
+    /// `bbr_check_full_bw_reached`: three rounds in which the bandwidth did not grow by a quarter; a quarter is enough, less is not. What the
+    /// application limited says nothing.
+    #[test]
+    fn the_pipe_is_full_after_three_rounds_without_growth() {
+        for (rounds, full_after) in [
+            (vec![100, 125, 125, 125, 125], 5),
+            (vec![100, 124, 124, 124], 4),
+            (vec![100, 110, 121, 124], 4),
+            (vec![100, 100, 100, 125, 100, 100, 100], 7),
+        ] {
+            let mut path = Path::new();
+            let found = (1..).zip(&rounds).find(|(_, segments)| path.round(**segments, false));
+            assert_eq!(found.map(|(round, _)| round), Some(full_after), "{rounds:?}");
+        }
+        let mut path = Path::new();
+        path.round(100, false);
+        assert!(!(0..20).any(|_| path.round(50, true)));
+    }
+
+    /// `bbr_undo_cwnd`: a reduction for nothing may have been why the bandwidth did not grow, so the rounds are counted anew.
+    #[test]
+    fn an_undo_begins_the_count_anew() {
+        let mut path = Path::new();
+        assert!(
+            !(0..3).any(|_| path.round(100, false)),
+            "a first and two without growth"
+        );
+        path.bbr.on_undo();
+        assert!(!(0..3).any(|_| path.round(100, false)));
+        assert!(path.round(100, false));
+    }
+
+    /// Startup paces at 2.885 times the bandwidth, less a hundredth, and never slows down; Drain at the inverse (88/256 in the kernel's integers), until no more is in flight than the
+    /// path holds; then ProbeBW between 3/4 and 5/4.
+    #[test]
+    fn gains_of_startup_drain_and_probing() {
+        let near = |pace: f64, gain: f64| assert!((pace / (0.99 * gain) - 1.0).abs() < 0.005, "{pace} of {gain}");
+        let mut path = Path::new();
+        path.round(50, false);
+        near(path.pace(), 0.5 * 2.885);
+        path.round(100, false);
+        near(path.pace(), 2.885);
+        path.round(20, true);
+        near(path.pace(), 2.885);
+        while !path.round(100, false) {
+            near(path.pace(), 2.885);
+        }
+        near(path.pace(), 88.0 / 256.0);
+        path.round(100, false);
+        near(path.pace(), 88.0 / 256.0);
+        // The path holds 100 segments; bursts may be on top of that.
+        path.in_flight = 100;
+        path.round(100, false);
+        // A probe goes on until 5/4 of that is in flight. Then come a round of draining and six of cruising.
+        let quarters = |path: &mut Path| {
+            path.round(100, false);
+            (path.pace() / 0.99 * 4.0).round() as u32
+        };
+        while quarters(&mut path) != 5 {}
+        assert!((0..20).all(|_| quarters(&mut path) == 5));
+        path.in_flight = 200;
+        // A phase lasts more than a round trip: here two rounds.
+        let seen: Vec<u32> = (0..17).map(|_| quarters(&mut path)).collect();
+        let phases = [[3; 2], [4; 2], [4; 2], [4; 2], [4; 2], [4; 2], [4; 2], [5; 2]];
+        assert_eq!(seen[..16], phases.concat());
+        assert_eq!(seen[16], 3);
+    }
+}
