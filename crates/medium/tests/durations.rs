@@ -112,6 +112,33 @@ fn eht() {
     assert_eq!(eht(13, Width::Mhz160, 4), 61_600);
 }
 
+/// Half- and quarter-clocked operation: everything lasts two or four times as long (802.11-2020 clause 17.3.2.4).
+#[test]
+fn a_slower_clock_stretches_everything() {
+    for modulation in [
+        Modulation::Ofdm(ofdm::Rate::M54),
+        Modulation::Ht { mcs: 7 },
+        Modulation::Vht { mcs: 0 },
+        Modulation::He { mcs: 0 },
+        Modulation::Eht { mcs: 0 },
+    ] {
+        for signal_extension in [false, true] {
+            let vector = TxVector {
+                signal_extension,
+                ..vector(modulation, Width::Mhz20, Guard::Ns800)
+            };
+            let format = vector.format().unwrap();
+            for times in [1, 2, 4] {
+                let slow = format.slower(times);
+                assert_eq!(slow.duration(1_536), format.duration(1_536) * times);
+                assert_eq!(slow.training, format.training * times);
+                assert_eq!(slow.second_signal, format.second_signal * times);
+                assert_eq!(slow.rate.as_bps(), format.rate.as_bps() / times);
+            }
+        }
+    }
+}
+
 /// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29: L-STF 8 µs, L-LTF 8, L-SIG 4, and then HT-SIG 8,
 /// HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4, HE-SIG-A 8, HE-STF 4; RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4. The long
 /// training fields are as many as table 21-13 says, of 4 µs each or, in HE and EHT, of 6.4 or 12.8 and the guard interval. The bits in a

@@ -151,3 +151,125 @@ impl<P> Hardware<P> {
         Some(packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, NodeId, Packet};
+    use netburn_units::Instant;
+
+    fn tin(to: u16) -> Tin {
+        Tin { to: NodeId(to), tid: 0 }
+    }
+
+    fn packet(to: u16, number: u32) -> Queued<u32> {
+        Queued {
+            to: NodeId(to),
+            since: Instant::ZERO,
+            arrival: 0,
+            packet: Packet {
+                length: 1_000 + number,
+                flow: 0,
+                tid: 0,
+                ecn: Ecn::NotEct,
+                payload: number,
+            },
+        }
+    }
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// Hands over packets that are reckoned to take 1 ms each as long as there is room for one more, 1000 at most.
+    fn taken(hardware: &mut Hardware<u32>) -> u32 {
+        (0..1_000)
+            .find(|number| {
+                let room = hardware.has_room(0, Duration::ZERO);
+                if room {
+                    hardware.push_packet(tin(1), packet(1, *number), ms(1));
+                }
+                !room
+            })
+            .unwrap_or(1_000)
+    }
+
+    /// So many frames, those on the air included; 64 packets for each aggregate; as much airtime as is reckoned, and one packet in any case;
+    /// everything.
+    #[test]
+    fn hardware_takes_what_it_has_room_for() {
+        for (limit, most) in [
+            (HardwareQueue::Frames(8), 8),
+            (HardwareQueue::Frames(0), 1),
+            (HardwareQueue::Aggregates(2), 128),
+            (HardwareQueue::Aggregates(0), 64),
+            (HardwareQueue::Time(ms(5)), 5),
+            (HardwareQueue::Time(Duration::ZERO), 1),
+            (HardwareQueue::Unlimited, 1_000),
+        ] {
+            let mut hardware = Hardware::new(limit, true);
+            assert!(hardware.takes_packets() && hardware.is_empty());
+            assert_eq!(taken(&mut hardware), most, "{limit:?}");
+            assert_eq!(hardware.packets(), most as usize);
+            assert!(!hardware.is_empty());
+        }
+        // What is to come already counts.
+        let frames = Hardware::<u32>::new(HardwareQueue::Frames(8), true);
+        assert!(frames.has_room(7, ms(9)) && !frames.has_room(8, Duration::ZERO));
+        let aggregates = Hardware::<u32>::new(HardwareQueue::Aggregates(1), true);
+        assert!(aggregates.has_room(63, ms(9)) && !aggregates.has_room(64, Duration::ZERO));
+        let time = Hardware::<u32>::new(HardwareQueue::Time(ms(5)), true);
+        assert!(time.has_room(1, Duration::from_micros(4_999)) && !time.has_room(1, ms(5)));
+        // What is on the air does as well.
+        let mut frames = Hardware::new(HardwareQueue::Frames(8), true);
+        frames.set_on_air(6);
+        assert_eq!(taken(&mut frames), 2);
+    }
+
+    /// Aggregates that the driver puts together: the one on the air is one of them.
+    #[test]
+    fn the_aggregate_on_the_air_is_one_of_them() {
+        for (limit, on_air, room) in [
+            (HardwareQueue::Aggregates(1), 0, true),
+            (HardwareQueue::Aggregates(1), 5, false),
+            (HardwareQueue::Aggregates(2), 5, true),
+            (HardwareQueue::Time(ms(1)), 0, true),
+            (HardwareQueue::Time(Duration::ZERO), 0, true),
+            (HardwareQueue::Time(Duration::ZERO), 1, false),
+            (HardwareQueue::Time(ms(1)), 1, true),
+        ] {
+            let mut hardware = Hardware::<u32>::new(limit, false);
+            assert!(!hardware.takes_packets());
+            hardware.set_on_air(on_air);
+            assert_eq!(hardware.has_room(0, Duration::ZERO), room, "{limit:?} {on_air}");
+        }
+    }
+
+    /// First in, first out, but that an aggregate takes what is there for its own tin: those have lost their places then. A packet that doesn't fit
+    /// stays.
+    #[test]
+    fn places_of_packets_that_went_with_others_are_gone() {
+        let mut hardware = Hardware::new(HardwareQueue::Unlimited, true);
+        for (number, to) in (0..).zip([1, 2, 1, 2, 1]) {
+            hardware.push_packet(tin(to), packet(to, number), ms(1));
+        }
+        let mut pop = |to: u16, most: u32| {
+            let first = hardware.first_tin();
+            let popped = hardware.pop_packet(tin(to), most);
+            (
+                first,
+                popped.map(|(queued, _)| queued.packet.payload),
+                hardware.packets(),
+            )
+        };
+        assert_eq!(pop(1, 999), (Some(tin(1)), None, 5));
+        assert_eq!(pop(1, 1_000), (Some(tin(1)), Some(0), 4));
+        assert_eq!(pop(1, 2_000), (Some(tin(2)), Some(2), 3));
+        assert_eq!(pop(2, 2_000), (Some(tin(2)), Some(1), 2));
+        assert_eq!(pop(3, 2_000), (Some(tin(2)), None, 2));
+        assert_eq!(pop(2, 2_000), (Some(tin(2)), Some(3), 1));
+        assert_eq!(pop(1, 2_000), (Some(tin(1)), Some(4), 0));
+        assert_eq!(hardware.first_tin(), None);
+        assert!(hardware.is_empty());
+    }
+}
