@@ -208,6 +208,66 @@ fn new_data_shows_whether_a_time_out_was_spurious() {
     assert_eq!((real.end.info().state, real.window().1), (State::Loss, Some(5)));
 }
 
+/// A duplicate acknowledgement is one that says nothing new (RFC 5681 §2): a window update, content of the peer's and a report of a duplicate
+/// don't tell that a time-out was real.
+#[test]
+fn only_a_duplicate_acknowledgement_shows_a_real_time_out() {
+    let ack = Segment {
+        flags: Flags::ACK,
+        ack: MSS,
+        window: 1 << 30,
+        echo: 602,
+        ..Segment::default()
+    };
+    let mut report = SackBlocks::default();
+    report.push(Range { start: 0, end: MSS });
+    for (segment, real) in [
+        (ack, true),
+        (Segment { window: 1 << 31, ..ack }, false),
+        (Segment { length: 100, ..ack }, false),
+        (Segment { sack: report, ..ack }, false),
+    ] {
+        let mut script = Script::new(&config(), 20);
+        assert_eq!(script.sent(), first(10));
+        assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
+        assert_eq!(script.timer(602, Timer::Retransmission), [0]);
+        assert_eq!(script.ack(702, 1, &[], 602), [11, 12]);
+        script.end.handle_segment(at_ms(710), &segment, false);
+        script.window = segment.window;
+        script.ack(720, 2, &[], 602);
+        // Eight segments and the probe are thought lost if it was real.
+        assert_eq!(script.window().1, real.then_some(5), "{segment:?}");
+    }
+}
+
+/// RFC 9293 §3.10.7.4: the newest segment says how large the window is; an older one, or one of the same age with a smaller window, doesn't.
+#[test]
+fn the_newest_segment_sets_the_window() {
+    let mut script = Script::new(&config(), 5);
+    assert_eq!(script.sent(), first(5));
+    let mut window = |seq, ack, window| {
+        let segment = Segment {
+            flags: Flags::ACK,
+            seq,
+            ack: ack * MSS,
+            window,
+            echo: 100,
+            ..Segment::default()
+        };
+        script.end.handle_segment(at_ms(200), &segment, false);
+        script.end.info().peer_window.as_bytes() + ack * MSS
+    };
+    let offered = 1 << 30;
+    // What was offered once can't be taken back.
+    assert_eq!(window(0, 1, 20_000), offered);
+    assert_eq!(window(0, 1, offered), offered + MSS);
+    assert_eq!(window(100, 1, offered + 1), offered + MSS + 1);
+    // Older, but it acknowledges more; older, and it acknowledges nothing.
+    assert_eq!(window(50, 2, offered), offered + 2 * MSS);
+    assert_eq!(window(20, 2, offered + 5_000), offered + 2 * MSS);
+    assert_eq!(window(50, 2, offered + 5_000), offered + 5_000 + 2 * MSS);
+}
+
 /// RFC 5682 §2.1 step 3b at once: the acknowledgement of the repetition acknowledges originals with it. Without new data to tell by, an
 /// acknowledgement of the repetition alone lets slow start repair the rest.
 #[test]
