@@ -417,6 +417,36 @@ fn a_small_window_is_used_at_last() {
     assert_eq!(end.poll_transmit(at_ms(400)), None);
 }
 
+/// RFC 9293 §3.8.6.1: as long as the window stays closed it is asked for less and less often; when it opens the time-out is what the
+/// round trip says (`tcp_ack_probe`).
+#[test]
+fn an_answer_to_a_question_about_the_window() {
+    let mut end = Endpoint::connect(&config(), Instant::ZERO).expect("modelled");
+    end.poll_transmit(Instant::ZERO).expect("a SYN");
+    let closed = Segment {
+        flags: Flags::SYN.with(Flags::ACK),
+        mss: MSS as u32,
+        ..Segment::default()
+    };
+    end.handle_segment(at_ms(100), &closed, false);
+    end.write(at_ms(100), 5 * MSS);
+    let mut script = Script {
+        end,
+        now: at_ms(100),
+        window: 0,
+    };
+    assert_eq!(script.sent(), []);
+    for due in [400, 1_000] {
+        assert_eq!(script.timer(due, Timer::Persist), []);
+        script.ack(due + 50, 0, &[], 0);
+    }
+    assert_eq!(script.end.poll_timeout(), Some((at_ms(2_200), Timer::Persist)));
+    assert_eq!(script.end.info().rto, ms(1_200));
+    script.window = 3 * MSS;
+    assert_eq!(script.ack(1_100, 0, &[], 0), [0, 1, 2]);
+    assert_eq!(script.end.info().rto, ms(300));
+}
+
 /// A full segment never waits for the application, whose buffer is full; less than one does. A segment of 1000 bytes takes 4352.
 #[test]
 fn a_full_segment_is_sent_while_the_buffer_is_full() {

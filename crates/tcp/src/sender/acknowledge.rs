@@ -158,10 +158,7 @@ impl Sender {
 
     /// `tcp_ack_update_window`.
     fn move_window(&mut self, segment: &Segment, news: &mut News) {
-        let newer = segment.ack > self.una
-            || segment.seq > self.window_seq
-            || segment.seq == self.window_seq && segment.window > self.window;
-        if newer {
+        if news.advanced || (segment.seq, segment.window) > (self.window_seq, self.window) {
             news.window_moved = segment.window != self.window;
             self.window_seq = segment.seq;
             self.window = segment.window;

@@ -127,4 +127,26 @@ mod tests {
         assert!(buffer.poll_writable(19_200));
         assert!(!buffer.poll_writable(19_200));
     }
+
+    /// Memory for one burst of the largest size and what it weighs beside its content holds that content, and no more. Any room at all takes a
+    /// segment.
+    #[test]
+    fn content_weighs_more_than_its_bytes() {
+        let gso = Gso::default();
+        let whole = u64::from(gso.max_size);
+        let memory = whole + u64::from(gso.burst_overhead);
+        let config = EndpointConfig {
+            send_buffer: crate::config::Buffer {
+                initial: netburn_units::ByteSize::from_bytes(memory),
+                max: netburn_units::ByteSize::from_bytes(memory),
+            },
+            ..EndpointConfig::default()
+        };
+        let mut buffer = SendBuffer::new(&config);
+        assert_eq!(buffer.take(whole, 0, 1_448), whole);
+        assert!(!buffer.is_refused());
+        assert_eq!(buffer.take(10_000, whole - 100, 1_448), 1_448);
+        assert_eq!(buffer.take(10_000, whole, 1_448), 0);
+        assert!(buffer.is_refused());
+    }
 }
