@@ -1,7 +1,7 @@
 //! Frame success against the published points of the NIST model: 2000-byte frames, legacy OFDM, AWGN.
 
 use netburn_medium::error::success;
-use netburn_medium::phy::{Modulation, ofdm::Rate};
+use netburn_medium::phy::{Modulation, dsss, ofdm::Rate};
 
 #[test]
 fn nist_points() {
@@ -35,4 +35,20 @@ fn nist_points() {
             "{rate:?} at {snr} dB: {got:.4}, published {expected}"
         );
     }
+}
+
+/// DBPSK over an AWGN channel: ½ exp(−Eb/N0), with the 22 MHz of noise shared out over the bits. At −13.424 dB Eb/N0 is 1, and a bit is
+/// wrong with 0.1839; at −10.414 dB it is 2, and one is wrong with 0.0677. DQPSK needs 2.3 dB more (non-coherent bound).
+#[test]
+fn dsss_by_hand() {
+    let bit = |rate, snr_db| 1.0 - success(Modulation::Dsss(rate), snr_db, 1);
+    let near = |got: f64, expected: f64| assert!((got - expected).abs() < 2e-4, "{got} in place of {expected}");
+    near(bit(dsss::Rate::M1, -13.424), 0.183_94);
+    near(bit(dsss::Rate::M1, -10.414), 0.067_67);
+    // ½ erfc(√(0.2929 Eb/N0)): of 1 it is ½ erfc(0.5412) = 0.2220.
+    near(bit(dsss::Rate::M2, -10.414), 0.222_0);
+    // All bits of a frame.
+    let frame = success(Modulation::Dsss(dsss::Rate::M1), -5.0, 100);
+    let one = success(Modulation::Dsss(dsss::Rate::M1), -5.0, 1);
+    assert!((frame - one.powi(100)).abs() < 1e-9);
 }

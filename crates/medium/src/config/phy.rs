@@ -336,6 +336,55 @@ mod tests {
         }
     }
 
+    /// What each standard has, by the tables that the methods name: generation, aCWmin, streams, highest MCS, BlockAck window, A-MSDU in bytes,
+    /// default guard interval, and guard intervals.
+    #[test]
+    fn what_each_standard_has() {
+        use Guard::{Ns400, Ns800, Ns1600, Ns3200};
+        for (standard, generation, cw_min, window, amsdu, default, guards) in [
+            (Standard::B, 1, 31, 1, None, Ns800, vec![Ns800]),
+            (Standard::A, 3, 15, 1, None, Ns800, vec![Ns800]),
+            (Standard::G, 3, 15, 1, None, Ns800, vec![Ns800]),
+            (Standard::N, 4, 15, 64, Some(7_935), Ns400, vec![Ns400, Ns800]),
+            (Standard::Ac, 5, 15, 64, Some(11_398), Ns400, vec![Ns400, Ns800]),
+            (
+                Standard::Ax,
+                6,
+                15,
+                256,
+                Some(11_398),
+                Ns800,
+                vec![Ns800, Ns1600, Ns3200],
+            ),
+            (
+                Standard::Be,
+                7,
+                15,
+                1_024,
+                Some(11_398),
+                Ns800,
+                vec![Ns800, Ns1600, Ns3200],
+            ),
+        ] {
+            let name = standard.name();
+            assert_eq!(
+                (standard.generation(), standard.cw_min()),
+                (generation, cw_min),
+                "{name}"
+            );
+            assert_eq!(
+                (standard.block_ack_window(), standard.largest_amsdu()),
+                (window, amsdu),
+                "{name}"
+            );
+            let has: Vec<Guard> = Guard::ALL
+                .into_iter()
+                .filter(|guard| standard.has_guard(*guard))
+                .collect();
+            assert_eq!((standard.default_guard(), has), (default, guards), "{name}");
+        }
+    }
+
     #[test]
     fn vht_mcs_9_at_20_mhz_only_with_three_or_six_streams() {
         let valid: Vec<u8> = (1..=8).filter(|n| Standard::Ac.has_mcs(9, Width::Mhz20, *n)).collect();
