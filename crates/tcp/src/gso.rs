@@ -63,6 +63,12 @@ mod tests {
             31
         );
         assert_eq!(burst_segments(&Gso::off(), 1_448, None, 10, None, 2), 1);
+        // Before a round trip is known: 64 KiB, or one segment that is nearly as long.
+        assert_eq!(burst_segments(&gso, 1_448, None, 10, None, 2), 45);
+        assert_eq!(
+            burst_segments(&gso, 65_000, Some(BitRate::from_mbps(100)), 10, near, 2),
+            1
+        );
     }
 
     #[test]
