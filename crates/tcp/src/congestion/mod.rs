@@ -382,6 +382,45 @@ mod tests {
         assert!(busy > 2 * never, "{busy} and {never}");
     }
 
+    /// `bbr_cwnd_event`: when the application begins again after nothing was in flight, BBR paces at the bandwidth, whichever phase it is in. Here
+    /// it was probing at 5/4, which it does until there is more in flight.
+    #[test]
+    fn bbr_begins_again_at_the_bandwidth() {
+        let span = Duration::from_millis(10);
+        let mut control = Congestion::new(&CongestionControl::Bbr, 10, 0).expect("modelled");
+        control.on_established(&Established {
+            now: Instant::ZERO,
+            mss: 1_448,
+            next: 0,
+            srtt: Some(span),
+            paced: true,
+        });
+        for round in 0..60 {
+            control.on_ack(&Ack {
+                now: Instant::ZERO + span * (round + 1),
+                acked: 100,
+                in_flight: 100,
+                prior_in_flight: 100,
+                rtt: Some(span),
+                srtt: Some(span),
+                rate: RateSample {
+                    delivered: 100,
+                    interval: Some(span),
+                    prior_delivered: Some(100 * round),
+                    total_delivered: 100 * (round + 1),
+                    app_limited: false,
+                },
+                ..Ack::default()
+            });
+        }
+        let now = Instant::from_secs(1);
+        let share = |control: &Congestion| control.pacing_rate().expect("BBR has one").as_mbps_f64() / (0.99 * 115.84);
+        for (in_flight, app_limited, gain) in [(100, true, 1.25), (0, false, 1.25), (0, true, 1.0)] {
+            control.on_sent(now, in_flight, app_limited);
+            assert!((share(&control) - gain).abs() < 0.01, "{}", share(&control));
+        }
+    }
+
     /// RFC 5681 equation 4 and RFC 9438 §4.6, at least two; BBR leaves the threshold where it is.
     #[test]
     fn what_a_reduction_leaves() {
