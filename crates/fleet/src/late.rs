@@ -121,9 +121,19 @@ pub struct Desk {
 #[derive(Debug)]
 struct Coming {
     intake: Intake,
-    /// `None` once all of it is here.
-    writer: Option<Writer>,
+    store: Store,
     said: u64,
+}
+
+/// Where the results of one part are.
+#[derive(Debug)]
+enum Store {
+    /// Nothing came yet: there is no file, so that none stays when nothing comes.
+    Unbegun(SpoolFolder),
+    /// Its file.
+    Open(Writer),
+    /// All of it is in its file, and to be added to the record.
+    Whole,
 }
 
 impl Desk {
@@ -181,19 +191,33 @@ impl Desk {
     }
 
     /// Nobody holds the run any more: the results of the `missing` parts, by name, are wanted here. The other parts came home
-    /// in time.
+    /// in time. What a controller began to take of those, before it knew that the run was held, is deleted.
     pub fn release(&mut self, run: &str, missing: &[String]) {
         self.held.remove(run);
         let Some(registration) = self.runs.get_mut(run) else {
             return;
         };
-        let names = registration.parts.iter().map(|part| part.name.clone());
-        registration.home.extend(names.filter(|name| !missing.contains(name)));
+        let home = registration.parts.iter().filter(|part| !missing.contains(&part.name));
+        let home: Vec<Part> = home.cloned().collect();
+        registration.home.extend(home.iter().map(|part| part.name.clone()));
         let registration = registration.clone();
+        for part in &home {
+            self.drop_part(&registration, part);
+        }
         if let Err(error) = self.write(&registration) {
             // A controller that is started again would ask for them, and find that they are there.
             tracing::warn!(%error, "that results are home can't be written down");
         }
+    }
+
+    /// Deletes what waits of a part whose results are in the record.
+    fn drop_part(&mut self, registration: &Registration, part: &Part) {
+        let of_part = |job: &Job| job.run == registration.run && job.name == part.name;
+        self.jobs.retain(|job| !of_part(job));
+        self.put_off.retain(|job| !of_part(job));
+        self.coming
+            .retain(|(_, run), coming| *run != registration.run || coming.intake.name() != part.name);
+        clear(&registration.folder, &part.name);
     }
 
     /// What is known of a run.
@@ -220,10 +244,20 @@ impl Desk {
                 .iter()
                 .find(|part| part.name == *name && part.member == member);
             let Some(part) = part else { continue };
+            let key = (member.to_owned(), run.clone());
+            match self.coming.remove(&key) {
+                // It is about to be added; then the member hears of it.
+                Some(whole) if matches!(whole.store, Store::Whole) => {
+                    self.coming.insert(key, whole);
+                    continue;
+                }
+                // Whoever offers it again begins again, and the file is locked while it is open.
+                before => drop(before),
+            }
             match begin(registration, part) {
                 Ok(coming) => {
                     let sequence = coming.said;
-                    self.coming.insert((member.to_owned(), run.clone()), coming);
+                    self.coming.insert(key, coming);
                     if sequence > 0 {
                         let run = run.clone();
                         said.push(ToMember::Kept(Kept { run, sequence }));
@@ -248,9 +282,13 @@ impl Desk {
         let key = (member.to_owned(), run.clone());
         let taken = (|| {
             let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
-            let writer = coming.writer.as_mut().ok_or(Refusal::NotAsked(run))?;
-            let rows = coming.intake.handle(late, writer.length())?;
-            Ok(rows.map_or(Ok(()), |rows| writer.rows(&rows)))
+            let length = match &coming.store {
+                Store::Unbegun(_) => 0,
+                Store::Open(writer) => writer.length(),
+                Store::Whole => return Err(Refusal::NotAsked(run)),
+            };
+            let rows = coming.intake.handle(late, length)?;
+            Ok(rows.map_or(Ok(()), |rows| coming.writer()?.rows(&rows)))
         })();
         match taken {
             Ok(Ok(())) => None,
@@ -277,14 +315,15 @@ impl Desk {
             error: end.error.map(|error| protocol::shorten(error, protocol::MAX_TEXT)),
             ..end
         };
-        let mut writer = coming.writer.take()?;
-        if let Err(error) = writer.end(&end) {
+        if matches!(coming.store, Store::Whole) {
+            return None;
+        }
+        if let Err(error) = coming.writer().and_then(|writer| writer.end(&end)) {
             // It may have come so far and no farther: onto the disk.
-            coming.writer = Some(writer);
             return Some(self.give_up_unsynced(&key, &error));
         }
         // The job opens it anew, and needs its lock.
-        drop(writer);
+        coming.store = Store::Whole;
         let name = coming.intake.name().to_owned();
         self.jobs.push_back(Job {
             member: member.to_owned(),
@@ -301,7 +340,7 @@ impl Desk {
     /// A member is gone. What came of it so far is kept.
     pub fn gone(&mut self, member: &str) {
         self.coming
-            .retain(|(of, _), coming| of != member || coming.writer.is_none());
+            .retain(|(of, _), coming| of != member || matches!(coming.store, Store::Whole));
         self.short
             .retain(|(of, _), short| of != member || matches!(short, Short::Record(_)));
     }
@@ -312,7 +351,9 @@ impl Desk {
         let mut said = self.make_good();
         let mut failed = Vec::new();
         for (key, coming) in &mut self.coming {
-            let Some(writer) = &mut coming.writer else { continue };
+            let Store::Open(writer) = &mut coming.store else {
+                continue;
+            };
             let sequence = writer.messages();
             if let Err(error) = writer.sync() {
                 failed.push((key.clone(), error));
@@ -400,6 +441,23 @@ impl Desk {
 }
 
 impl Coming {
+    /// Its file, which is made when there is none.
+    fn writer(&mut self) -> io::Result<&mut Writer> {
+        if let Store::Unbegun(room) = &self.store {
+            let name = self.intake.name();
+            let about = About {
+                run: name.to_owned(),
+                name: name.to_owned(),
+                ..About::default()
+            };
+            self.store = Store::Open(Writer::create(room, &about, protocol::Start { at: 0 })?);
+        }
+        match &mut self.store {
+            Store::Open(writer) => Ok(writer),
+            Store::Unbegun(_) | Store::Whole => Err(io::Error::other("all of it is here already")),
+        }
+    }
+
     /// As its member would offer it.
     fn waiting(&self) -> Waiting {
         Waiting {
@@ -415,7 +473,15 @@ fn waiting_room(folder: &Path) -> SpoolFolder {
     SpoolFolder::new(folder.join(LATE))
 }
 
-/// Opens, or opens again, the file of a part.
+/// Deletes the late results of a part, and the folder of all of them when they were the last.
+fn clear(folder: &Path, name: &str) {
+    let room = waiting_room(folder);
+    // What stays would be found to be in the record already.
+    let _ = crate::spool::forget(&room, name);
+    let _ = std::fs::remove_dir(room.path());
+}
+
+/// Opens the file of a part again, if there is one.
 fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
     if !registration.folder.is_dir() {
         return Err(io::Error::other("the run's folder is gone"));
@@ -436,19 +502,16 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
         }
         Err(error) => return Err(error),
     };
-    let about = || About {
-        run: part.name.clone(),
-        name: part.name.clone(),
-        ..About::default()
+    let (store, taken) = match writer {
+        Some(writer) => {
+            let taken = writer.messages();
+            (Store::Open(writer), taken)
+        }
+        None => (Store::Unbegun(room), 0),
     };
-    let writer = match writer {
-        Some(writer) => writer,
-        None => Writer::create(&room, &about(), protocol::Start { at: 0 })?,
-    };
-    let taken = writer.messages();
     Ok(Coming {
         intake: Intake::new(&registration.run, part, taken),
-        writer: Some(writer),
+        store,
         said: taken,
     })
 }

@@ -63,9 +63,6 @@ impl Job {
 
     /// Removes what is in the record now.
     pub(super) fn clear(&self) {
-        let room = waiting_room(&self.folder);
-        // What stays would be found to be there already.
-        let _ = spool::forget(&room, &self.name);
-        let _ = std::fs::remove_dir(room.path());
+        super::clear(&self.folder, &self.name);
     }
 }

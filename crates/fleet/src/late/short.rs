@@ -1,6 +1,6 @@
 //! What there is no room for: tried again now and then, for a disk that is full is emptied one day.
 
-use super::{Desk, Job, Refusal, refused};
+use super::{Desk, Job, Refusal, Store, refused};
 use crate::protocol::standing::{ToMember, Waiting};
 use std::io;
 
@@ -47,7 +47,7 @@ impl Desk {
     /// The same where what was appended may not be on the disk: it isn't taken for kept when it is looked at again.
     pub(super) fn give_up_unsynced(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
         if let Some(coming) = self.coming.get_mut(key)
-            && let Some(mut writer) = coming.writer.take()
+            && let Store::Open(writer) = &mut coming.store
             && let Err(error) = writer.cut(coming.said)
         {
             tracing::warn!(run = key.1, %error, "what isn't synced can't be cut off");

@@ -347,6 +347,50 @@ fn what_came_home_in_time_is_not_asked_for() {
     assert_eq!(desk.offer("kitchen", &waiting), [forget]);
 }
 
+/// A controller that is started again in the middle of a run may ask for results before `netburn run` has found it.
+#[test]
+fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_home_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, spooled) = asked(dir.path());
+    deliver(&mut desk, &spooled, 1, 4);
+    desk.sync();
+    let late = dir.path().join("run/late");
+    assert!(late.join("tv.spool").exists());
+    // The run is found to be held, and then its agent has delivered everything to it.
+    desk.register(registration(&dir.path().join("run"))).unwrap();
+    desk.release(RUN, &[]);
+    assert!(!late.exists(), "late results stay: {:?}", late.read_dir());
+}
+
+#[test]
+fn what_is_asked_for_in_vain_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (desk, _) = asked(dir.path());
+    drop(desk);
+    assert!(!dir.path().join("run/late").exists());
+}
+
+/// A member offers what it has when it joins, and again when its part of the run is over.
+#[test]
+fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut desk, spooled) = asked(dir.path());
+    deliver(&mut desk, &spooled, 1, 4);
+    let said = desk.offer("kitchen", &spool::waiting(&spooled));
+    let run = RUN.to_owned();
+    let kept = ToMember::Kept(Kept {
+        run: run.clone(),
+        sequence: 4,
+    });
+    assert_eq!(said, [kept, ToMember::Deliver(Deliver { run })]);
+    deliver(&mut desk, &spooled, 5, 10);
+    desk.end("kitchen", spool::Late::open(&spooled, RUN, 1).unwrap().end(), CAME);
+    // It is all here: nothing of it is wanted once more.
+    assert_eq!(desk.offer("kitchen", &spool::waiting(&spooled)), []);
+    let job = desk.next_job().unwrap();
+    assert!(matches!(desk.done(job.carry_out()), Some((_, ToMember::Forget(_)))));
+}
+
 /// A bound on what is kept that a test can reach.
 const MOST: u64 = 2 << 20;
 
