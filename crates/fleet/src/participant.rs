@@ -40,7 +40,7 @@ use tokio::time::sleep_until;
 /// A sign of life this often.
 const PROGRESS: Duration = Duration::from_millis(250);
 /// Rows leave this often.
-const FLUSH: Duration = Duration::from_millis(100);
+pub(crate) const FLUSH: Duration = Duration::from_millis(100);
 /// The spool is synced this often.
 const SYNC: Duration = Duration::from_secs(1);
 /// From one attempt to reach the controller again to the next: the first, and the longest.
@@ -52,7 +52,7 @@ const SUCCEED: Duration = Duration::from_secs(5);
 /// How long a run may be unknown where it is looked for: whoever holds it tells a controller that was started again within
 /// a second.
 const UNHELD: Duration = Duration::from_secs(3);
-/// How long a controller that has rows to acknowledge may be silent; it acknowledges once a second.
+/// How long a controller that has rows to acknowledge may be silent; it acknowledges twice a second.
 const DEAF: Duration = Duration::from_secs(15);
 /// How long it may be silent when all is said: others' results take their time.
 const DEAF_AFTER: Duration = Duration::from_secs(60);

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant as Clock};
 /// How often the progress is said anew.
 const PROGRESS: Duration = Duration::from_millis(500);
 
+/// How often rows are synced.
+const SYNC: Duration = Duration::from_millis(500);
+
 /// What came of one round.
 type Round = Result<(Run, Ending), Stop>;
 
@@ -88,7 +91,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
                 return ControlFlow::Break(());
             }
         }
-        if synced.elapsed() > Duration::from_secs(1) {
+        if synced.elapsed() > SYNC {
             synced = Clock::now();
             if let Err(error) = recorder.sync() {
                 broken = Some(error);
