@@ -347,12 +347,23 @@ impl<N: FnMut(News<'_>)> Member<N> {
         }
         None
     }
+}
 
-    /// What it offers: not the run that it is in the middle of.
+impl<N> Member<N> {
+    /// What it offers. Also the run that it is in the middle of: a controller that was started again does not know when
+    /// nobody holds that any more, and nothing is offered later. It is delivered when its part is over.
     fn waiting(&self) -> Vec<protocol::standing::Waiting> {
-        let mut waiting = spool::waiting(&self.settings.spool);
-        waiting.retain(|waiting| self.current.as_ref().is_none_or(|current| current.run != waiting.run));
-        waiting
+        let current = self.current.as_ref().map(|current| protocol::standing::Waiting {
+            run: current.run.clone(),
+            name: current.name.clone(),
+            messages: 0,
+        });
+        let under_way = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
+        let before = spool::waiting(&self.settings.spool).into_iter();
+        let all = current
+            .into_iter()
+            .chain(before.filter(|waiting| !under_way(&waiting.run)));
+        all.take(protocol::standing::MAX_WAITING).collect()
     }
 }
 

@@ -74,7 +74,7 @@ impl Fleet {
         &self.urls[0]
     }
 
-    fn at(&self) -> SocketAddr {
+    pub(crate) fn at(&self) -> SocketAddr {
         let (_, rest) = self.url().split_once("//").unwrap();
         rest.split('/').next().unwrap().parse().unwrap()
     }

@@ -85,6 +85,31 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     assert!(operations(&next, "caller") >= 29, "{next:#}");
 }
 
+/// Members that are in the middle of the run when they find the new controller, which has never heard of who held it.
+#[test]
+fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
+    let mut fleet = Fleet::new();
+    let (mut alpha, mut beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
+    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
+    run.wait_for_load();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    run.signal("KILL");
+    run.finish().expect(128 + 9);
+    let (at, serve) = (fleet.at(), fleet.serve.take().unwrap());
+    serve.signal("KILL");
+    serve.finish().expect(128 + 9);
+    fleet.serve(&at.to_string());
+    for agent in [&mut alpha, &mut beta] {
+        agent.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    }
+    let found = finish(fleet.command(&["report", "kept", "--format", "json"]))
+        .expect(0)
+        .json();
+    for name in ["caller", "reader"] {
+        assert!(operations(&found, name) >= 8, "{found:#}");
+    }
+}
+
 #[test]
 fn whoever_refuses_says_so_once_on_both_sides() {
     let fleet = Fleet::new();
