@@ -132,6 +132,10 @@ impl Lab {
         match *self {}
     }
 
+    pub fn taken_down(&self) -> Vec<&str> {
+        match *self {}
+    }
+
     pub fn take_warnings(&self) -> Vec<String> {
         match *self {}
     }

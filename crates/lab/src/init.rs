@@ -267,6 +267,7 @@ impl node::Node {
             self.namespace.as_fd(),
             self.route.as_fd(),
             self.raw.as_fd(),
+            self.links.as_fd(),
         ];
         always.into_iter().chain(self.diag.as_ref().map(AsFd::as_fd)).collect()
     }

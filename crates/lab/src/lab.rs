@@ -15,6 +15,7 @@ use crate::present;
 use crate::program::{Ended, Program};
 use crate::switch::{Counted, Switch};
 use netburn_linux::Monotonic;
+use netburn_linux::links::Links;
 use netburn_network::Endpoint;
 use netburn_record::{LabHealth, Row, Stopped};
 use netburn_scenario::Plan;
@@ -42,6 +43,8 @@ pub struct Lab {
     heard: Arc<Heard>,
     plan: Plan,
     namespaces: Vec<OwnedFd>,
+    /// Of each node, the server's first: whether its device, by its number, went down.
+    links: Vec<(Links, u32)>,
     notes: Vec<String>,
     user: bool,
     device: DeviceKind,
@@ -120,6 +123,7 @@ impl Lab {
             }),
             plan: plan.clone(),
             namespaces: nodes.namespaces,
+            links: nodes.links,
             notes: nodes.notes,
             user: nodes.user,
             device: nodes.device,
@@ -375,6 +379,20 @@ impl Lab {
             None => text,
         });
         said.collect()
+    }
+
+    /// The nodes whose own device was taken down, or removed, since the last call, by name. Once it is [stopped](Self::stop), all
+    /// are removed.
+    #[must_use]
+    pub fn taken_down(&self) -> Vec<&str> {
+        let ends = std::iter::once(Endpoint::Server).chain((0..).map(Endpoint::Station));
+        let down = self.links.iter().zip(ends).filter(|((links, index), _)| {
+            links.went_down(*index).unwrap_or_else(|error| {
+                tracing::debug!(%error, "whether a device went down is not known");
+                false
+            })
+        });
+        down.map(|(_, end)| self.name(end)).collect()
     }
 
     /// Carries nothing more, and has the captures whole.

@@ -11,6 +11,7 @@ use crate::options::{DeviceKind, Options};
 use crate::switch::Switch;
 use crate::wishes;
 use netburn_linux::diag::Diag;
+use netburn_linux::links::Links;
 use netburn_linux::process;
 use netburn_linux::route::Route;
 use netburn_network::Endpoint;
@@ -24,6 +25,8 @@ pub(crate) struct Nodes {
     /// The server's first, then each station's.
     pub(crate) ports: Vec<Port>,
     pub(crate) namespaces: Vec<OwnedFd>,
+    /// Of each port's namespace.
+    pub(crate) links: Vec<(Links, u32)>,
     pub(crate) notes: Vec<String>,
     pub(crate) user: bool,
     pub(crate) device: DeviceKind,
@@ -33,8 +36,8 @@ pub(crate) struct Nodes {
     pub(crate) open_files: u32,
 }
 
-/// Open files for each node: its device, network namespace, two sockets of netlink's and a raw one; and one for its capture.
-const FILES_EACH: u64 = 6;
+/// Open files for each node: its device, network namespace, three sockets of netlink's and a raw one; and one for its capture.
+const FILES_EACH: u64 = 7;
 /// Open files beside those of nodes: the helper, threads, a view, programs' output.
 const FILES_ELSE: u64 = 64;
 
@@ -62,6 +65,7 @@ impl Nodes {
             helper,
             ports: Vec::new(),
             namespaces: Vec::new(),
+            links: Vec::new(),
             notes,
             user,
             device: options.device.unwrap_or(DeviceKind::Tun),
@@ -160,7 +164,7 @@ impl Nodes {
                 .next()
                 .ok_or_else(|| LabError::Gone("it does not give what it made".to_owned()))
         };
-        let (device, namespace, route, raw) = (next()?, next()?, next()?, next()?);
+        let (device, namespace, route, raw, links) = (next()?, next()?, next()?, next()?, next()?);
         let NodeMade {
             index,
             segments_udp,
@@ -174,6 +178,7 @@ impl Nodes {
             }
         }
         self.namespaces.push(namespace);
+        self.links.push((Links::from(links), index));
         self.ports.push(Port {
             end,
             device: Device::new(self.device, device),

@@ -10,6 +10,7 @@
 //! - [`memory`]: [`SealedMemory`], bytes that the kernel sends without copying; [`sendfile`].
 //! - [`socket`]: binding to a device, DSCP.
 //! - [`interface`]: interfaces by name, number and address.
+//! - [`links`]: whether interfaces went down.
 //! - [`nl80211`]: what a Wi-Fi driver tells of its link.
 //! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
@@ -30,6 +31,7 @@ pub mod diag;
 #[cfg(target_os = "linux")]
 pub mod ethernet;
 pub mod interface;
+pub mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod namespace;

@@ -5,6 +5,7 @@ use crate::hold::{Hold, Probe};
 use crate::packet::ethernet;
 use netburn_linux::diag::Diag;
 use netburn_linux::ethernet::Frames;
+use netburn_linux::links::Links;
 use netburn_linux::route::{Link, Route};
 use netburn_linux::tun::Tun;
 use netburn_linux::{namespace, offload, raw, socket};
@@ -19,6 +20,7 @@ pub(super) struct Node {
     pub(super) namespace: OwnedFd,
     pub(super) route: Route,
     pub(super) raw: OwnedFd,
+    pub(super) links: Links,
     pub(super) diag: Option<Diag>,
     pub(super) made: NodeMade,
 }
@@ -150,6 +152,8 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
             &mut notes,
         );
     }
+    // It is up by now: from here on it stays up, unless it is taken down.
+    let links = Links::watch().map_err(at("watch the device"))?;
     let raw = raw::sender(index).map_err(at("open a raw socket"))?;
     let diag = match hold {
         Hold::Nothing => None,
@@ -166,6 +170,7 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
         namespace,
         route,
         raw,
+        links,
         diag,
         made: NodeMade {
             index,

@@ -4,9 +4,10 @@ use super::screen::Screen;
 use netburn_fleet::join::{INHERITED, VARIABLE};
 use netburn_fleet::{Child, Join, Launcher, Phase, Watch};
 use netburn_lab::{Ended, Guest, Lab, Program, address};
-use netburn_linux::Monotonic;
+use netburn_linux::links::Links;
+use netburn_linux::{Monotonic, interface};
 use netburn_network::Endpoint;
-use netburn_record::{EventKind, EventRow, Recorder, Role, Row, Sink};
+use netburn_record::{EventKind, EventRow, Ground, Recorder, Role, Row, Sink};
 use netburn_report::plain::sanitise;
 use netburn_units::{Duration, Instant};
 use std::fs::OpenOptions;
@@ -155,26 +156,57 @@ pub(super) fn warn(lab: &Lab, screen: &mut Screen) {
 pub(super) struct Keeping<'a> {
     recorder: &'a mut Recorder,
     lab: Option<&'a Lab>,
+    /// What carries a run on this machine, where that can be watched.
+    loopback: Option<(Links, u32)>,
+    /// Why no figure can be believed, as far as it is known.
+    doubts: Vec<String>,
 }
 
 impl<'a> Keeping<'a> {
-    pub(super) fn new(recorder: &'a mut Recorder, lab: Option<&'a Lab>) -> Self {
-        Keeping { recorder, lab }
+    pub(super) fn new(recorder: &'a mut Recorder, ground: Ground, lab: Option<&'a Lab>) -> Self {
+        let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
+        Keeping {
+            recorder,
+            lab,
+            loopback: (ground == Ground::Local).then(watched).flatten(),
+            doubts: Vec::new(),
+        }
+    }
+
+    /// Looks whether an interface that carries the run went down. netburn takes none down, and no network does: what carries
+    /// the run was taken away. To be called before the lab is stopped, for then its devices go.
+    pub(super) fn look_at_interfaces(&mut self) {
+        if let Some((links, index)) = &self.loopback
+            && links.went_down(*index).unwrap_or(false)
+        {
+            let text = "the loopback interface was taken down during the run";
+            self.doubts.push(text.to_owned());
+        }
+        for name in self.lab.map(Lab::taken_down).unwrap_or_default() {
+            self.doubts
+                .push(format!("the interface of {name} was taken down during the run"));
+        }
     }
 
     /// The rest of what the lab has seen, and what it says of its own work.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.sync()?;
-        let Some(lab) = self.lab else { return Ok(()) };
+        let at = self.lab.and_then(|lab| lab.looks().0).unwrap_or(Instant::ZERO);
         let mut say = |kind, text| {
             self.recorder.put(&Row::Event(EventRow {
                 station: None,
                 workload: None,
-                at: lab.looks().0.unwrap_or(Instant::ZERO),
+                at,
                 length: 0,
                 kind,
                 text,
             }))
+        };
+        for doubt in std::mem::take(&mut self.doubts) {
+            say(EventKind::Doubt, doubt)?;
+        }
+        let Some(lab) = self.lab else {
+            return self.recorder.sync();
         };
         for note in lab.notes() {
             say(EventKind::Warning, note.clone())?;

@@ -183,11 +183,12 @@ async fn one(
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
-    let mut keeping = Keeping::new(&mut recorder, lab.as_ref());
+    let mut keeping = Keeping::new(&mut recorder, ground, lab.as_ref());
     let cast = fleet.zip(cast).map(|(on, cast)| (on, cast, folder.as_path()));
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
         .map_err(|Aborted| aborted(&folder))?;
+    keeping.look_at_interfaces();
     if let Some(lab) = &lab {
         // Its report on its own work is complete from here on.
         lab.stop();

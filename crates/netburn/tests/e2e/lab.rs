@@ -12,6 +12,10 @@ fn a_run_in_the_lab_leaves_a_record_of_the_air() {
     assert!(matches!(ended.status.code(), Some(0 | 3)), "{ended:?}");
     let summary = ended.json();
     assert_eq!(summary["ground"], "lab");
+    assert!(
+        !summary["gate"]["reasons"].to_string().contains("taken down"),
+        "{summary:#}"
+    );
     for station in summary["stations"].as_array().unwrap() {
         let workload = &station["workloads"][0];
         assert!(workload["operations"].as_u64().unwrap() >= 10, "{summary:#}");

@@ -1,8 +1,9 @@
 //! Runs and labs in which a process stands still, for a reason that no scheduler knows: SIGSTOP.
 
 use crate::clocks::Clocks;
-use crate::common::{Bench, Running, SMALL, signal, start};
+use crate::common::{Bench, LOOPBACK_UP, Running, SMALL, is_root, signal, start};
 use serde_json::Value;
+use std::process::Command;
 use std::time::Duration;
 
 /// Longer than any limit of a standstill, and shorter than any time limit between the processes.
@@ -73,6 +74,47 @@ fn a_server_that_stands_still_makes_every_station_inconclusive() {
     let run = run_with_stop(|run| run.participants("serve")[0]);
     for station in [0, 1] {
         doubted(&run, station, "the server stood still for ");
+    }
+}
+
+/// Nothing waits on an idle interface that goes down for a moment, but its routes are gone afterwards.
+#[test]
+fn a_station_whose_interface_was_taken_down_makes_the_run_inconclusive() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let mut run = start(bench.netburn(["run", "small.toml", "--on", "lab", "--out", "run"]));
+    run.wait_for_load();
+    let agent = run.participants("agent")[0].to_string();
+    let mut inside = Command::new("nsenter");
+    inside.args(["--target", &agent, "--net"]);
+    if !is_root() {
+        inside.args(["--user", "--preserve-credentials"]);
+    }
+    let script = "ip link set wlan0 down && ip link set wlan0 up";
+    assert!(inside.args(["--", "sh", "-c", script]).status().unwrap().success());
+    run.finish().expect(3);
+    let run = serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap();
+    for station in [0, 1] {
+        doubted(&run, station, "was taken down during the run");
+    }
+    let reasons = run["summary"]["gate"]["reasons"].to_string();
+    assert_eq!(reasons.matches("was taken down").count(), 1, "{reasons}");
+}
+
+#[test]
+fn a_run_whose_loopback_was_taken_down_is_inconclusive() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let blink = "( until [ -e blink ]; do sleep 0.05; done; ip link set lo down; ip link set lo up ) &";
+    let script = format!("{LOOPBACK_UP} true; {blink} exec \"$@\"");
+    let args = ["run", "small.toml", "--on", "local", "--out", "run"];
+    let mut run = start(bench.inside(&["--net"], &script, args));
+    run.wait_for_load();
+    bench.write("blink", "");
+    run.finish().expect(3);
+    let run = serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap();
+    for station in [0, 1] {
+        doubted(&run, station, "the loopback interface was taken down during the run");
     }
 }
 

@@ -1,0 +1,155 @@
+//! Whether interfaces of a network namespace went down (rtnetlink(7)). Elsewhere than on Linux it can't be known.
+
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// What the kernel has reported about the interfaces of one network namespace since this was opened. It stays with that
+/// namespace, whichever thread or process reads it.
+#[derive(Debug)]
+pub struct Links {
+    #[cfg(target_os = "linux")]
+    socket: OwnedFd,
+}
+
+#[cfg(target_os = "linux")]
+impl Links {
+    /// Watches the network namespace that this thread is in.
+    ///
+    /// # Errors
+    /// What the kernel returns.
+    pub fn watch() -> io::Result<Links> {
+        use crate::process::check;
+        use std::os::fd::{AsRawFd, FromRawFd};
+
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: no pointers are passed.
+        let socket = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+        // SAFETY: the kernel has just returned this descriptor.
+        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        // SAFETY: a sockaddr_nl is numbers, all of which may be zero.
+        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+        address.nl_groups = libc::RTMGRP_LINK as u32;
+        let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+        // SAFETY: the kernel reads as many bytes as the address has.
+        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+        Ok(Links { socket })
+    }
+
+    /// Whether the interface with that number went down, or was removed, since the last call. When the kernel reported
+    /// more than it keeps, it may have.
+    ///
+    /// # Errors
+    /// What the kernel returns.
+    pub fn went_down(&self, index: u32) -> io::Result<bool> {
+        use crate::process::check_size;
+        use std::os::fd::AsRawFd;
+
+        let (mut down, mut buffer) = (false, [0_u8; 16 << 10]);
+        loop {
+            let socket = self.socket.as_raw_fd();
+            // SAFETY: the kernel writes at most as many bytes as there are.
+            match check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), 0) }) {
+                Ok(length) => down |= reports_down(&buffer[..length], index),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(down),
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => down = true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<OwnedFd> for Links {
+    /// One that another process opened with [`watch`](Self::watch).
+    fn from(socket: OwnedFd) -> Links {
+        Links { socket }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl AsFd for Links {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Whether one of these messages says that the interface is down or gone.
+#[cfg(target_os = "linux")]
+fn reports_down(mut messages: &[u8], index: u32) -> bool {
+    use crate::netlink::message::head;
+
+    while let Some((kind, _, end)) = head(messages) {
+        // struct ifinfomsg: the number at 4, the flags at 8.
+        let number = |at: usize| Some(u32::from_ne_bytes(messages.get(16 + at..20 + at)?.try_into().ok()?));
+        let down = match kind {
+            libc::RTM_NEWLINK => number(8).is_some_and(|flags| flags & libc::IFF_UP as u32 == 0),
+            libc::RTM_DELLINK => true,
+            _ => false,
+        };
+        if down && number(4) == Some(index) {
+            return true;
+        }
+        messages = messages.get(end.next_multiple_of(4)..).unwrap_or(&[]);
+    }
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Links {
+    /// Watches nothing.
+    ///
+    /// # Errors
+    /// [`Unsupported`](io::ErrorKind::Unsupported), always.
+    pub fn watch() -> io::Result<Links> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Knows nothing.
+    ///
+    /// # Errors
+    /// [`Unsupported`](io::ErrorKind::Unsupported), always.
+    pub fn went_down(&self, _: u32) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::netlink::message::Message;
+
+    /// A message about an interface, as rtnetlink(7) has it.
+    fn about(kind: u16, index: u32, flags: u32) -> Vec<u8> {
+        let mut message = Message::new(kind, 0);
+        message.put(&[0, 0, 0, 0]);
+        for number in [index, flags, 0] {
+            message.put(&number.to_ne_bytes());
+        }
+        message.attribute(3, b"wlan0\0");
+        message.finish(0)
+    }
+
+    #[test]
+    fn an_interface_is_down_without_its_flag_or_when_it_is_gone() {
+        const UP: u32 = 1;
+        let up = about(libc::RTM_NEWLINK, 2, UP);
+        assert!(!reports_down(&up, 2));
+        // IFF_RUNNING alone does not make it up.
+        assert!(reports_down(&about(libc::RTM_NEWLINK, 2, 0x40), 2));
+        assert!(reports_down(&about(libc::RTM_DELLINK, 2, UP), 2));
+        assert!(!reports_down(&about(libc::RTM_NEWLINK, 3, 0), 2));
+        let several = [up.clone(), about(libc::RTM_NEWLINK, 2, 0), up].concat();
+        assert!(reports_down(&several, 2));
+        assert!(!reports_down(&several[..20], 2));
+    }
+
+    #[test]
+    fn nothing_is_reported_of_an_interface_that_stays_up() {
+        let links = Links::watch().unwrap();
+        let lo = crate::interface::number("lo").unwrap();
+        assert!(!links.went_down(lo).unwrap());
+    }
+}
