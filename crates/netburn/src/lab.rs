@@ -43,12 +43,23 @@ const OPENING_MS: usize = 40;
 
 /// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
-    permitted(plan).map_err(|why| Stop::Wrong(format!("no lab: {why}. `--on simulate` models the same without it")))
+    tried(plan).map_err(|error| match error {
+        // The machine permits a lab; something ended this one.
+        LabError::Gone(_) => Stop::NotMeasured(format!("no lab: {error}")),
+        error => Stop::Wrong(format!(
+            "no lab: {}. `--on simulate` models the same without it",
+            explained(&error)
+        )),
+    })
 }
 
 /// Opens a lab for a plan where the machine permits it; else what is missing, and what would help.
 pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    tried(plan).map_err(|error| explained(&error))
+}
+
+fn tried(plan: &Plan) -> Result<Lab, LabError> {
+    let program = std::env::current_exe().map_err(LabError::Start)?;
     let mut command = process::Command::new(program);
     command.arg("lab-init");
     if plan.stations.len() > MANY {
@@ -58,7 +69,7 @@ pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
             plan.stations.len()
         ));
     }
-    Lab::open(plan, command).map_err(|error| explained(&error))
+    Lab::open(plan, command)
 }
 
 /// Says what the lab's devices are, and what the machine doesn't let it do.

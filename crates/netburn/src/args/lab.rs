@@ -95,7 +95,8 @@ const EXAMPLES: &str = "Examples:
 Exit status:
   The command's own; of several commands, the first that is not 0.
   2    the input is wrong, or there can be no lab
-  3    with --check, the lab was disturbed; or captures are not whole
+  3    with --check, the lab was disturbed; or captures are not whole; or the lab's helper was
+       killed while the lab was opened
   126  a command can't be executed
   127  a command isn't there
   143  and other sums of 128 and a signal: a signal ended a command, or netburn.

@@ -1,6 +1,6 @@
 //! Machines that permit no lab or little of it, and what is left of one, on the host and in its network.
 
-use crate::common::{Bench, LOOPBACK_UP, SMALL, finish, is_root, start};
+use crate::common::{Bench, LOOPBACK_UP, SMALL, finish, is_root, signal, start};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -140,7 +140,7 @@ fn a_commands_end_is_told_whatever_it_leaves_behind() {
 }
 
 /// What can be seen from here of what a lab could leave: interfaces, mounts, named network namespaces.
-fn host() -> [String; 3] {
+pub(crate) fn host() -> [String; 3] {
     let interfaces = std::fs::read_to_string("/proc/net/dev").unwrap();
     let names = interfaces.lines().skip(2).filter_map(|line| line.split(':').next());
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -188,6 +188,20 @@ fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
         assert!(Instant::now() < until, "seed {seed}: {:?} was {before:?}", host());
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// It is no fault of the input, nor a machine that permits no lab.
+#[test]
+fn a_run_whose_lab_is_killed_while_it_opens_could_not_be_measured() {
+    let bench = bench();
+    let mut run = start(bench.netburn(ON_LAB));
+    let mut helper = Vec::new();
+    run.wait_for("the helper", |run| {
+        helper = run.participants("lab-init");
+        !helper.is_empty()
+    });
+    signal(helper[0], "KILL");
+    run.finish().expect(3);
 }
 
 /// A host with an address, a way out and somebody who listens, looked at before, during and after.
