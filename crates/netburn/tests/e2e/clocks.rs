@@ -19,7 +19,7 @@ impl Clocks {
     }
 
     /// From now on the wall clock says so much more than it should, in ns.
-    fn set_wall(&self, by: i64) {
+    pub(crate) fn set_wall(&self, by: i64) {
         self.set(0, by);
     }
 

@@ -261,6 +261,16 @@ impl Running {
         text(&self.stdout.so_far())
     }
 
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// It and the processes that it started.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        marked(&self.mark)
+    }
+
     /// Waits until the load runs.
     pub(crate) fn wait_for_load(&mut self) {
         self.wait_for("the load", |run| run.said().contains(": running, "));

@@ -46,4 +46,5 @@ mod simulating;
 mod ssh;
 mod standstills;
 mod sweeping;
+mod trial;
 mod verdicts;

@@ -12,7 +12,7 @@ fn hundred_frames() -> String {
 }
 
 /// The finished runs of a sweep: each file's name, inode and time of change.
-fn runs(folder: &Path) -> BTreeMap<String, (u64, i64, i64)> {
+pub(crate) fn runs(folder: &Path) -> BTreeMap<String, (u64, i64, i64)> {
     let Ok(entries) = fs::read_dir(folder.join("runs")) else {
         return BTreeMap::new();
     };

@@ -1,0 +1,340 @@
+//! Runs that are disturbed at random instants: each verdict that counts is that of an undisturbed run, or there is none.
+
+use super::disturbance::{Around, DISK, Disturbance};
+use super::random::Random;
+use super::table::Table;
+use super::victims::{Victim, reach};
+use super::{Trial, asked};
+use crate::common::{Bench, Ended, Running, start};
+use crate::fleet::{Fleet, end};
+use std::time::Duration;
+
+/// How long the load lasts, in ms.
+const LOAD_MS: u64 = 3000;
+
+/// A scenario whose verdict is clear: what is measured is far from every goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clear {
+    /// Small objects and datagrams over 50 Mbit/s take a few milliseconds; the goals are 100 ms and more.
+    Passes,
+    /// 4 Mbit/s: a third of a download's goal, and 256 KiB take 524 ms of the 150 ms that they may.
+    Fails,
+}
+
+impl Clear {
+    fn verdict(self) -> &'static str {
+        match self {
+            Clear::Passes => "pass",
+            Clear::Fails => "fail",
+        }
+    }
+
+    /// Whether the values of a station, reliable or not, are those of an undisturbed run.
+    fn is_met_by(self, station: &serde_json::Value) -> bool {
+        let workloads = station["workloads"].as_array().unwrap();
+        workloads.iter().all(|workload| workload["verdict"] == self.verdict())
+    }
+
+    fn scenario(self) -> String {
+        let (rate, one, two) = match self {
+            Clear::Passes => (50, r#"["small", "datagrams"]"#, r#"["page", "datagrams"]"#),
+            Clear::Fails => (4, r#"["fast"]"#, r#"["large"]"#),
+        };
+        format!(
+            r#"
+duration = "{LOAD_MS} ms"
+baseline = "300 ms"
+drain = "1 s"
+[server]
+link = {{ rate = "{rate} Mbit/s" }}
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.one]
+joins = "home.5g"
+signal = "-50 dBm"
+workload = {one}
+[station.two]
+joins = "home.5g"
+signal = "-50 dBm"
+workload = {two}
+[workload.small]
+kind = "calls"
+object_size = "2 KiB"
+every = "40 ms"
+goal = "150 ms"
+[workload.datagrams]
+kind = "probe"
+every = "20 ms"
+goal = "100 ms"
+[workload.page]
+kind = "pages"
+objects = 4
+object_size = "8 KiB"
+every = "300 ms"
+jitter = "50 ms"
+goal = "500 ms"
+[workload.fast]
+kind = "download"
+goal = "12 Mbit/s"
+[workload.large]
+kind = "calls"
+object_size = "256 KiB"
+every = "1 s"
+goal = "150 ms"
+"#
+        )
+    }
+}
+
+/// One run: where, what disturbed it, and what came of it.
+struct Found {
+    environment: &'static str,
+    disturbance: &'static str,
+    outcome: &'static str,
+    why: String,
+}
+
+const SAME: &str = "same verdict";
+const UNRELIABLE: &str = "unreliable";
+/// The self-check withheld a verdict that an undisturbed run contradicts.
+const WITHHELD: &str = "unreliable, other values";
+const CONTRADICTED: &str = "contradicted";
+const OUTCOMES: [&str; 4] = [SAME, UNRELIABLE, WITHHELD, CONTRADICTED];
+const NOTHING: &str = "nothing";
+
+/// Compares what a run printed with what an undisturbed run prints.
+fn judge(clear: Clear, ended: &Ended) -> (&'static str, String) {
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    let wanted = match clear {
+        Clear::Passes => 0,
+        Clear::Fails => 1,
+    };
+    match ended.code() {
+        // A run that could not begin has no summary.
+        3 if ended.stdout.is_empty() => return (UNRELIABLE, ended.stderr.clone()),
+        // SIGKILL when memory was short.
+        137 => return (UNRELIABLE, "killed".to_owned()),
+        0 | 1 | 3 => {}
+        _ => panic!("{ended:?}"),
+    }
+    let summary = ended.json();
+    let stations = summary["stations"].as_array().unwrap();
+    let other =
+        |station: &&serde_json::Value| station["verdict"] != "inconclusive" && station["verdict"] != clear.verdict();
+    let outcome = match (stations.iter().find(other), ended.code()) {
+        (Some(_), _) => CONTRADICTED,
+        (None, 3) if stations.iter().all(|station| clear.is_met_by(station)) => UNRELIABLE,
+        (None, 3) => WITHHELD,
+        (None, code) if code == wanted => SAME,
+        (None, _) => CONTRADICTED,
+    };
+    let why = match outcome {
+        CONTRADICTED => format!("{summary:#}\n{}", ended.stderr),
+        WITHHELD => stations.iter().map(|station| station["reasons"].to_string()).collect(),
+        _ => summary["gate"]["reasons"].to_string(),
+    };
+    (outcome, why)
+}
+
+/// A run that nothing disturbs, or one thing does, once, at a random instant.
+fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut Random) -> Found {
+    let clear = random.pick(&[Clear::Passes, Clear::Passes, Clear::Fails]);
+    let (ended, how) = match environment {
+        "fleet" => on_fleet(clear, disturbance, random),
+        _ => on_one_machine(environment, clear, disturbance, random),
+    };
+    let (outcome, why) = judge(clear, &ended);
+    let name = disturbance.map_or(NOTHING, Disturbance::name);
+    println!("{environment}, {clear:?}, {name} {how}: {outcome} {why}");
+    Found {
+        environment,
+        disturbance: name,
+        outcome,
+        why,
+    }
+}
+
+fn on_one_machine(
+    environment: &str,
+    clear: Clear,
+    disturbance: Option<Disturbance>,
+    random: &mut Random,
+) -> (Ended, String) {
+    let bench = Bench::new();
+    bench.write("clear.toml", clear.scenario());
+    let out = match disturbance {
+        Some(Disturbance::Disk) => format!("{DISK}/kept"),
+        _ => "kept".to_owned(),
+    };
+    let args = [
+        "run",
+        "clear.toml",
+        "--on",
+        environment,
+        "--out",
+        &out,
+        "--check",
+        "--format",
+        "json",
+    ];
+    let command = bench.netburn(args);
+    let Some(disturbance) = disturbance else {
+        return (start(command).finish(), String::new());
+    };
+    let around = Around::new(disturbance, &bench);
+    let mut run = start(around.wrap(&bench, command));
+    let how = match reach(&mut run, random, Duration::from_millis(LOAD_MS + 500)) {
+        None => "too late".to_owned(),
+        Some(_) => {
+            let one = of_the_run(&run, random);
+            let agents = run.participants("agent");
+            let (inside, device) = match environment {
+                // An agent in a lab is in its station's network namespace.
+                "lab" if disturbance == Disturbance::LinkDown => (agents.first().copied().unwrap_or(run.id()), "wlan0"),
+                _ => (run.id(), "lo"),
+            };
+            around.disturb(random, &run.processes(), one, inside, device, &bench)
+        }
+    };
+    (run.finish(), how)
+}
+
+/// One of the processes of a run, each role as likely as another.
+fn of_the_run(run: &Running, random: &mut Random) -> u32 {
+    let roles = [Victim::Controller, Victim::Agent, Victim::Server, Victim::Helper];
+    let there: Vec<u32> = roles.iter().filter_map(|role| role.of(run, random)).collect();
+    random.pick(&there)
+}
+
+fn on_fleet(clear: Clear, disturbance: Option<Disturbance>, random: &mut Random) -> (Ended, String) {
+    let fleet = Fleet::new();
+    fleet.bench.write("clear.toml", clear.scenario());
+    let out = match disturbance {
+        Some(Disturbance::Disk) => format!("{DISK}/kept"),
+        _ => "kept".to_owned(),
+    };
+    let args = [
+        "run",
+        "clear.toml",
+        "--on",
+        "fleet",
+        "--out",
+        &out,
+        "--check",
+        "--format",
+        "json",
+    ];
+    let around = disturbance.map(|disturbance| Around::new(disturbance, &fleet.bench));
+    // The clocks are those of one agent's device; a group has the agents and the run; a disk is the run's.
+    let (agent_too, run_too) = match disturbance {
+        Some(Disturbance::WallClock | Disturbance::Suspend) => (true, false),
+        Some(Disturbance::Disk) => (false, true),
+        _ => (true, true),
+    };
+    let wrap = |command, wanted: bool| match &around {
+        Some(around) if wanted => around.wrap(&fleet.bench, command),
+        _ => command,
+    };
+    let join = |name: &str, wanted| {
+        let mut agent = start(wrap(fleet.joining(name, fleet.url(), &[]), wanted));
+        agent.wait_for("the agent to join", |agent| {
+            agent.said().contains("is in the fleet `home`")
+        });
+        agent
+    };
+    let (alpha, beta) = (join("alpha", agent_too), join("beta", false));
+    let mut run = start(wrap(fleet.command(&args), run_too));
+    let how = match (&around, reach_if(around.is_some(), &mut run, random)) {
+        (Some(around), true) => {
+            let serve = fleet.serve.as_ref().unwrap();
+            let mut all = vec![alpha.id(), beta.id(), serve.id(), run.id()];
+            all.extend(Victim::Server.of(&run, random));
+            let one = random.pick(&all);
+            around.disturb(random, &alpha.processes(), one, run.id(), "lo", &fleet.bench)
+        }
+        _ => String::new(),
+    };
+    let ended = run.finish();
+    for agent in [alpha, beta] {
+        match disturbance {
+            // It may have been killed.
+            Some(Disturbance::Memory) => drop(agent),
+            _ => drop(end(agent)),
+        }
+    }
+    (ended, how)
+}
+
+fn reach_if(wanted: bool, run: &mut Running, random: &mut Random) -> bool {
+    wanted && reach(run, random, Duration::from_millis(LOAD_MS + 500)).is_some()
+}
+
+const ENVIRONMENTS: [&str; 3] = ["lab", "local", "fleet"];
+
+#[test]
+fn a_disturbed_run_has_the_verdict_of_an_undisturbed_one_or_none() {
+    let wanted = asked("NETBURN_DISTURBED");
+    // Other tests run at the same time as a handful of rounds.
+    let all: Vec<Disturbance> = Disturbance::ALL
+        .into_iter()
+        .filter(|one| wanted.is_some() || !one.is_machine_wide())
+        .collect();
+    let each: Vec<(Disturbance, &'static str)> = all
+        .iter()
+        .flat_map(|one| ENVIRONMENTS.map(|environment| (*one, environment)))
+        .filter(|(one, environment)| one.applies(environment))
+        .collect();
+    let trial = Trial::new(if wanted.is_some() { 1 } else { 2 });
+    // The handful begins anywhere; a whole trial has each as often as another.
+    let first = trial.seed as usize % each.len();
+    let round = |number: usize, random: &mut Random| {
+        let (disturbance, environment) = each[(first + number * 7) % each.len()];
+        (run(environment, Some(disturbance), random), 1)
+    };
+    trial.run(wanted.unwrap_or(4) as usize, round, |found| {
+        report("disturbed by", &found);
+    });
+}
+
+/// At most 2 in 50 are inconclusive on a machine that has nothing else to do. With other tests around, none contradicts.
+#[test]
+fn an_undisturbed_run_has_its_verdict() {
+    let wanted = asked("NETBURN_UNDISTURBED");
+    let round = |number: usize, random: &mut Random| (run(ENVIRONMENTS[number % 3], None, random), 1);
+    Trial::new(1).run(wanted.unwrap_or(3) as usize, round, |found| {
+        let table = report("undisturbed", &found);
+        if let Some(wanted) = wanted {
+            let most = (wanted as usize * 2).div_ceil(50);
+            let why: Vec<&str> = found
+                .iter()
+                .filter(|one| one.outcome != SAME)
+                .map(|one| &one.why[..])
+                .collect();
+            let unreliable = table.of(UNRELIABLE) + table.of(WITHHELD);
+            assert!(
+                unreliable <= most,
+                "{unreliable} of {wanted} undisturbed runs were unreliable, expected at most {most}: {why:#?}"
+            );
+        }
+    });
+}
+
+/// Prints what came of the rounds.
+///
+/// # Panics
+/// When one has another verdict than an undisturbed run.
+fn report(title: &str, found: &[Found]) -> Table {
+    let mut table = Table::default();
+    for one in found {
+        table.count(format!("{}, {}", one.disturbance, one.environment), one.outcome);
+    }
+    table.print(title, &OUTCOMES);
+    let contradicted: Vec<String> = found
+        .iter()
+        .filter(|one| one.outcome == CONTRADICTED)
+        .map(|one| format!("{} on {}: {}", one.disturbance, one.environment, one.why))
+        .collect();
+    assert!(contradicted.is_empty(), "{}", contradicted.join("\n\n"));
+    table
+}

@@ -1,0 +1,97 @@
+//! Two trials that do harm to whole runs at random instants: `disturb` disturbs them, `kill` kills their processes.
+//!
+//! Both follow a seed, and run a few rounds as tests. Environment variables ask for more: see `docs/TRIALS.md`,
+//! and `scripts/kill-trial` and `scripts/disturb-trial`.
+
+mod control_group;
+mod disturb;
+mod disturbance;
+mod kill;
+mod kill_fleet;
+mod kill_run;
+mod kill_sweep;
+mod random;
+mod rows;
+mod table;
+mod victims;
+
+use random::Random;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How much of a trial is run.
+struct Trial {
+    /// What chance comes from: `NETBURN_SEED`, or else the time.
+    seed: u64,
+    /// Rounds at the same time: `NETBURN_JOBS`.
+    jobs: usize,
+    /// The first round's number: `NETBURN_ROUND`, to see one round of a seed again.
+    first: usize,
+}
+
+/// A number from the environment.
+fn asked(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|e| panic!("{variable}={text}: {e}, expected a whole number")),
+    )
+}
+
+impl Trial {
+    /// A trial with so many jobs, unless the environment asks for another number.
+    fn new(jobs: usize) -> Trial {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+        Trial {
+            seed: asked("NETBURN_SEED").unwrap_or(now),
+            jobs: asked("NETBURN_JOBS").map_or(jobs, |jobs| jobs as usize).max(1),
+            first: asked("NETBURN_ROUND").unwrap_or(0) as usize,
+        }
+    }
+
+    /// Runs rounds until `wanted` of what they count has happened. A round is told its number, has its own random
+    /// numbers, and returns what it found and how much it counts. A round that panics counts once.
+    ///
+    /// # Panics
+    /// At the end, when a round panicked: with the seed, and with each round's number and message.
+    fn run<T: Send>(
+        &self,
+        wanted: usize,
+        round: impl Fn(usize, &mut Random) -> (T, usize) + Sync,
+        finish: impl FnOnce(Vec<T>),
+    ) {
+        let (next, counted) = (AtomicUsize::new(self.first), AtomicUsize::new(0));
+        let (found, failed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        let work = || {
+            while counted.load(Ordering::SeqCst) < wanted {
+                let number = next.fetch_add(1, Ordering::SeqCst);
+                let mut random = Random::new(self.seed, number);
+                match catch_unwind(AssertUnwindSafe(|| round(number, &mut random))) {
+                    Ok((one, counts)) => {
+                        found.lock().unwrap().push(one);
+                        counted.fetch_add(counts, Ordering::SeqCst);
+                    }
+                    Err(panic) => {
+                        let text = panic.downcast_ref::<String>().cloned();
+                        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+                        let text = text.unwrap_or_default();
+                        eprintln!("round {number} of seed {}: {text}", self.seed);
+                        failed.lock().unwrap().push((number, text));
+                        counted.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs {
+                scope.spawn(work);
+            }
+        });
+        println!("seed {}", self.seed);
+        finish(found.into_inner().unwrap());
+        let failed = failed.into_inner().unwrap();
+        assert!(failed.is_empty(), "seed {}: {failed:#?}", self.seed);
+    }
+}
