@@ -132,6 +132,15 @@ pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
     put_in_place(folder)
 }
 
+/// Deletes the spool of a finished folder: it stays when whoever finished the folder was killed before it could. One that
+/// somebody holds is theirs.
+pub(crate) fn discard_spool(folder: &Path) {
+    if folder.join(SPOOL).exists() {
+        // It goes with the lock. Where it can't be taken, the record is whole with it.
+        drop(Lock::take(folder));
+    }
+}
+
 /// Writes the whole new record into `beside`, and how many rows it has more.
 fn write(
     run: &Run,

@@ -78,6 +78,7 @@ impl Run {
     /// Opens a folder that has a `run.json`. Results that were being added when somebody was killed are put in place.
     pub(crate) fn open_finished(path: &Path) -> Result<Self, Error> {
         amend::settle(path)?;
+        amend::discard_spool(path);
         match Self::read_finished(path) {
             // Between its `run.json` and its columns somebody may have put others in place.
             Err(Error::Damaged { .. }) => {

@@ -66,6 +66,21 @@ fn a_good_run_passes_and_reads_back() {
     assert!(!path.join("spool").exists());
 }
 
+/// `run.json` is there, and whoever wrote it was killed before it deleted the spool.
+#[test]
+fn a_spool_that_is_left_in_a_finished_folder_goes_unless_somebody_holds_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, spool) = (dir.path().join("run"), dir.path().join("run/spool"));
+    let summary = record(&path, &good_rows(), &Ending::Complete).summary().clone();
+    let held = std::fs::File::create(&spool).unwrap();
+    held.lock().unwrap();
+    assert_eq!(*Run::open(&path).unwrap().summary(), summary);
+    assert!(spool.exists());
+    drop(held);
+    assert_eq!(*Run::open(&path).unwrap().summary(), summary);
+    assert!(!spool.exists());
+}
+
 /// A folder as a killed controller leaves it: the spool, perhaps torn, and nothing else.
 fn leave(path: &Path, rows: &[Row], cut: usize) {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
