@@ -38,7 +38,10 @@ pub fn main() -> i32 {
     };
     let user = isolation == namespace::Isolation::User;
     // The copy is the first process of the new process id namespace. This one only waits, and can be entered by others.
-    let forked = namespace::fork(|| match namespace::killed_with_parent() {
+    let Ok(mut parent) = namespace::Parent::here() else {
+        return 4;
+    };
+    let forked = namespace::fork(|| match parent.kills() {
         Ok(()) => first(&control, user),
         Err(_) => 4,
     });

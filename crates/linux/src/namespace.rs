@@ -5,7 +5,7 @@
 
 use crate::process::{check, limit_open_files};
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -229,13 +229,48 @@ pub fn ignore_interrupts() {
     }
 }
 
-/// Has the kernel kill this process when the thread that started it ends.
+/// This process as the parent of copies that don't outlive it.
 ///
-/// # Errors
-/// What the kernel says.
-pub fn killed_with_parent() -> io::Result<()> {
-    // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) }).map(drop)
+/// **Call order:** [`here`](Self::here) before [`fork`], [`kills`](Self::kills) first thing in the copy. The parent keeps it until
+/// it ends.
+#[derive(Debug)]
+pub struct Parent {
+    /// At its end when the parent has ended, since nobody else holds the other end of the pipe then. A process id tells
+    /// nothing: that of a parent in another process id namespace is 0.
+    lifeline: io::PipeReader,
+    held: Option<io::PipeWriter>,
+}
+
+impl Parent {
+    /// This process.
+    ///
+    /// # Errors
+    /// When it can't open more files.
+    pub fn here() -> io::Result<Parent> {
+        let (lifeline, held) = io::pipe()?;
+        Ok(Parent {
+            lifeline,
+            held: Some(held),
+        })
+    }
+
+    /// Has the kernel kill this process, a copy of the parent, when the thread that started it ends.
+    ///
+    /// # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound) when the parent has ended already: then there is no signal.
+    pub fn kills(&mut self) -> io::Result<()> {
+        self.held = None;
+        // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
+        check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) })?;
+        // Looked at after the call: whoever ends from here on sends the signal.
+        // SAFETY: F_SETFL takes a number and touches no memory of ours.
+        check(unsafe { libc::fcntl(self.lifeline.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        match self.lifeline.read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
 }
 
 /// How a program runs inside.

@@ -3,7 +3,7 @@
 use netburn_linux::namespace::{self, Change, Ended, Inside, Isolation};
 use netburn_linux::pass;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -87,6 +87,7 @@ pub(crate) fn children(_: Isolation) {
     assert_eq!(namespace::next_change().unwrap(), None);
     // The first child is the first process of the new process id namespace, and must stay for others to be.
     let first = first();
+    assert_eq!(orphan().unwrap_err().kind(), ErrorKind::NotFound);
     let second = namespace::fork(forever).unwrap();
     assert_eq!(namespace::reap(false).unwrap(), None);
     // SIGSTOP, SIGCONT and SIGKILL, each seen before the next.
@@ -197,11 +198,40 @@ pub(crate) fn descriptors(_: Isolation) {
 
 /// A child that does nothing until it is killed, which it is with us at the latest.
 fn first() -> u32 {
-    namespace::fork(|| match namespace::killed_with_parent() {
+    let mut parent = namespace::Parent::here().unwrap();
+    let first = namespace::fork(|| match parent.kills() {
         Ok(()) => forever(),
         Err(_) => 3,
-    })
-    .unwrap()
+    });
+    // Until this process ends.
+    std::mem::forget(parent);
+    first.unwrap()
+}
+
+/// A child whose parent ended before it could ask to be killed with it.
+fn orphan() -> io::Result<()> {
+    let (mut told, tell) = io::pipe().unwrap();
+    let middle = namespace::fork(|| {
+        let mut parent = namespace::Parent::here().unwrap();
+        let forked = namespace::fork(|| {
+            // An orphan's parent is the first process of its process id namespace.
+            while std::os::unix::process::parent_id() != 1 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            let number = parent.kills().map_or_else(|error| error.kind() as u8, |()| u8::MAX);
+            i32::from((&tell).write_all(&[number]).is_err())
+        });
+        i32::from(forked.is_err())
+    });
+    let ended = namespace::reap(true).unwrap().unwrap();
+    assert_eq!((ended.id, ended.status), (middle.unwrap(), Some(0)));
+    let mut number = [0];
+    told.read_exact(&mut number).unwrap();
+    match number[0] {
+        u8::MAX => Ok(()),
+        number if number == ErrorKind::NotFound as u8 => Err(ErrorKind::NotFound.into()),
+        number => panic!("{number}"),
+    }
 }
 
 fn forever() -> i32 {
