@@ -3,6 +3,7 @@
 use crate::protocol::standing::FromMember;
 use crate::spool::{self, Late, SpoolFolder};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 /// So many messages may be on their way that aren't known to be kept.
 const AHEAD: u64 = 16;
@@ -68,27 +69,40 @@ impl Deliveries {
         was
     }
 
-    /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
-    /// that is under way is.
-    pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
-        if self.under_way.is_none() {
-            let run = self.wanted.iter().find(|run| Some(run.as_str()) != busy)?.clone();
-            self.wanted.remove(&run);
+    /// The first of the wanted runs that can be delivered.
+    fn open(&mut self, busy: Option<&str>) -> Option<Delivery> {
+        let wanted: Vec<String> = self.wanted.iter().cloned().collect();
+        for run in wanted.into_iter().filter(|run| Some(run.as_str()) != busy) {
             let from = self.kept.get(&run).copied().unwrap_or(0) + 1;
-            match Late::open(&self.folder, &run, from) {
+            let opened = Late::open(&self.folder, &run, from);
+            // Its part is over, and its last sync may not be: it stays wanted.
+            if opened
+                .as_ref()
+                .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+            {
+                continue;
+            }
+            self.wanted.remove(&run);
+            match opened {
                 Ok(late) => {
-                    self.under_way = Some(Delivery {
+                    return Some(Delivery {
                         run,
                         late,
                         sent: from - 1,
                         ended: false,
                     });
                 }
-                Err(error) => {
-                    tracing::info!(run, %error, "nothing to deliver");
-                    return None;
-                }
+                Err(error) => tracing::info!(run, %error, "nothing to deliver"),
             }
+        }
+        None
+    }
+
+    /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
+    /// that is under way is.
+    pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
+        if self.under_way.is_none() {
+            self.under_way = self.open(busy);
         }
         let delivery = self.under_way.as_mut()?;
         let kept = self.kept.get(&delivery.run).copied().unwrap_or(0);
@@ -127,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_new_connection_only_what_is_said_kept_there_is_left_out() {
+    fn over_a_new_connection_only_what_is_said_kept_there_is_left_out_and_what_is_locked_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(folder.path().join("spool"));
         let about = About {
@@ -141,8 +155,14 @@ mod tests {
             let batch = Batch::default();
             writer.rows(&Rows { sequence, batch }).unwrap();
         }
-        drop(writer);
         let mut deliveries = Deliveries::new(folder);
+        // While somebody still writes it, it stays wanted; what isn't there is forgotten.
+        deliveries.want("a");
+        deliveries.want("r");
+        assert!(deliveries.next(None).is_none());
+        drop(writer);
+        assert_eq!(sequence(deliveries.next(None)), 1);
+        deliveries.begin();
         deliveries.kept("r", 3);
         deliveries.want("r");
         assert_eq!(sequence(deliveries.next(None)), 4);
