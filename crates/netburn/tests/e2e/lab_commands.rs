@@ -358,7 +358,7 @@ fn many_stations_need_no_higher_limit_of_open_files() {
         ));
     }
     bench.write("many.toml", text);
-    // 41 nodes of six files each. The shell sets the limit for netburn, which programs get back.
+    // 41 nodes of seven files each. The shell sets the limit for netburn, which programs get back.
     let limited = |limits: &str| {
         let mut command = std::process::Command::new("sh");
         let script = format!("{limits} && exec \"$@\"");
@@ -380,6 +380,6 @@ fn many_stations_need_no_higher_limit_of_open_files() {
     assert!(ended.out().starts_with("100\n"), "{}", ended.out());
     assert!(ended.out().contains("1 received"), "{}", ended.out());
     let ended = limited("ulimit -n 100").expect(2);
-    let why = "a lab of 40 stations takes 310 open files, and this process may have 100 (`ulimit -Hn`)";
+    let why = "a lab of 40 stations takes 351 open files, and this process may have 100 (`ulimit -Hn`)";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
 }
