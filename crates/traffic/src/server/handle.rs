@@ -5,6 +5,7 @@ use super::worker::Shared;
 use netburn_linux::cpu::ThreadId;
 use netburn_linux::{Monotonic, Sampler, TcpInfo, Watch, Window};
 use netburn_record::{Health, Role};
+use netburn_units::Instant;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -72,7 +73,8 @@ impl ServerHandle {
             lateness_us_max: lateness.max_us(),
             lateness_count: lateness.count(),
             standstill_us_max: self.shared.watching.borrow().then(|| {
-                let each = stats.iter().map(|stats| stats.standstill.load(Relaxed));
+                let now = Instant::from_nanos(Monotonic::now().as_nanos());
+                let each = stats.iter().map(|stats| stats.longest_standstill(now).as_nanos());
                 each.max().unwrap_or(0) as f64 / 1e3
             }),
             missed_sends: 0,

@@ -1,7 +1,7 @@
 //! What a worker counts as it goes: written by one thread, read by any.
 
-use netburn_units::Duration;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use netburn_units::{Duration, Instant};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// One worker's counts.
 #[derive(Debug, Default)]
@@ -20,11 +20,34 @@ pub(crate) struct Stats {
     pub(crate) service: Histogram,
     /// How late pieces of a capped transfer were acted on.
     pub(crate) lateness: Histogram,
-    /// Nanoseconds of the longest standstill.
-    pub(crate) standstill: AtomicU64,
+    /// Nanoseconds of the longest standstill that has ended.
+    standstill: AtomicU64,
+    /// When the worker looked at its work last, in nanoseconds of the monotonic clock; 0 before the first look.
+    last_look: AtomicI64,
 }
 
+/// While standstills are watched for, a worker looks at its work at least this often: a shorter one may go unseen.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
 impl Stats {
+    /// The worker looks at its work, after a standstill of so long if there was one.
+    pub(crate) fn looked(&self, now: Instant, standstill: Option<Duration>) {
+        self.last_look.store(now.as_nanos(), Relaxed);
+        if let Some(standstill) = standstill {
+            self.standstill.fetch_max(standstill.as_nanos(), Relaxed);
+        }
+    }
+
+    /// The longest standstill until `now`. One that lasts counts as well: after a pause of the whole process another thread may ask
+    /// before the worker runs again.
+    pub(crate) fn longest_standstill(&self, now: Instant) -> Duration {
+        let ended = Duration::from_nanos(self.standstill.load(Relaxed));
+        let looked = Some(self.last_look.load(Relaxed)).filter(|looked| *looked != 0);
+        let since = looked.and_then(|looked| now.checked_since(Instant::from_nanos(looked)));
+        let lasting = since.and_then(|since| since.checked_sub(LOOK));
+        ended.max(lasting.unwrap_or_default())
+    }
+
     /// Adds to one of the counts.
     pub(crate) fn add(count: &AtomicU64, more: u64) {
         count.fetch_add(more, Relaxed);
@@ -155,6 +178,25 @@ fn upper_edge(index: usize) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_standstill_that_lasts_counts() {
+        let stats = Stats::default();
+        let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        assert_eq!(stats.longest_standstill(at(5_000)), Duration::ZERO, "no look yet");
+        stats.looked(at(1_000), None);
+        assert_eq!(
+            stats.longest_standstill(at(1_020)),
+            Duration::ZERO,
+            "the next look is due"
+        );
+        assert_eq!(stats.longest_standstill(at(4_000)), Duration::from_millis(2_980));
+        stats.looked(at(1_500), Some(Duration::from_millis(480)));
+        assert_eq!(stats.longest_standstill(at(1_510)), Duration::from_millis(480));
+        assert_eq!(stats.longest_standstill(at(2_100)), Duration::from_millis(580));
+        stats.reset();
+        assert_eq!(stats.longest_standstill(at(1_510)), Duration::ZERO);
+    }
 
     #[test]
     fn quantiles_are_the_values_themselves_within_a_sixteenth() {

@@ -9,14 +9,14 @@ use super::date::Dates;
 use super::flow::SharedLink;
 use super::registry::Registry;
 use super::route::Site;
-use super::stats::Stats;
+use super::stats::{LOOK, Stats};
 use super::tally::Tally;
 use super::{accept, echo};
 use crate::content::Content;
 use netburn_linux::Monotonic;
 use netburn_linux::cpu::ThreadId;
 use netburn_record::Standstills;
-use netburn_units::{Duration, Instant};
+use netburn_units::Instant;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -149,9 +149,6 @@ impl Start {
     }
 }
 
-/// While standstills are watched for, a worker looks at its work at least this often: a shorter one may go unseen.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// Records the thread's longest standstill, from when that is wanted.
 async fn watch_standstills(worker: Rc<Worker>) {
     let mut wanted = worker.shared.watching.subscribe();
@@ -161,9 +158,8 @@ async fn watch_standstills(worker: Rc<Worker>) {
     let mut standstills = Standstills::new(LOOK);
     loop {
         let now = Monotonic::now();
-        if let Some(late) = standstills.handle_look(Instant::from_nanos(now.as_nanos())) {
-            worker.stats.standstill.fetch_max(late.as_nanos(), Relaxed);
-        }
+        let look = Instant::from_nanos(now.as_nanos());
+        worker.stats.looked(look, standstills.handle_look(look));
         worker.alarm.until(now + LOOK).await;
     }
 }
