@@ -194,7 +194,7 @@ mod tests {
             .unwrap_or(1_000)
     }
 
-    /// So many frames, those on the air included; 64 packets for each aggregate; as much airtime as is reckoned, and one packet in any case;
+    /// So many frames, those on the air included; 64 packets for each aggregate; as much airtime as is estimated, and one packet in any case;
     /// everything.
     #[test]
     fn hardware_takes_what_it_has_room_for() {
