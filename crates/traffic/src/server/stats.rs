@@ -1,7 +1,10 @@
 //! What a worker counts as it goes: written by one thread, read by any.
 
 use netburn_units::{Duration, Instant};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicI64, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// One worker's counts.
 #[derive(Debug, Default)]
@@ -32,17 +35,18 @@ pub(crate) const LOOK: Duration = Duration::from_millis(20);
 impl Stats {
     /// The worker looks at its work, after a standstill of so long if there was one.
     pub(crate) fn looked(&self, now: Instant, standstill: Option<Duration>) {
-        self.last_look.store(now.as_nanos(), Relaxed);
+        // The standstill first: a reader that finds the new look finds the standstill before it as well.
         if let Some(standstill) = standstill {
             self.standstill.fetch_max(standstill.as_nanos(), Relaxed);
         }
+        self.last_look.store(now.as_nanos(), Release);
     }
 
     /// The longest standstill until `now`. One that lasts counts as well: after a pause of the whole process another thread may ask
     /// before the worker runs again.
     pub(crate) fn longest_standstill(&self, now: Instant) -> Duration {
+        let looked = Some(self.last_look.load(Acquire)).filter(|looked| *looked != 0);
         let ended = Duration::from_nanos(self.standstill.load(Relaxed));
-        let looked = Some(self.last_look.load(Relaxed)).filter(|looked| *looked != 0);
         let since = looked.and_then(|looked| now.checked_since(Instant::from_nanos(looked)));
         let lasting = since.and_then(|since| since.checked_sub(LOOK));
         ended.max(lasting.unwrap_or_default())
