@@ -161,11 +161,12 @@ fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
          env=\"$HOME/.config/netburn/join.env\"; cat >\"$env.new\"; set -a; . \"$env.new\"; set +a; \
          {netburn} fleet join --check{options} || {{ rm -f \"$env.new\"; exit 94; }}; mv -f \"$env.new\" \"$env\"; "
     );
-    // One that was started before gives way, whoever starts the next. It has left the fleet when it has ended: before that the
-    // controller rejects its name. `sleep` may take whole seconds only.
+    // An agent that was deployed before ends first: until it has left the fleet, the controller rejects a second agent with its
+    // name. A process that has ended has no `exe`, even while its parent has not waited for it. `sleep` may take whole
+    // seconds only.
     let instead = "state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
                    if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\" 2>/dev/null || true; \
-                   tries=0; while kill -0 \"$pid\" 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1 2>/dev/null || sleep 1; tries=$((tries + 1)); done; fi; ";
+                   tries=0; while readlink \"/proc/$pid/exe\" >/dev/null 2>&1 && [ $tries -lt 100 ]; do sleep 0.1 2>/dev/null || sleep 1; tries=$((tries + 1)); done; fi; ";
     let remote = match args.service {
         true => format!("{keep} {netburn} fleet join --install{options}; {instead} rm -f \"$state/deployed.pid\""),
         false => format!(
