@@ -4,13 +4,10 @@ use super::disturbance::{Around, DISK, Disturbance};
 use super::random::Random;
 use super::table::Table;
 use super::victims::{Victim, reach};
-use super::{Trial, asked};
+use super::{LOAD_MS, Trial, asked, two_stations};
 use crate::common::{Bench, Ended, Running, start};
 use crate::fleet::{Fleet, end};
 use std::time::Duration;
-
-/// How long the load lasts, in ms.
-const LOAD_MS: u64 = 3000;
 
 /// A scenario whose verdict is clear: what is measured is far from every goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,29 +33,15 @@ impl Clear {
     }
 
     fn scenario(self) -> String {
-        let (rate, one, two) = match self {
-            Clear::Passes => (50, r#"["small", "datagrams"]"#, r#"["page", "datagrams"]"#),
-            Clear::Fails => (4, r#"["fast"]"#, r#"["large"]"#),
+        let (rate, caller, reader) = match self {
+            Clear::Passes => (
+                50,
+                r#"workload = ["small", "datagrams"]"#,
+                r#"workload = ["page", "datagrams"]"#,
+            ),
+            Clear::Fails => (4, r#"workload = "fast""#, r#"workload = "large""#),
         };
-        format!(
-            r#"
-duration = "{LOAD_MS} ms"
-baseline = "300 ms"
-drain = "1 s"
-[server]
-link = {{ rate = "{rate} Mbit/s" }}
-[ap.home]
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.one]
-joins = "home.5g"
-signal = "-50 dBm"
-workload = {one}
-[station.two]
-joins = "home.5g"
-signal = "-50 dBm"
-workload = {two}
-[workload.small]
+        let workloads = r#"[workload.small]
 kind = "calls"
 object_size = "2 KiB"
 every = "40 ms"
@@ -82,8 +65,8 @@ kind = "calls"
 object_size = "256 KiB"
 every = "1 s"
 goal = "150 ms"
-"#
-        )
+"#;
+        two_stations(rate, caller, reader, workloads)
     }
 }
 
@@ -155,6 +138,28 @@ fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut
     }
 }
 
+/// The folder of the record. A disk that stops has nothing else on it.
+fn record(disturbance: Option<Disturbance>) -> String {
+    match disturbance {
+        Some(Disturbance::Disk) => format!("{DISK}/kept"),
+        _ => "kept".to_owned(),
+    }
+}
+
+fn arguments<'a>(environment: &'a str, record: &'a str) -> [&'a str; 9] {
+    [
+        "run",
+        "clear.toml",
+        "--on",
+        environment,
+        "--out",
+        record,
+        "--check",
+        "--format",
+        "json",
+    ]
+}
+
 fn on_one_machine(
     environment: &str,
     clear: Clear,
@@ -163,22 +168,8 @@ fn on_one_machine(
 ) -> (Ended, String) {
     let bench = Bench::new();
     bench.write("clear.toml", clear.scenario());
-    let out = match disturbance {
-        Some(Disturbance::Disk) => format!("{DISK}/kept"),
-        _ => "kept".to_owned(),
-    };
-    let args = [
-        "run",
-        "clear.toml",
-        "--on",
-        environment,
-        "--out",
-        &out,
-        "--check",
-        "--format",
-        "json",
-    ];
-    let command = bench.netburn(args);
+    let record = record(disturbance);
+    let command = bench.netburn(arguments(environment, &record));
     let Some(disturbance) = disturbance else {
         return (start(command).finish(), String::new());
     };
@@ -210,21 +201,6 @@ fn of_the_run(run: &Running, random: &mut Random) -> u32 {
 fn on_fleet(clear: Clear, disturbance: Option<Disturbance>, random: &mut Random) -> (Ended, String) {
     let fleet = Fleet::new();
     fleet.bench.write("clear.toml", clear.scenario());
-    let out = match disturbance {
-        Some(Disturbance::Disk) => format!("{DISK}/kept"),
-        _ => "kept".to_owned(),
-    };
-    let args = [
-        "run",
-        "clear.toml",
-        "--on",
-        "fleet",
-        "--out",
-        &out,
-        "--check",
-        "--format",
-        "json",
-    ];
     let around = disturbance.map(|disturbance| Around::new(disturbance, &fleet.bench));
     // The clocks are those of one agent's device; a group has the agents and the run; a disk is the run's.
     let (agent_too, run_too) = match disturbance {
@@ -244,7 +220,8 @@ fn on_fleet(clear: Clear, disturbance: Option<Disturbance>, random: &mut Random)
         agent
     };
     let (alpha, beta) = (join("alpha", agent_too), join("beta", false));
-    let mut run = start(wrap(fleet.command(&args), run_too));
+    let record = record(disturbance);
+    let mut run = start(wrap(fleet.command(&arguments("fleet", &record)), run_too));
     let how = match (&around, reach_if(around.is_some(), &mut run, random)) {
         (Some(around), true) => {
             let serve = fleet.serve.as_ref().unwrap();
@@ -286,7 +263,7 @@ fn a_disturbed_run_has_the_verdict_of_an_undisturbed_one_or_none() {
         .filter(|(one, environment)| one.applies(environment))
         .collect();
     let trial = Trial::new(if wanted.is_some() { 1 } else { 2 });
-    // The handful begins anywhere; a whole trial has each as often as another.
+    // Each as often as another, from a place that the seed chooses.
     let first = trial.seed as usize % each.len();
     let round = |number: usize, random: &mut Random| {
         let (disturbance, environment) = each[(first + number * 7) % each.len()];

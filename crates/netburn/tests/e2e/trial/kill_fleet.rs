@@ -1,9 +1,10 @@
 //! A run on a fleet: its controller, its members, the run itself and its server are killed, and started again.
 
+use super::LOAD_MS;
 use super::kill::{CUT_SHORT, Delays, Kill, NO_FOLDER, WENT_ON};
 use super::kill_run::readable;
 use super::random::Random;
-use super::rows::{LOAD_MS, calls, operations};
+use super::rows::{calls, operations};
 use super::victims::{Victim, reach};
 use crate::common::{Running, finish, start};
 use crate::fleet::Fleet;
@@ -107,13 +108,13 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     };
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     let kept = fleet.bench.path("kept");
-    // All that was measured comes home: agents have no spool, the record has no room of late results.
-    let home = |fleet: &Fleet| {
+    // All results are delivered: agents have no spool, the record has no folder of late results.
+    let delivered = |fleet: &Fleet| {
         let waiting = NAMES.iter().flat_map(|name| spools(&fleet.bench.path(name))).count();
         waiting == 0 && spools(&kept).is_empty() && !kept.join("late").exists()
     };
     let begun = Instant::now();
-    while !home(&fleet) {
+    while !delivered(&fleet) {
         let said = || {
             agents
                 .iter()

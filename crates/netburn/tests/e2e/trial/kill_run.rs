@@ -1,8 +1,9 @@
 //! A run on one machine, or a lab, one of whose processes is killed.
 
+use super::LOAD_MS;
 use super::kill::{CUT_SHORT, Delays, Kill, NO_FOLDER, NOT_STARTED, WENT_ON};
 use super::random::Random;
-use super::rows::{LOAD_MS, calls, operations};
+use super::rows::{calls, operations};
 use super::victims::{Victim, reach};
 use crate::common::{Bench, Ended, finish, signal, start};
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Two trials that do harm to whole runs at random instants: `disturb` disturbs them, `kill` kills their processes.
+//! Two trials of whole runs at random instants: `disturb` disturbs them, `kill` kills their processes.
 //!
-//! Both follow a seed, and run a few rounds as tests. Environment variables ask for more: see `docs/TRIALS.md`,
-//! and `scripts/kill-trial` and `scripts/disturb-trial`.
+//! Both take their random numbers from a seed, and run a few rounds as tests. Environment variables set another seed and more
+//! rounds: see `docs/TRIALS.md`, and `scripts/kill-trial` and `scripts/disturb-trial`.
 
 mod control_group;
 mod disturb;
@@ -19,16 +19,42 @@ use random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much of a trial is run.
 struct Trial {
-    /// What chance comes from: `NETBURN_SEED`, or else the time.
+    /// Seed of the random numbers: `NETBURN_SEED`.
     seed: u64,
     /// Rounds at the same time: `NETBURN_JOBS`.
     jobs: usize,
     /// The first round's number: `NETBURN_ROUND`, to see one round of a seed again.
     first: usize,
+}
+
+/// How long the load of [`two_stations`] lasts, in ms.
+const LOAD_MS: u64 = 3000;
+
+/// A scenario for any environment: the stations `caller` and `reader` behind a line of so many Mbit/s, each with the keys given.
+fn two_stations(rate: u32, caller: &str, reader: &str, workloads: &str) -> String {
+    format!(
+        r#"
+duration = "{LOAD_MS} ms"
+baseline = "300 ms"
+drain = "1 s"
+[server]
+link = {{ rate = "{rate} Mbit/s" }}
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.caller]
+joins = "home.5g"
+signal = "-50 dBm"
+{caller}
+[station.reader]
+joins = "home.5g"
+signal = "-50 dBm"
+{reader}
+{workloads}"#
+    )
 }
 
 /// A number from the environment.
@@ -43,15 +69,14 @@ fn asked(variable: &str) -> Option<u64> {
 impl Trial {
     /// A trial with so many jobs, unless the environment asks for another number.
     fn new(jobs: usize) -> Trial {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
         Trial {
-            seed: asked("NETBURN_SEED").unwrap_or(now),
+            seed: asked("NETBURN_SEED").unwrap_or(1),
             jobs: asked("NETBURN_JOBS").map_or(jobs, |jobs| jobs as usize).max(1),
             first: asked("NETBURN_ROUND").unwrap_or(0) as usize,
         }
     }
 
-    /// Runs rounds until `wanted` of what they count has happened. A round is told its number, has its own random
+    /// Runs rounds until `wanted` of what they count has happened. A round gets its number and its own random
     /// numbers, and returns what it found and how much it counts. A round that panics counts once.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! Whether a record has all the operations that it should have.
 
+use super::{LOAD_MS, two_stations};
 use netburn_record::{Row, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,38 +8,19 @@ use std::time::Duration;
 
 /// The time between two operations of a station.
 pub(super) const EVERY: Duration = Duration::from_millis(20);
-/// How long the load of [`calls`] lasts, in ms.
-pub(super) const LOAD_MS: u64 = 3000;
-
 /// Two stations that fetch a small object every [`EVERY`], on any environment.
 pub(super) fn calls() -> String {
     let every = EVERY.as_millis();
-    format!(
-        r#"
-duration = "{LOAD_MS} ms"
-baseline = "300 ms"
-drain = "1 s"
-[server]
-link = {{ rate = "50 Mbit/s" }}
-[ap.home]
-[ap.home.radio.5g]
-standard = "802.11n"
-[station.caller]
-joins = "home.5g"
-signal = "-50 dBm"
-workload = "often"
-[station.reader]
-agent = "beta"
-joins = "home.5g"
-signal = "-50 dBm"
-workload = "often"
-[workload.often]
+    let workloads = format!(
+        r#"[workload.often]
 kind = "calls"
 object_size = "1 KiB"
 every = "{every} ms"
 goal = "500 ms"
 "#
-    )
+    );
+    let often = r#"workload = "often""#;
+    two_stations(50, often, &format!("agent = \"beta\"\n{often}"), &workloads)
 }
 
 /// The operations of one station of [`calls`] by their sequence numbers: when each fell due and ended, in ns of the run.
