@@ -5,7 +5,7 @@ mod common;
 use common::{Link, Path, at_ms, ms, percent};
 use netburn_tcp::EndpointConfig;
 use netburn_tcp::config::{Buffer, CongestionControl, Gso, Tsq, TsqPreset};
-use netburn_units::{BitRate, ByteSize, Instant};
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use proptest::prelude::*;
 
 fn closed(path: &Path) -> bool {
@@ -295,23 +295,28 @@ fn reordering_and_duplicates_cost_little() {
     assert!(info.retransmits * 1_000 < info.segments_sent, "{info:?}");
 }
 
-/// BBR empties the path for 200 ms when ten seconds brought no shorter round trip. What is delivered meanwhile says nothing about
-/// the bandwidth (`bbr_update_min_rtt` sets `app_limited`), although 200 ms are more than the ten round trips for which a
-/// bandwidth counts. The link carries 50 × 1448 ÷ 1500 Mbit/s of content. BBR paces at no less than 3/4 of what it measured,
-/// which in the first round trip afterwards is a little less. A window of four packets alone would be 11.6 Mbit/s.
-#[test]
-fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
+/// BBR over 50 Mbit/s with this delay each way and a long queue.
+fn bbr_over_50_mbps(delay: Duration) -> Path {
     let config = EndpointConfig {
         congestion: CongestionControl::Bbr,
         ..EndpointConfig::default()
     };
     let link = Link {
         rate: Some(BitRate::from_mbps(50)),
-        delay: ms(2),
+        delay,
         queue: 10_000,
         ..Link::default()
     };
-    let mut path = Path::symmetric(&config, &link, 1);
+    Path::symmetric(&config, &link, 1)
+}
+
+/// BBR empties the path for 200 ms when ten seconds brought no shorter round trip. What is delivered meanwhile says nothing about
+/// the bandwidth (`bbr_update_min_rtt` sets `app_limited`), although 200 ms are more than the ten round trips for which a
+/// bandwidth counts. The link carries 50 × 1448 ÷ 1500 Mbit/s of content. BBR paces at no less than 3/4 of what it measured,
+/// which in the first round trip afterwards is a little less. A window of four packets alone would be 11.6 Mbit/s.
+#[test]
+fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
+    let mut path = bbr_over_50_mbps(ms(2));
     path.to_write[0] = 1 << 40;
     let mut measuring = 0;
     for now in 9_000..12_000 {
@@ -328,17 +333,7 @@ fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
 /// 20 ms, which are a hundred round trips, BBR still paces at no less than 3/4 of what the link carries.
 #[test]
 fn bbr_keeps_its_rate_while_the_application_sends_little() {
-    let config = EndpointConfig {
-        congestion: CongestionControl::Bbr,
-        ..EndpointConfig::default()
-    };
-    let link = Link {
-        rate: Some(BitRate::from_mbps(50)),
-        delay: ms(2),
-        queue: 10_000,
-        ..Link::default()
-    };
-    let mut path = Path::symmetric(&config, &link, 1);
+    let mut path = bbr_over_50_mbps(ms(2));
     path.to_write[0] = 10_000_000;
     path.run_until(at_ms(4_000));
     assert_eq!(path.seen[1].received, 10_000_000);
@@ -354,17 +349,7 @@ fn bbr_keeps_its_rate_while_the_application_sends_little() {
 
 #[test]
 fn bbr_fills_a_clean_link_with_little_queue() {
-    let config = EndpointConfig {
-        congestion: CongestionControl::Bbr,
-        ..EndpointConfig::default()
-    };
-    let link = Link {
-        rate: Some(BitRate::from_mbps(50)),
-        delay: ms(10),
-        queue: 10_000,
-        ..Link::default()
-    };
-    let mut path = Path::symmetric(&config, &link, 1);
+    let mut path = bbr_over_50_mbps(ms(10));
     path.to_write[0] = 1 << 40;
     let got = goodput(&mut path, at_ms(2_000), at_ms(6_000));
     near(got, 50e6 / 8.0 * 1_448.0 / 1_500.0, 0.05);
