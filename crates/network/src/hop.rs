@@ -318,8 +318,8 @@ mod tests {
         assert_eq!(hop.count().dropped, 1);
     }
 
-    /// At 1 Gbit/s a packet of 1500 bytes takes 12.304 µs. The first one is told at once; those that end within the next 50 µs together, at
-    /// their end; and so on. After a pause the next one is told at once again.
+    /// At 1 Gbit/s a packet of 1500 bytes takes 12.304 µs. The first one interrupts at once. Those that end within the next 50 µs
+    /// interrupt together, at the end of the 50 µs. After a pause the next one interrupts at once again.
     #[test]
     fn a_card_gathers_what_arrives_between_interrupts() {
         let mut hop = hop(Some(1_000_000_000), 0, 100_000);
@@ -327,24 +327,64 @@ mod tests {
         for packet in 0..8 {
             assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
         }
-        let mut told = Vec::new();
+        let mut arrived = Vec::new();
         while let Some(at) = hop.poll_timeout() {
             hop.handle_timeout(at);
             while let Some((at, left)) = hop.poll_left(at) {
-                told.push((at.as_nanos(), left));
+                arrived.push((at.as_nanos(), left));
             }
         }
         let expected = [12_304, 62_304, 62_304, 62_304, 62_304, 112_304, 112_304, 112_304];
         let expected = expected.into_iter().zip((0..8).map(Left::Arrived));
-        assert_eq!(told, expected.collect::<Vec<_>>());
+        assert_eq!(arrived, expected.collect::<Vec<_>>());
         let later = Instant::from_micros(500);
         assert_eq!(hop.handle_packet(later, 1_500, 8), Ok(()));
         hop.handle_timeout(Instant::from_nanos(512_304));
-        let told = hop.poll_left(Instant::from_nanos(512_304));
-        assert_eq!(told, Some((Instant::from_nanos(512_304), Left::Arrived(8))));
+        let arrived = hop.poll_left(Instant::from_nanos(512_304));
+        assert_eq!(arrived, Some((Instant::from_nanos(512_304), Left::Arrived(8))));
     }
 
     proptest! {
+        /// Interrupt moderation: packets arrive in the same order, at the earliest when they would without it and at most one interval
+        /// later; two interrupts are at least one interval apart.
+        #[test]
+        fn interrupts_are_an_interval_apart(
+            rate in prop::option::of(1_000_000_u64..10_000_000_000),
+            interval in 1_u64..500_000,
+            packets in prop::collection::vec((0_u64..300_000, 20_u32..1_600), 1..60),
+        ) {
+            let arrivals = |interval: Duration| {
+                let mut hop = hop(rate, 1, 1_000_000);
+                hop.set_config(hop.config().with_interrupt_interval(interval));
+                let (mut now, mut arrived) = (Instant::ZERO, Vec::new());
+                let mut take = |hop: &mut Hop<u32>, until: Instant| {
+                    while let Some(at) = hop.poll_timeout().filter(|at| *at <= until) {
+                        hop.handle_timeout(at);
+                        while let Some((when, left)) = hop.poll_left(at) {
+                            arrived.push((when, left));
+                        }
+                    }
+                };
+                for (number, (gap, length)) in (0_u32..).zip(&packets) {
+                    now = now + Duration::from_nanos(*gap);
+                    take(&mut hop, now);
+                    assert_eq!(hop.handle_packet(now, *length, number), Ok(()));
+                }
+                take(&mut hop, Instant::from_secs(1_000));
+                arrived
+            };
+            let interval = Duration::from_nanos(interval);
+            let (without, with) = (arrivals(Duration::ZERO), arrivals(interval));
+            prop_assert_eq!((without.len(), with.len()), (packets.len(), packets.len()));
+            for ((early, one), (late, other)) in without.iter().zip(&with) {
+                prop_assert_eq!(one, other);
+                prop_assert!(early <= late && *late <= *early + interval, "{early:?} and {late:?}");
+            }
+            for pair in with.windows(2) {
+                prop_assert!(pair[0].0 == pair[1].0 || pair[0].0 + interval <= pair[1].0, "{pair:?}");
+            }
+        }
+
         /// Delivered = min(offered, rate), whatever the delay: over a second, within a packet or two.
         #[test]
         fn delivered_is_the_lesser(rate in 1_000_000_u64..200_000_000, offered in 1_000_000_u64..200_000_000, delay in 0_u64..500) {
