@@ -56,11 +56,10 @@ impl World {
                     || self.connections[slot]
                         .as_ref()
                         .is_none_or(|of| self.joins[usize::from(of.station)]);
-                let next = Joined::new(whose, &segment.segment);
-                let joined = self.joined.as_mut().filter(|_| joins);
-                if !joined.is_some_and(|joined| joined.takes(whose, &next.segment)) {
-                    self.end_joining();
-                    self.joined = Some(next);
+                let last = self.received.back_mut().filter(|_| joins && self.is_joining);
+                if !last.is_some_and(|last| last.takes(whose, &segment.segment)) {
+                    self.received.push_back(Joined::new(whose, &segment.segment));
+                    self.is_joining = true;
                 }
             }
             Load::Probe { user, id, echoed: None } => self.echo(user, id, &packet),
@@ -80,16 +79,12 @@ impl World {
         }
     }
 
-    /// What was joined is complete.
-    fn end_joining(&mut self) {
-        self.received.extend(self.joined.take());
-    }
-
-    /// Gives their endpoints what hosts have received. Each segment is answered before the next one is looked at, as in the kernel's
-    /// receive path: else one acknowledgement would do for all that came at once, and ranges that it has no room for would be lost.
+    /// Gives endpoints the segments that hosts have received. Each segment is answered before the next one is handled, as in the
+    /// kernel's receive path. Otherwise one acknowledgement would answer all that arrived at once, and SACK blocks that it has no
+    /// room for would be lost. The applications run after that: a socket wakes its process, which runs when the receive path is done.
     fn pass_on(&mut self) {
-        self.end_joining();
-        if std::mem::replace(&mut self.passing_on, true) {
+        self.is_joining = false;
+        if self.received.is_empty() || std::mem::replace(&mut self.passing_on, true) {
             return;
         }
         while let Some(segment) = self.received.pop_front() {
@@ -102,7 +97,17 @@ impl World {
         if let Some(connection) = &mut self.connections[joined.slot] {
             let endpoint = &mut connection.host(joined.to).endpoint;
             endpoint.handle_segment(self.now, &joined.segment, joined.marked);
-            self.serve(joined.slot, joined.to);
+            self.send_all(joined.slot, joined.to);
+            self.unrest(joined.slot, joined.to);
+        }
+    }
+
+    /// An endpoint sends all that it can.
+    fn send_all(&mut self, slot: usize, end: End) {
+        while let Some(connection) = &mut self.connections[slot]
+            && let Some(transmit) = connection.host(end).endpoint.poll_transmit(self.now)
+        {
+            self.transmit(slot, end, &transmit);
         }
     }
 

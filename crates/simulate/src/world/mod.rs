@@ -58,10 +58,11 @@ pub(crate) struct World {
     /// Endpoints that may have something to send or to tell, each once.
     restless: Vec<(usize, End)>,
     is_restless: Vec<[bool; 2]>,
-    joined: Option<Joined>,
     /// What hosts have received, and whether it is being passed on.
     received: VecDeque<Joined>,
     passing_on: bool,
+    /// Whether the last segment in `received` may be joined with the next one (generic receive offload).
+    is_joining: bool,
     /// By station: whether its host joins what comes at once.
     joins: Vec<bool>,
     completions: Completions,
@@ -113,9 +114,9 @@ impl World {
             endpoints_due: Deadlines::new(0),
             restless: Vec::new(),
             is_restless: Vec::new(),
-            joined: None,
             received: VecDeque::new(),
             passing_on: false,
+            is_joining: false,
             joins: plan.stations.iter().map(|station| station.gro).collect(),
             completions: Completions::new(plan),
             gathering,
