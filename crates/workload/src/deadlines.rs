@@ -49,13 +49,22 @@ impl Deadlines {
 
     /// No deadline comes before this; `None` when there are none. It may be earlier than the first deadline is.
     #[must_use]
+    #[inline]
     pub fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _, _))| *at)
     }
 
     /// Takes the next machine whose deadline has come; those of one instant in the order in which they were set. It
     /// wants nothing more until it is [`set`](Self::set) again.
+    #[inline]
     pub fn pop(&mut self, now: Instant) -> Option<(Instant, usize)> {
+        match self.next() {
+            Some(next) if next <= now => self.pop_due(now),
+            _ => None,
+        }
+    }
+
+    fn pop_due(&mut self, now: Instant) -> Option<(Instant, usize)> {
         while let Some(Reverse((at, sequence, machine))) = self.heap.peek().copied() {
             if at > now {
                 return None;

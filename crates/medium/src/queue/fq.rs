@@ -165,8 +165,14 @@ impl<P> Fq<P> {
             let list = if is_new { &mut state.new } else { &mut state.old };
             let flow = &mut self.flows[index as usize];
             if flow.deficit <= 0 {
-                flow.deficit += i64::from(self.parameters.quantum);
+                let quantum = i64::from(self.parameters.quantum);
                 list.pop_front();
+                // A flow without others has all its turns at once.
+                let turns = match state.new.is_empty() && state.old.is_empty() {
+                    true => 1 - flow.deficit / quantum,
+                    false => 1,
+                };
+                flow.deficit += turns * quantum;
                 state.old.push_back(index);
                 continue;
             }

@@ -59,6 +59,8 @@ pub struct Minstrel {
     probes: Probes,
     /// How full aggregates are, as a share of what a saturated sender's are, 0 to 1.
     fullness: f64,
+    /// MPDUs that a saturated sender's aggregates hold on average at the first rate in use, at its share of success.
+    aggregate: f64,
     next_update: Option<Instant>,
 }
 
@@ -92,6 +94,7 @@ impl Minstrel {
             },
             probes: Probes::new(&set, chance),
             fullness: 1.0,
+            aggregate: set.entries()[0].expected_frames(1.0),
             next_update: None,
             set,
         }
@@ -138,6 +141,8 @@ impl Minstrel {
         let second = best(&[first], 0.0).unwrap_or(first);
         let robust = best(&[first, second], ROBUST).unwrap_or(0);
         self.picked = Picked { first, second, robust };
+        let success = self.statistics[first].success().unwrap_or(1.0);
+        self.aggregate = self.set.entries()[first].expected_frames(success);
     }
 }
 
@@ -201,8 +206,7 @@ impl RateAlgorithm for Minstrel {
             self.pick();
         }
         if at == self.picked.first && report.arrived > 0 {
-            let success = self.statistics[at].success().unwrap_or(1.0);
-            let full = f64::from(report.attempted) / self.set.entries()[at].expected_frames(success);
+            let full = f64::from(report.attempted) / self.aggregate;
             self.fullness += (full.min(1.0) - self.fullness) / 16.0;
         }
         if report.attempted <= self.parameters.probe_frames && at != self.picked.first {
