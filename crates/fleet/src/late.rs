@@ -251,7 +251,7 @@ impl Desk {
                     self.coming.insert(key, whole);
                     continue;
                 }
-                // Whoever offers it again begins again, and the file is locked while it is open.
+                // A member that offers it again delivers from the start. The file is locked while it is open.
                 before => drop(before),
             }
             match begin(registration, part) {

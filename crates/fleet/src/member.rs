@@ -350,8 +350,8 @@ impl<N: FnMut(News<'_>)> Member<N> {
 }
 
 impl<N> Member<N> {
-    /// What it offers. Also the run that it is in the middle of: a controller that was started again does not know when
-    /// nobody holds that any more, and nothing is offered later. It is delivered when its part is over.
+    /// The results that the member offers, the run that it is still in among them. It offers results only once for each
+    /// connection, and a controller that was restarted has no record of that run. They are delivered when its part is over.
     fn waiting(&self) -> Vec<protocol::standing::Waiting> {
         let current = self.current.as_ref().map(|current| protocol::standing::Waiting {
             run: current.run.clone(),

@@ -71,7 +71,7 @@ impl Ahead {
         share + if connections_known { 0 } else { self.held(link) }
     }
 
-    /// In bytes, what a connection holds that paces at a rate, over a distance too far for bursts to be longer for it.
+    /// Bytes in the queues of a connection that paces at `rate`, where the round trip is too long to lengthen bursts.
     fn held(&self, rate: BitRate) -> u64 {
         let Some(settings) = self.settings else { return WIRES };
         let pace = Pace {

@@ -235,8 +235,8 @@ pub fn ignore_interrupts() {
 /// it ends.
 #[derive(Debug)]
 pub struct Parent {
-    /// At its end when the parent has ended, since nobody else holds the other end of the pipe then. A process id tells
-    /// nothing: that of a parent in another process id namespace is 0.
+    /// Reads end of file when the parent has ended, since no other process has the write end of the pipe. The parent's process id
+    /// cannot be compared: it is 0 for a parent in another process id namespace.
     lifeline: io::PipeReader,
     held: Option<io::PipeWriter>,
 }
@@ -262,7 +262,7 @@ impl Parent {
         self.held = None;
         // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
         check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) })?;
-        // Looked at after the call: whoever ends from here on sends the signal.
+        // Read after the call: from here on, the kernel sends the signal when the parent ends.
         // SAFETY: F_SETFL takes a number and touches no memory of ours.
         check(unsafe { libc::fcntl(self.lifeline.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         match self.lifeline.read(&mut [0]) {

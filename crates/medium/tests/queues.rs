@@ -108,8 +108,8 @@ impl Held {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Each packet comes out once or is dropped once; packets and bytes are counted exactly. Who is served has something to
-    /// send and may be served; a queue that holds something serves somebody. The packets of one flow keep their order.
+    /// Each packet comes out once or is dropped once; packets and bytes are counted exactly. A station that is
+    /// served has packets and is eligible. A queue that has packets serves a station. The packets of one flow keep their order.
     #[test]
     fn each_packet_is_accounted_for(
         mut queue in queues(),
@@ -451,7 +451,7 @@ fn airtime_is_paid_back() {
     let mut queue = open();
     queue.handed(tin(2), Duration::from_micros(256));
     assert_eq!(next(&mut queue), Some(tin(2)));
-    // Who can be served soon keeps its place; who can't is passed over, and nobody is nobody.
+    // A station that will be eligible soon keeps its place. One that will not is passed over. Without an eligible station none is served.
     let mut queue = open();
     let mut may = |first, second| {
         queue.next(Instant::ZERO, AccessCategory::BestEffort, &mut |asked| {

@@ -132,8 +132,8 @@ pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
     put_in_place(folder)
 }
 
-/// Deletes the spool of a finished folder: it stays when whoever finished the folder was killed before it could. One that
-/// somebody holds is theirs.
+/// Deletes the spool of a finished folder, which remains when the process that finished the folder was killed before it could delete
+/// it. A spool that is locked belongs to another process and stays.
 pub(crate) fn discard_spool(folder: &Path) {
     if folder.join(SPOOL).exists() {
         // It goes with the lock. Where it can't be taken, the record is whole with it.

@@ -66,9 +66,9 @@ fn a_good_run_passes_and_reads_back() {
     assert!(!path.join("spool").exists());
 }
 
-/// `run.json` is there, and whoever wrote it was killed before it deleted the spool.
+/// `run.json` is there, and the process that wrote it was killed before it deleted the spool.
 #[test]
-fn a_spool_that_is_left_in_a_finished_folder_goes_unless_somebody_holds_it() {
+fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
     let dir = tempfile::tempdir().unwrap();
     let (path, spool) = (dir.path().join("run"), dir.path().join("run/spool"));
     let summary = record(&path, &good_rows(), &Ending::Complete).summary().clone();

@@ -209,7 +209,7 @@ fn an_abort_resets_who_was_answered() {
     drain(&mut closed, now);
     assert_eq!(events(&mut closed), [Event::Finished, Event::Closed]);
     assert!(!closed.is_established());
-    for (mut end, resets, told) in [
+    for (mut end, resets, expected) in [
         (listening(&config()), 0, vec![Event::Closed]),
         (syn_sent(&config()), 0, vec![Event::Closed]),
         (syn_received(&config(), Flags::SYN), 1, vec![Event::Closed]),
@@ -221,7 +221,7 @@ fn an_abort_resets_who_was_answered() {
         let sent = drain(&mut end, now);
         assert_eq!(sent.len(), resets);
         assert!(sent.iter().all(|segment| segment.flags == Flags::RST));
-        assert_eq!(events(&mut end), told);
+        assert_eq!(events(&mut end), expected);
         assert_eq!(end.poll_timeout(), None);
     }
 }
@@ -377,7 +377,7 @@ fn a_handshake_that_lost_its_syn() {
 
 /// `tcp_synack_retries`: five repetitions at 1, 3, 7, 15 and 31 s; given up after 63 s.
 #[test]
-fn an_answer_that_nobody_acknowledges() {
+fn a_syn_ack_without_acknowledgement() {
     let mut end = syn_received(&config(), Flags::SYN);
     let mut at = vec![];
     while let Some((due, timer)) = end.poll_timeout() {
@@ -450,7 +450,7 @@ fn what_can_not_be_content_is_acknowledged_and_dropped() {
     assert_eq!(events(&mut end), []);
     assert_eq!(acknowledged(&mut end, &content(Flags::ACK, 0, 1_000)), (1_001, none));
     assert_eq!(events(&mut end), [Event::Received(1_000), Event::Finished]);
-    // Again: acknowledged again, told of once.
+    // Received again: acknowledged again, one event.
     assert_eq!(acknowledged(&mut end, &fin).0, 1_001);
     assert_eq!(events(&mut end), []);
 }
@@ -480,7 +480,7 @@ fn only_content_that_is_refused_slows_down() {
     );
 }
 
-/// Each event is told once, the first things first; the application hears of the end after the content.
+/// Each event is returned once, in order. The end of the stream is returned after the content.
 #[test]
 fn events_in_their_order() {
     let mut end = syn_sent(&config());

@@ -114,7 +114,7 @@ fn first(segments: u64) -> Vec<u64> {
 }
 
 /// RFC 8985 §7.4: a probe that repeated the last segment and repaired a loss is a loss all the same. It is none where the probe came in
-/// addition to the original: told by a duplicate report (RFC 2883), or by an acknowledgement that acknowledges nothing.
+/// addition to the original, which a duplicate SACK (RFC 2883) reports, or an acknowledgement that acknowledges nothing.
 #[test]
 fn a_probe_that_repairs_a_loss_reduces_the_window() {
     let probed = || {

@@ -26,7 +26,7 @@ use tokio::time::{sleep_until, timeout};
 const TICK: Duration = Duration::from_millis(100);
 /// How often rows are synced. Until then a row may have waited for its agent's next message and for a tick.
 const SYNC: Duration = Duration::from_millis(500);
-/// What is killed loses nothing older than a second, with a quarter of it for the machine to be busy.
+/// A kill loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
 const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::participant::FLUSH.as_nanos() <= 750_000_000);
 /// The most messages that wait to be handled: with the longest message, 64 MiB.
 const EVENTS: usize = 64;

@@ -156,7 +156,7 @@ mod tests {
             writer.rows(&Rows { sequence, batch }).unwrap();
         }
         let mut deliveries = Deliveries::new(folder);
-        // While somebody still writes it, it stays wanted; what isn't there is forgotten.
+        // A spool that an agent still writes stays requested. A spool that does not exist is no longer requested.
         deliveries.want("a");
         deliveries.want("r");
         assert!(deliveries.next(None).is_none());

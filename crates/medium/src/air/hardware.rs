@@ -181,7 +181,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Hands over packets that are reckoned to take 1 ms each as long as there is room for one more, 1000 at most.
+    /// Queues packets with an estimated airtime of 1 ms each while there is room for one more, 1000 at most.
     fn taken(hardware: &mut Hardware<u32>) -> u32 {
         (0..1_000)
             .find(|number| {

@@ -129,7 +129,7 @@ impl Reassembly {
         }
     }
 
-    /// The ranges to report; a duplicate is told of once.
+    /// The ranges to report. A duplicate is reported once.
     pub(super) fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some(duplicate) = self.duplicate.take() {

@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 9 in a row convict (0.4⁻⁹ is 3815).
+    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 9 in a row are enough evidence (0.4⁻⁹ is 3815).
     #[test]
     fn a_link_that_dies_is_given_up_at_once() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
@@ -297,7 +297,7 @@ mod tests {
         );
     }
 
-    /// A loss of a fraction `share` in any case speaks with −ln `share` for the link's death: 0.693 at one half, at least 0.105, at most 2.3.
+    /// A loss where the fraction `share` is lost anyway is evidence of −ln `share` that the link is dead: 0.693 at one half, at least 0.105, at most 2.3.
     #[test]
     fn how_many_losses_are_doubtful() {
         for (share, losses) in [(0.5, 3), (0.1, 1), (0.01, 1), (0.9, 19), (1.0, 19), (0.3, 2)] {
@@ -305,9 +305,9 @@ mod tests {
         }
     }
 
-    /// An answer to RTS and none to the data can't be a collision: two such PPDUs convict. Fewer than four MPDUs never do.
+    /// An answer to RTS and none to the data can't be a collision: two such PPDUs are enough evidence. Fewer than four MPDUs never are.
     #[test]
-    fn losses_under_reservation_convict_sooner() {
+    fn losses_after_cts_are_stronger_evidence() {
         let common = CommonLoss::default();
         let reserved = |attempted| Report {
             reserved: true,
