@@ -366,7 +366,7 @@ mod tests {
                     }
                 };
                 for (number, (gap, length)) in (0_u32..).zip(&packets) {
-                    now = now + Duration::from_nanos(*gap);
+                    now += Duration::from_nanos(*gap);
                     take(&mut hop, now);
                     assert_eq!(hop.handle_packet(now, *length, number), Ok(()));
                 }
