@@ -171,7 +171,10 @@ const VARIANTS: [Variant; 32] = [
     ),
     (
         "slow-cochannel",
-        &[("station.camera.workload", "download")],
+        &[
+            ("station.camera.workload", "download"),
+            ("station.camera.signal", "-89 dBm"),
+        ],
         Some(Kind::SlowCochannel),
     ),
     ("slow-cochannel", &[("station.camera.standard", "802.11g")], None),
