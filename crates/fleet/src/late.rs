@@ -210,6 +210,25 @@ impl Desk {
         }
     }
 
+    /// The members that may have results of a run that was released, and which. A part whose results are in the record is among them:
+    /// an agent that was killed or disconnected at the end has its spool until it receives [`Forget`].
+    #[must_use]
+    pub fn holders(&self, run: &str) -> Vec<(String, Waiting)> {
+        let Some(registration) = self.runs.get(run) else {
+            return Vec::new();
+        };
+        let is_home = |part: &&Part| registration.home.contains(&part.name);
+        let (home, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
+        // A member has one spool for each run, which stays while any part of it is missing.
+        let delivered = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
+        let parts = missing.iter().chain(home.iter().filter(delivered));
+        let holder = |part: &&Part| {
+            let (run, name, messages) = (run.to_owned(), part.name.clone(), 0);
+            (part.member.clone(), Waiting { run, name, messages })
+        };
+        parts.map(holder).collect()
+    }
+
     /// Deletes what waits of a part whose results are in the record.
     fn drop_part(&mut self, registration: &Registration, part: &Part) {
         let of_part = |job: &Job| job.run == registration.run && job.name == part.name;

@@ -347,6 +347,35 @@ fn what_came_home_in_time_is_not_asked_for() {
     assert_eq!(desk.offer("kitchen", &waiting), [forget]);
 }
 
+/// An agent whose connection ended before its last acknowledgement has its spool until it receives `Forget`.
+#[test]
+fn after_a_run_every_member_is_told_to_deliver_or_forget() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
+    assert_eq!(desk.holders(RUN), []);
+    run(&dir.path().join("run"));
+    let mut two = registration(&dir.path().join("run"));
+    let radio = Part {
+        name: "radio".to_owned(),
+        ..two.parts[0].clone()
+    };
+    two.parts.push(radio);
+    desk.register(two).unwrap();
+    let mut answers = |missing: &[String]| {
+        desk.release(RUN, missing);
+        let holders = desk.holders(RUN).into_iter();
+        let answers = holders.map(|(member, waiting)| (waiting.name.clone(), desk.offer(&member, &[waiting])));
+        answers.collect::<Vec<_>>()
+    };
+    let run = RUN.to_owned();
+    let deliver = ToMember::Deliver(Deliver { run: run.clone() });
+    let forget = ToMember::Forget(Forget { run });
+    // The member has one spool of both parts: it must not forget the one that is missing.
+    assert_eq!(answers(&["radio".to_owned()]), [("radio".to_owned(), vec![deliver])]);
+    let both = ["tv", "radio"].map(|name| (name.to_owned(), vec![forget.clone()]));
+    assert_eq!(answers(&[]), both);
+}
+
 /// A controller that is started again in the middle of a run may ask for results before `netburn run` has found it.
 #[test]
 fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_home_in_time() {

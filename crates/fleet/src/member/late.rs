@@ -15,6 +15,8 @@ pub(super) struct Deliveries {
     under_way: Option<Delivery>,
     /// Up to which message each run is kept.
     kept: BTreeMap<String, u64>,
+    /// Runs whose results the controller has, and whose spool an agent still has open.
+    delivered: BTreeSet<String>,
 }
 
 struct Delivery {
@@ -31,6 +33,7 @@ impl Deliveries {
             wanted: BTreeSet::new(),
             under_way: None,
             kept: BTreeMap::new(),
+            delivered: BTreeSet::new(),
         }
     }
 
@@ -39,6 +42,7 @@ impl Deliveries {
     pub(super) fn begin(&mut self) {
         self.kept.clear();
         self.wanted.clear();
+        self.delivered.clear();
         self.under_way = None;
     }
 
@@ -63,10 +67,22 @@ impl Deliveries {
         self.wanted.remove(run);
         self.kept.remove(run);
         let was = self.under_way.take_if(|delivery| delivery.run == run).is_some();
-        if let Err(error) = spool::forget(&self.folder, run) {
-            tracing::warn!(run, %error, "what was delivered can't be deleted");
-        }
+        self.delivered.insert(run.to_owned());
+        self.delete_delivered();
         was
+    }
+
+    /// Deletes the spools that were delivered. One that an agent still has open is deleted later.
+    fn delete_delivered(&mut self) {
+        let folder = &self.folder;
+        self.delivered.retain(|run| match spool::forget(folder, run) {
+            Ok(()) => false,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
+            Err(error) => {
+                tracing::warn!(run, %error, "what was delivered can't be deleted");
+                false
+            }
+        });
     }
 
     /// The first of the wanted runs that can be delivered.
@@ -101,6 +117,7 @@ impl Deliveries {
     /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
     /// that is under way is.
     pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
+        self.delete_delivered();
         if self.under_way.is_none() {
             self.under_way = self.open(busy);
         }
@@ -170,5 +187,28 @@ mod tests {
         deliveries.begin();
         deliveries.want("r");
         assert_eq!(sequence(deliveries.next(None)), 1);
+    }
+
+    /// An agent may still wait for its last acknowledgement when the controller already has all its results.
+    #[test]
+    fn a_spool_that_is_open_is_deleted_once_its_agent_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = SpoolFolder::new(dir.path().to_owned());
+        let files = || std::fs::read_dir(dir.path()).unwrap().count();
+        let about = About {
+            run: "r".to_owned(),
+            name: "tv".to_owned(),
+            stations: vec!["tv".to_owned()],
+            proof: String::new(),
+        };
+        let mut writer = Writer::create(&folder, &about, Start { at: 0 }).unwrap();
+        let batch = Batch::default();
+        writer.rows(&Rows { sequence: 1, batch }).unwrap();
+        let mut deliveries = Deliveries::new(folder);
+        deliveries.forget("r");
+        assert_eq!(files(), 1);
+        drop(writer);
+        assert!(deliveries.next(None).is_none());
+        assert_eq!(files(), 0);
     }
 }

@@ -65,10 +65,9 @@ impl Run {
                 self.rooms.pass_on(&run, None);
                 let names: Vec<String> = missing.iter().map(|(_, name)| name.clone()).collect();
                 self.desk.release(&run, &names);
-                for (member, name) in missing {
+                for (member, waiting) in self.desk.holders(&run) {
                     if self.hub.is_here(&member) {
-                        let (run, messages) = (run.clone(), 0);
-                        self.offer(&member, Waiting { run, name, messages });
+                        self.offer(&member, waiting);
                     }
                 }
             }
