@@ -5,6 +5,7 @@ mod ns3;
 
 use crate::args::{Against, CrosscheckArgs};
 use crate::exit::{Ended, Stop};
+use std::path::PathBuf;
 
 pub(crate) use lab::flow;
 
@@ -13,5 +14,27 @@ pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
     match args.against {
         Against::Ns3 => ns3::crosscheck(args),
         Against::Lab | Against::Kernel => lab::crosscheck(args),
+    }
+}
+
+/// The reasons for which values of the lab are unreliable, without those that `--busy` accepts.
+fn believed(args: &CrosscheckArgs, mut doubts: Vec<String>) -> Vec<String> {
+    doubts.retain(|doubt| !(args.busy && doubt.contains(" busy")));
+    doubts
+}
+
+/// A folder for runs, deleted with this value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(std::env::temp_dir().join(format!("netburn-crosscheck-{}", std::process::id())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // It exists only after a run.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

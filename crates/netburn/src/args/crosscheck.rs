@@ -27,10 +27,10 @@ pub(crate) struct CrosscheckArgs {
     /// lab, kernel: only cases of a few seconds
     #[arg(long)]
     pub(crate) quick: bool,
-    /// lab, kernel: runs of every case in each environment, instead of its own number
+    /// Runs in the lab [default: each case has its own number; of a plan for ns-3: 3]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100))]
     pub(crate) repeat: Option<u32>,
-    /// lab, kernel: accept values of a busy machine, for a run in a real-time class (`chrt -r 5 netburn crosscheck …`)
+    /// Accept values of the lab from a busy machine, for a run in a real-time class (`chrt -r 5 netburn crosscheck …`)
     #[arg(long)]
     pub(crate) busy: bool,
     /// ns-3: numbers of the plans, as FIRST..LAST
@@ -45,6 +45,9 @@ pub(crate) struct CrosscheckArgs {
     /// ns-3: run the stored plans in the simulator again
     #[arg(long)]
     pub(crate) resimulate: bool,
+    /// ns-3: run stored plans over TCP that differ in the lab as well, with this machine's TCP
+    #[arg(long)]
+    pub(crate) in_lab: bool,
     /// ns-3: Python with the package ns3 [default: ~/.cache/netburn-ns3/bin/python, else python3]
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) python: Option<PathBuf>,

@@ -8,6 +8,7 @@ mod judge;
 mod page;
 mod stored;
 
+use super::{Folder, believed};
 use crate::args::{Against, CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
@@ -19,7 +20,7 @@ use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
 use netburn_scenario::{Document, Ground, Plan, load};
 use page::{Compared, Judged};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stored::Stored;
 
 pub(crate) use ends::flow;
@@ -109,12 +110,7 @@ fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
 
 /// The values of a case in both environments, and why they are unreliable.
 fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), Stop> {
-    let believed = |doubts: Vec<String>| -> Vec<String> {
-        let kept = doubts
-            .into_iter()
-            .filter(|doubt| !(args.busy && doubt.contains(" busy")));
-        kept.collect()
-    };
+    let believed = |doubts| believed(args, doubts);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let (plan, _) = plan(case, Ground::Lab)?;
     let plan = Plan {
@@ -242,21 +238,5 @@ fn each_run(summary: &Summary) -> &[Summary] {
     match summary.repeats.is_empty() {
         true => std::slice::from_ref(summary),
         false => &summary.repeats,
-    }
-}
-
-/// A folder for runs, which goes with this.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        Folder(std::env::temp_dir().join(format!("netburn-crosscheck-lab-{}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // It is only there once something ran.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,5 +1,6 @@
 //! `netburn crosscheck --against ns-3`: random plans in ns-3 and in the simulator.
 
+mod kernel;
 mod process;
 
 use crate::args::{CrosscheckArgs, CrosscheckFormat};
@@ -33,6 +34,9 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
         let again = resimulated(&stored, &known, threads(args))?;
         known.extend(again.into_iter().map(|result| (result.plan, result)));
         write(path, &known)?;
+    }
+    if args.in_lab {
+        kernel::add_runs(args, &plans, &mut known, |known| write(path, known))?;
     }
     let missing: Vec<&CrosscheckPlan> = match args.stored {
         true => Vec::new(),
@@ -127,6 +131,7 @@ fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, Stop> {
         version: ns3.version.clone(),
         ns3: vec![ns3.run(plan, 1)?],
         netburn: simulated(plan)?,
+        kernel: Vec::new(),
     };
     if count_differing(plan, &result) > 0 {
         for seed in MORE_SEEDS {

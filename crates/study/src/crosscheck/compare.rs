@@ -1,6 +1,6 @@
 //! Which values of two programs disagree beyond the tolerance, and by how much.
 
-use super::known::{Cause, cause_of};
+use super::known::{Cause, TCP_OF_NS3, cause_of};
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::{PlanResult, Values};
 use netburn_stats::bootstrap::{mean, median};
@@ -45,6 +45,8 @@ pub struct Comparison {
     pub ns3: [f64; 3],
     /// netburn: the same.
     pub netburn: [f64; 3],
+    /// The lab with the TCP of a Linux kernel: the same; `None` where the plan was not run there.
+    pub kernel: Option<[f64; 3]>,
     /// The outcome.
     pub outcome: Outcome,
     /// The difference of the medians in tolerances: above 1 beyond the tolerance.
@@ -64,6 +66,14 @@ pub struct Disagreement {
     pub metrics: usize,
 }
 
+/// A metric in one program.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    /// Least value, median and largest value.
+    range: [f64; 3],
+    runs: usize,
+}
+
 impl Metric {
     /// Name and unit, stations counted from 1.
     #[must_use]
@@ -73,6 +83,26 @@ impl Metric {
             Metric::Goodput(station) => format!("goodput of station {} and those like it, Mbit/s", station + 1),
             Metric::RoundTrip(station) => format!("round trip of station {} and those like it, ms", station + 1),
         }
+    }
+
+    /// How `other` compares with `reference`, and the difference of the medians in tolerances. `total` is the goodput of all flows
+    /// in the program of `reference`.
+    fn outcome(self, reference: Measured, other: Measured, total: f64) -> (Outcome, f64) {
+        let (a, b) = (reference.range, other.range);
+        let tolerance = match self {
+            Metric::Total => GOODPUT_TOLERANCE * a[1],
+            Metric::Goodput(_) => (GOODPUT_TOLERANCE * a[1]).max(STATION_TOLERANCE * total),
+            Metric::RoundTrip(_) => ROUND_TRIP_TOLERANCE * a[1],
+        };
+        let size = (b[1] - a[1]).abs() / tolerance.max(f64::MIN_POSITIVE);
+        let several = reference.runs.min(other.runs) >= RUNS_FOR_RANGE;
+        let overlap = a[0] <= b[2] && b[0] <= a[2];
+        let outcome = match size <= 1.0 {
+            true => Outcome::Agrees,
+            false if several && overlap => Outcome::WithinSpread,
+            false => Outcome::Differs,
+        };
+        (outcome, size)
     }
 
     fn of(self, plan: &CrosscheckPlan, values: &Values) -> Option<f64> {
@@ -126,33 +156,37 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
             .map(Metric::RoundTrip),
     );
     let range = |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.of(plan, run)).collect());
-    let total = range(Metric::Total, &result.ns3).map_or(0.0, |total| total[1]);
+    let total = |runs: &[Values]| range(Metric::Total, runs).map_or(0.0, |total| total[1]);
+    let (ns3_total, kernel_total) = (total(&result.ns3), total(&result.kernel));
     metrics
         .filter_map(|metric| {
             let (ns3, netburn) = (range(metric, &result.ns3)?, range(metric, &result.netburn)?);
-            let tolerance = match metric {
-                Metric::Total => GOODPUT_TOLERANCE * ns3[1],
-                Metric::Goodput(_) => (GOODPUT_TOLERANCE * ns3[1]).max(STATION_TOLERANCE * total),
-                Metric::RoundTrip(_) => ROUND_TRIP_TOLERANCE * ns3[1],
+            let of = |range, runs: &[Values]| Measured {
+                range,
+                runs: runs.len(),
             };
-            let size = (netburn[1] - ns3[1]).abs() / tolerance.max(f64::MIN_POSITIVE);
-            let several = result.ns3.len().min(result.netburn.len()) >= RUNS_FOR_RANGE;
-            let overlap = ns3[0] <= netburn[2] && netburn[0] <= ns3[2];
-            let outcome = match size <= 1.0 {
-                true => Outcome::Agrees,
-                false if several && overlap => Outcome::WithinSpread,
-                false => Outcome::Differs,
-            };
+            let (of_ns3, of_netburn) = (of(ns3, &result.ns3), of(netburn, &result.netburn));
+            let (outcome, size) = metric.outcome(of_ns3, of_netburn, ns3_total);
+            let kernel = range(metric, &result.kernel);
+            let tcp_of_ns3_differs = kernel.is_some_and(|kernel| {
+                let of_kernel = of(kernel, &result.kernel);
+                metric.outcome(of_kernel, of_netburn, kernel_total).0 != Outcome::Differs
+                    && metric.outcome(of_ns3, of_kernel, ns3_total).0 == Outcome::Differs
+            });
             let mut comparison = Comparison {
                 metric,
                 ns3,
                 netburn,
+                kernel,
                 outcome,
                 size,
                 cause: None,
             };
             if outcome != Outcome::Agrees {
-                comparison.cause = cause_of(plan, result, &comparison);
+                comparison.cause = match tcp_of_ns3_differs {
+                    true => Some(&TCP_OF_NS3),
+                    false => cause_of(plan, result, &comparison),
+                };
             }
             Some(comparison)
         })
@@ -209,6 +243,36 @@ mod tests {
             version: String::new(),
             ns3: of(ns3),
             netburn: of(netburn),
+            kernel: Vec::new(),
+        }
+    }
+
+    /// netburn has half of ns-3's goodput. The kernel's TCP decides whether ns-3's is the cause: not when it has what ns-3 has, when it has
+    /// something else, or when it was not run.
+    #[test]
+    fn tcp_of_ns3_is_the_cause_where_the_kernel_agrees_with_netburn() {
+        let plan = one_station();
+        for (kernel, named) in [
+            (&[(52.0, 10.0)][..], true),
+            (&[(98.0, 10.0)], false),
+            (&[(70.0, 10.0)], false),
+            (&[], false),
+            // The ranges of kernel and netburn overlap; those of kernel and ns-3 do not.
+            (&[(48.0, 10.0), (60.0, 10.0), (80.0, 10.0)], true),
+            (&[(48.0, 10.0), (60.0, 10.0), (101.0, 10.0)], false),
+        ] {
+            let runs = |goodput: f64| [(goodput, 10.0), (goodput + 0.1, 10.0), (goodput - 0.1, 10.0)];
+            let result = PlanResult {
+                kernel: result(&plan, kernel, &[]).ns3,
+                ..result(&plan, &runs(100.0), &runs(50.0))
+            };
+            let total = &compare(&plan, &result)[0];
+            assert_eq!(
+                total.cause.map(|cause| cause.name) == Some(TCP_OF_NS3.name),
+                named,
+                "{kernel:?}"
+            );
+            assert_eq!(total.kernel.is_some(), !kernel.is_empty());
         }
     }
 

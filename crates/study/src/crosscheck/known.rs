@@ -15,7 +15,16 @@ pub struct Cause {
 }
 
 /// All causes, in the order of the page.
-pub const CAUSES: &[&Cause] = &[&STARVED_UPLOADS, &SLOW_UPLOADS];
+pub const CAUSES: &[&Cause] = &[&TCP_OF_NS3, &STARVED_UPLOADS, &SLOW_UPLOADS];
+
+/// The TCP of ns-3 differs from that of a Linux kernel, with which netburn agrees.
+pub const TCP_OF_NS3: Cause = Cause {
+    name: "TCP of ns-3",
+    why: "The plan also ran in the lab: netburn's model of the air, with the TCP of a Linux kernel at both ends of each connection. The \
+          kernel agrees with netburn and not with ns-3, so the difference is between TCP in ns-3 and in Linux. ns-3 has no tail loss \
+          probe (RFC 8985) and does not detect spurious timeouts (RFC 5682). In slow start its window grows by one segment for each \
+          ACK; that of Linux grows by the segments that an ACK acknowledges.",
+};
 
 /// Several uploads over TCP, of which ns-3 starves some.
 pub const STARVED_UPLOADS: Cause = Cause {
@@ -40,7 +49,7 @@ const SLOW_MS: u64 = 500;
 /// An upload starves below this share of the mean of all uploads.
 const STARVED: f64 = 0.1;
 
-/// The cause of a difference, where it is known.
+/// The cause of a difference that the plan and the values of both programs show, where it is known.
 #[must_use]
 pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, comparison: &Comparison) -> Option<&'static Cause> {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
@@ -87,6 +96,7 @@ mod tests {
             version: String::new(),
             ns3: run(ns3),
             netburn: run(netburn),
+            kernel: Vec::new(),
         }
     }
 

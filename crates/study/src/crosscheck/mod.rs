@@ -3,6 +3,7 @@
 //! - [`plan`]: the space, and the plan of a number.
 //! - [`scenario`]: the plan as a scenario of netburn and as input of the program around ns-3.
 //! - [`simulated`]: the plan in the simulator.
+//! - [`collect`]: values from the rows of a run.
 //! - [`results`]: stored values of both.
 //! - [`mod@compare`]: which values disagree beyond the tolerance, by size.
 //! - [`known`]: causes of disagreements.
@@ -10,6 +11,7 @@
 //!
 //! This module starts no program; the command `netburn crosscheck` does.
 
+pub mod collect;
 pub mod compare;
 pub mod known;
 pub mod page;
@@ -18,6 +20,7 @@ pub mod results;
 pub mod scenario;
 pub mod simulated;
 
+pub use collect::Collector;
 pub use compare::{Comparison, Disagreement, Metric, Outcome, compare};
 pub use plan::CrosscheckPlan;
 pub use results::{PlanResult, Values};

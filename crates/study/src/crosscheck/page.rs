@@ -29,12 +29,15 @@ pub fn text(results: &[&PlanResult]) -> String {
         let worst = &of.worst;
         let _ = writeln!(
             text,
-            "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %), {} of its values beyond the tolerance{}\n    {}",
+            "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %){}, {} of its values beyond the tolerance{}\n    {}",
             of.plan.number,
             worst.metric.name(),
             range(worst.ns3),
             range(worst.netburn),
             worst.relative() * 100.0,
+            worst
+                .kernel
+                .map_or(String::new(), |kernel| format!(", kernel {}", range(kernel))),
             of.metrics,
             worst
                 .cause
@@ -71,6 +74,7 @@ pub fn json(results: &[&PlanResult]) -> Value {
                 "station": station,
                 "ns3": of.ns3,
                 "netburn": of.netburn,
+                "kernel": of.kernel,
                 "outcome": match of.outcome {
                     Outcome::Agrees => "agrees",
                     Outcome::WithinSpread => "within spread",
@@ -105,7 +109,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
         let worst = &of.worst;
         let _ = writeln!(
             text,
-            "{}. Plan {}: {}. The {} is {} in ns-3 and {} in netburn ({:+.0} %). {}",
+            "{}. Plan {}: {}. The {} is {} in ns-3 and {} in netburn ({:+.0} %){}. {}",
             rank + 1,
             of.plan.number,
             of.plan.summary(),
@@ -113,6 +117,10 @@ pub fn markdown(results: &[&PlanResult]) -> String {
             range(worst.ns3),
             range(worst.netburn),
             worst.relative() * 100.0,
+            worst.kernel.map_or(String::new(), |kernel| format!(
+                "; with the kernel's TCP it is {}",
+                range(kernel)
+            )),
             match (worst.cause, worst.outcome) {
                 (Some(cause), _) => format!("Cause: {}.", cause.name),
                 (None, Outcome::WithinSpread) => "The ranges overlap.".to_owned(),
@@ -122,19 +130,20 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     }
     let _ = write!(
         text,
-        "\n## All plans with a difference beyond the tolerance\n\n| plan | largest difference | ns-3 | netburn | difference | values beyond the tolerance | cause |\n\
-         |---|---|---|---|---|---|---|\n"
+        "\n## All plans with a difference beyond the tolerance\n\n| plan | largest difference | ns-3 | netburn | difference | kernel's TCP | values beyond the tolerance \
+         | cause |\n|---|---|---|---|---|---|---|---|\n"
     );
     for of in &all {
         let worst = &of.worst;
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {:+.0} % | {} | {} |",
+            "| {} | {} | {} | {} | {:+.0} % | {} | {} | {} |",
             of.plan.number,
             worst.metric.name(),
             range(worst.ns3),
             range(worst.netburn),
             worst.relative() * 100.0,
+            worst.kernel.map_or("–".to_owned(), range),
             of.metrics,
             match (worst.cause, worst.outcome) {
                 (Some(cause), _) => cause.name,

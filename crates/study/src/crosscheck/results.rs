@@ -28,8 +28,11 @@ pub struct PlanResult {
     pub version: String,
     /// Runs of ns-3.
     pub ns3: Vec<Values>,
-    /// Runs of netburn.
+    /// Runs of netburn's simulator.
     pub netburn: Vec<Values>,
+    /// Runs of the lab, which has the same model of the air and the TCP of a Linux kernel. Empty for a plan that was not run there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel: Vec<Values>,
 }
 
 /// Why a file of results cannot be read.
@@ -52,7 +55,7 @@ impl PlanResult {
     #[must_use]
     pub fn line(&self) -> String {
         let mut short = self.clone();
-        for values in short.ns3.iter_mut().chain(&mut short.netburn) {
+        for values in short.ns3.iter_mut().chain(&mut short.netburn).chain(&mut short.kernel) {
             values.goodput.iter_mut().for_each(shorten);
             values.round_trip.iter_mut().flatten().for_each(shorten);
         }
@@ -99,6 +102,7 @@ mod tests {
             version: "3.44".to_owned(),
             ns3: vec![values.clone()],
             netburn: vec![values],
+            kernel: Vec::new(),
         }
     }
 

@@ -95,13 +95,13 @@ gro = false
         text
     }
 
-    /// The plan as netburn runs it.
+    /// The plan as netburn runs it in an environment.
     ///
     /// # Errors
     /// The scenario is wrong, which a test rules out.
-    pub fn resolved(&self, seed: u64) -> Result<Plan, ScenarioError> {
+    pub fn resolved(&self, seed: u64, ground: Ground) -> Result<Plan, ScenarioError> {
         let document = Document::from_toml("crosscheck.toml", &self.scenario(seed))?;
-        Ok(document.resolve_for(Ground::Simulate)?.0)
+        Ok(document.resolve_for(ground)?.0)
     }
 
     /// The plan as the program around ns-3 reads it, without a seed.
@@ -190,7 +190,7 @@ mod tests {
         for number in 1..=500 {
             let plan = CrosscheckPlan::generate(number);
             let resolved = plan
-                .resolved(1)
+                .resolved(1, Ground::Simulate)
                 .unwrap_or_else(|why| panic!("{number}: {}", why.render(false)));
             assert_eq!(resolved.stations.len(), plan.stations.len());
             Network::<u8>::new(&resolved).unwrap_or_else(|why| panic!("{number}: {why}"));

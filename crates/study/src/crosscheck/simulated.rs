@@ -1,14 +1,13 @@
 //! A plan in netburn's simulator.
 
+use super::collect::{Collector, median_ms};
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::Values;
 use super::scenario::PROBE_LENGTH;
 use netburn_network::{Endpoint, Network};
-use netburn_record::Row;
-use netburn_scenario::{Plan, ScenarioError};
+use netburn_scenario::{Ground, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_simulate::datagrams::{Driver, Flow, Load};
-use netburn_stats::{Distribution, P50};
 use netburn_units::{BitRate, Instant};
 use std::ops::ControlFlow;
 
@@ -30,7 +29,7 @@ impl CrosscheckPlan {
     /// # Errors
     /// The plan is none that netburn can simulate.
     pub fn simulate(&self, seed: u64) -> Result<Values, PlanError> {
-        let plan = self.resolved(seed)?;
+        let plan = self.resolved(seed, Ground::Simulate)?;
         match self.transport {
             Transport::Udp { kbps } => self.datagrams(&plan, BitRate::from_bps(kbps * 1_000)),
             Transport::Cubic | Transport::Reno => self.connections(&plan),
@@ -78,38 +77,11 @@ impl CrosscheckPlan {
     }
 
     fn connections(&self, plan: &Plan) -> Result<Values, PlanError> {
-        let measured = (Instant::ZERO + self.warmup)..(Instant::ZERO + self.warmup + self.measured);
-        let mut bytes = vec![0_u64; self.stations.len()];
-        let mut round_trips: Vec<Vec<u64>> = vec![Vec::new(); self.stations.len()];
+        let mut collector = Collector::new(self);
         netburn_simulate::run(plan, |_, rows| {
-            for row in rows {
-                match row {
-                    Row::Interval(row) if row.workload == 0 && measured.contains(&row.at) => {
-                        bytes[usize::from(row.station)] += row.bytes_down + row.bytes_up;
-                    }
-                    Row::Operation(row) if row.workload == 1 && measured.contains(&row.operation.due) => {
-                        let in_time = row.operation.finished.is_some_and(|at| at <= measured.end);
-                        if let Some(latency) = row.operation.latency().filter(|_| in_time) {
-                            round_trips[usize::from(row.station)].push(latency.as_nanos());
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            rows.iter().for_each(|row| collector.add(row));
             ControlFlow::Continue(())
         })?;
-        let seconds = self.measured.as_secs_f64();
-        Ok(Values {
-            seed: plan.seed.0,
-            goodput: bytes.iter().map(|bytes| *bytes as f64 * 8e-6 / seconds).collect(),
-            round_trip: round_trips
-                .into_iter()
-                .map(|of| median_ms(&Distribution::from_samples(of, 0)))
-                .collect(),
-        })
+        Ok(collector.values(plan.seed.0))
     }
-}
-
-fn median_ms(of: &Distribution) -> Option<f64> {
-    of.percentile(P50).value().map(|nanos| nanos as f64 / 1e6)
 }
