@@ -21,7 +21,7 @@ pub const CAUSES: &[&Cause] = &[&TCP_OF_NS3, &STARVED_UPLOADS, &SLOW_UPLOADS];
 pub const TCP_OF_NS3: Cause = Cause {
     name: "TCP of ns-3",
     why: "The plan also ran in the lab: netburn's model of the air, with the TCP of a Linux kernel at both ends of each connection. The \
-          kernel agrees with netburn and not with ns-3, so the difference is between TCP in ns-3 and in Linux. ns-3 has no tail loss \
+          kernel agrees with netburn and is nearer to it than to ns-3, so TCP in ns-3 differs from TCP in Linux. ns-3 has no tail loss \
           probe (RFC 8985) and does not detect spurious timeouts (RFC 5682). In slow start its window grows by one segment for each \
           ACK; that of Linux grows by the segments that an ACK acknowledges.",
 };
