@@ -16,7 +16,7 @@ export class List {
     this.rows = new Map();
     this.asked = null;
     this.stop = null;
-    for (const id of ["verdict", "ground", "state", "sort"]) byId(id).addEventListener("change", () => this.narrow());
+    for (const id of ["verdict", "environment", "state", "sort"]) byId(id).addEventListener("change", () => this.narrow());
     byId("q").addEventListener("input", () => {
       clearTimeout(this.typing);
       this.typing = setTimeout(() => this.narrow(), 150);
@@ -37,7 +37,7 @@ export class List {
   show() {
     this.shown = true;
     const params = here();
-    for (const id of ["q", "verdict", "ground", "state"]) {
+    for (const id of ["q", "verdict", "environment", "state"]) {
       const field = byId(id);
       const value = params.get(id) ?? "";
       if (field.tagName === "SELECT" && value && ![...field.options].some((option) => option.value === value)) field.append(el("option", { value }, value));
@@ -69,7 +69,7 @@ export class List {
     this.count = PIECE;
     const value = (id) => byId(id).value;
     const sort = value("sort") === "-when" ? "" : value("sort");
-    history.replaceState(null, "", to({ q: value("q"), verdict: value("verdict"), ground: value("ground"), state: value("state"), sort }));
+    history.replaceState(null, "", to({ q: value("q"), verdict: value("verdict"), environment: value("environment"), state: value("state"), sort }));
     this.load();
   }
 
@@ -78,7 +78,7 @@ export class List {
     const asked = new AbortController();
     this.asked = asked;
     const params = new URLSearchParams({ sort: byId("sort").value, count: Math.min(this.count, 500) });
-    for (const id of ["q", "verdict", "ground", "state"]) if (byId(id).value) params.set(id, byId(id).value);
+    for (const id of ["q", "verdict", "environment", "state"]) if (byId(id).value) params.set(id, byId(id).value);
     try {
       const found = await ask(`runs?${params}`, asked.signal);
       // Beyond one answer: piece by piece.
@@ -97,7 +97,7 @@ export class List {
 
   draw(found) {
     this.options("verdict", found.verdicts, verdictWord);
-    this.options("ground", found.grounds, (ground) => ground);
+    this.options("environment", found.environments, (environment) => environment);
     this.options("state", found.states, stateWord);
     const shown = found.runs.length;
     const narrowed = found.matching < found.total ? ` of ${found.total.toLocaleString()}` : "";
@@ -135,7 +135,7 @@ export class List {
   }
 
   card(run) {
-    return el("li", { class: "card live" }, el("a", { href: to({ live: run.name }) }, run.title ?? run.scenario ?? run.name), " is running", run.ground && ` on ${run.ground}`);
+    return el("li", { class: "card live" }, el("a", { href: to({ live: run.name }) }, run.title ?? run.scenario ?? run.name), " is running", run.environment && ` on ${run.environment}`);
   }
 
   row(run) {
@@ -147,7 +147,7 @@ export class List {
     });
     const name = run.title ?? run.scenario ?? run.name;
     const link = run.state === "live" ? to({ live: run.name }) : to({ run: run.name });
-    const facts = [run.name, run.ground, run.repeats > 0 && `${run.repeats} runs pooled`, !run.sound && "in doubt"].filter(Boolean).join(" · ");
+    const facts = [run.name, run.environment, run.repeats > 0 && `${run.repeats} runs pooled`, !run.sound && "in doubt"].filter(Boolean).join(" · ");
     const stations = run.stations.slice(0, MOST_STATIONS).map(([station, verdict]) => el("li", { class: `dot ${verdict}`, title: `${station}: ${verdictWord(verdict)}` }, station, el("span", { class: "unseen" }, `: ${verdictWord(verdict)}`)));
     const rest = run.stations.length - MOST_STATIONS;
     return el(

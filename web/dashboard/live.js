@@ -68,7 +68,7 @@ export class LiveRun {
     const status = run.at_s === null ? run.phase : `${run.phase}, ${length(Math.round(at))} of ${length(run.duration_s)}`;
     title.textContent = run.title ?? run.scenario;
     question.textContent = run.question ?? "";
-    facts.textContent = `${this.name} · ${run.ground} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`;
+    facts.textContent = `${this.name} · ${run.environment} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`;
     stand.replaceChildren(el("b", {}, `${rate(run.mbps)} Mbit/s`), ` in all · ${status}`);
     bar.value = run.duration_s > 0 ? Math.min(at / run.duration_s, 1) : 0;
     stations.replaceChildren(...run.stations.map((station) => this.station(station)));
@@ -99,7 +99,7 @@ export class LiveRun {
 
   use(use) {
     const over = use.limit_ms !== null && use.latency_ms !== null && use.latency_ms > use.limit_ms;
-    const counts = [`${use.operations.toLocaleString()} done`, `${use.misses.toLocaleString()} missed`, use.stalls > 0 && `${use.stalls} stalls`].filter(Boolean);
+    const counts = [`${use.operations.toLocaleString()} done`, `${use.goal_misses.toLocaleString()} missed`, use.stalls > 0 && `${use.stalls} stalls`].filter(Boolean);
     const moving = use.course_mbps.length > 0;
     const waited = use.course_ms.some((value) => value !== null);
     return el(

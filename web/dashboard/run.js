@@ -45,7 +45,7 @@ export class OneRun {
 
   open(told) {
     const head = el("h1", {}, told.title ?? told.scenario ?? told.name);
-    const facts = el("p", { class: "facts" }, [told.name, told.ground, told.path].filter(Boolean).join(" · "));
+    const facts = el("p", { class: "facts" }, [told.name, told.environment, told.path].filter(Boolean).join(" · "));
     const lines = [];
     if (told.state === "live") {
       lines.push(el("p", {}, "It is running. ", el("a", { class: "tool strong", href: to({ live: told.name }) }, "Watch it")));
@@ -61,7 +61,7 @@ export class OneRun {
 
   finished(told) {
     const { summary } = told;
-    const reasons = [...summary.reasons, ...summary.gate.reasons];
+    const reasons = [...summary.reasons, ...summary.self_check.reasons];
     const facts = [
       length(summary.duration_s),
       `seed ${summary.seed}`,
@@ -108,7 +108,7 @@ export class OneRun {
       el("td", { class: "number" }, number(one.latency_ms.p50, "ms")),
       el("td", { class: "number" }, number(one.latency_ms.p95, "ms")),
       el("td", { class: "number" }, one.operations.toLocaleString()),
-      el("td", { class: "number" }, one.misses.toLocaleString()),
+      el("td", { class: "number" }, one.goal_misses.toLocaleString()),
     );
   }
 }

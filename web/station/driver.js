@@ -90,7 +90,7 @@ export class Driver {
       machine.playing = state.playing;
       machine.workload.restore(state.workload, now);
       this.drain(machine, (ended) => {
-        this.counts.missed += ended.outcome === "missed" ? 1 : 0;
+        this.counts.missed += ended.outcome === "not_started" ? 1 : 0;
       });
     });
   }
@@ -123,7 +123,7 @@ export class Driver {
       }
       workload.handleTimeout(now);
       this.drain(machine, (ended) => {
-        this.counts.missed += ended.outcome === "missed" && ended.due <= now - TOO_LATE ? 1 : 0;
+        this.counts.missed += ended.outcome === "not_started" && ended.due <= now - TOO_LATE ? 1 : 0;
       });
     }
     handle();

@@ -69,7 +69,7 @@ export class Workload {
     }
   }
 
-  /** The object failed, by one of `failed-dial`, `failed-connection`, `failed-answer`. The rest of its operation is cancelled. */
+  /** The object failed, by one of `failed_dial`, `failed_connection`, `failed_answer`. The rest of its operation is cancelled. */
   handleFailed(now, id, outcome) {
     now = this.catchUp(now);
     const operation = this.awaiting(id);
@@ -188,7 +188,7 @@ export class Workload {
     } else if (this.config.kind === "pages" && !this.waiting) {
       this.waiting = { sequence, due };
     } else {
-      this.operations.push(unbegun(sequence, due, "missed"));
+      this.operations.push(unbegun(sequence, due, "not_started"));
     }
   }
 
@@ -235,7 +235,7 @@ export class Workload {
   timeOut(at) {
     const stalest = this.stalest();
     if (stalest) {
-      this.endOperation(stalest.sequence, at, "timed-out");
+      this.endOperation(stalest.sequence, at, "timed_out");
     }
   }
 
@@ -309,11 +309,11 @@ export class Workload {
     this.schedule.restore(saved.schedule);
     this.player?.restore(saved.player);
     for (const operation of saved.underWay) {
-      this.operations.push({ ...operation, finished: now, outcome: "failed-stopped" });
+      this.operations.push({ ...operation, finished: now, outcome: "failed_stopped" });
       this.schedule.ended(now, false);
     }
     if (saved.waiting) {
-      this.operations.push(unbegun(saved.waiting.sequence, saved.waiting.due, "missed"));
+      this.operations.push(unbegun(saved.waiting.sequence, saved.waiting.due, "not_started"));
     }
     for (let due = this.nextDue(); due !== null && due < now; due = this.nextDue()) {
       this.schedule.fellDue();
@@ -322,7 +322,7 @@ export class Workload {
         this.schedule.next = now;
         break;
       }
-      this.operations.push(unbegun(this.sequence, due, "missed"));
+      this.operations.push(unbegun(this.sequence, due, "not_started"));
       this.sequence += 1;
     }
     this.settleIfIdle();

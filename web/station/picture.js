@@ -89,10 +89,10 @@ function words(config, seen, machine, now) {
   return { ...mbps(seen.rate), line: `${size(seen.bytes)} moved${bad(seen)}` };
 }
 
-function bad({ misses, failures }) {
+function bad({ notStarted, failures }) {
   const said = [];
-  if (misses > 0) {
-    said.push(`${misses} missed`);
+  if (notStarted > 0) {
+    said.push(`${notStarted} not started`);
   }
   if (failures > 0) {
     said.push(`${failures} failed`);

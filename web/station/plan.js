@@ -62,13 +62,13 @@ export function config(section) {
     kind: section.kind,
     objects: section.objects ?? 1,
     objectSize: size(section.object_size),
-    every: section.every === undefined ? null : duration(section.every),
+    interval: section.interval === undefined ? null : duration(section.interval),
     jitter: section.jitter === undefined ? 0 : duration(section.jitter),
     connections: section.connections ?? "keep",
     outstanding: section.outstanding ?? 1,
     priority: section.priority ?? "best-effort",
     cc: section.cc ?? null,
-    player: player ? { start: duration(player.start), rate: rate(player.rate), hold: duration(player.hold) } : null,
+    player: player ? { start: duration(player.start), rate: rate(player.rate), maxBuffer: duration(player.max_buffer) } : null,
     goals,
     timeout: duration(section.timeout ?? "30 s"),
   });
@@ -98,8 +98,8 @@ function checked(config) {
   if (config.objects * config.outstanding > 10000) {
     throw new Error("more than 10000 requests at once");
   }
-  if (config.every === null && !["download", "upload"].includes(config.kind)) {
-    throw new Error(`\`every\` is needed for ${config.kind}`);
+  if (config.interval === null && !["download", "upload"].includes(config.kind)) {
+    throw new Error(`\`interval\` is needed for ${config.kind}`);
   }
   return config;
 }
@@ -110,7 +110,7 @@ export function idle() {
     kind: "calls",
     objects: 1,
     objectSize: 1,
-    every: 5e7,
+    interval: 5e7,
     jitter: 0,
     connections: "keep",
     outstanding: 8,

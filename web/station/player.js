@@ -7,11 +7,11 @@
 const BYTE = 8000000000n;
 
 export class Player {
-  /** A player with `{start, rate, hold}` (ns, bit/s, ns) that is switched on at `now` with nothing buffered. */
+  /** A player with `{start, rate, maxBuffer}` (ns, bit/s, ns) that is switched on at `now` with nothing buffered. */
   constructor(config, now) {
     this.rate = BigInt(Math.max(config.rate, 1));
     this.enough = atLeast(this.rate * BigInt(config.start), 1n);
-    this.hold = atLeast(this.rate * BigInt(config.hold), this.enough);
+    this.maxBuffer = atLeast(this.rate * BigInt(config.maxBuffer), this.enough);
     this.level = 0n;
     this.at = now;
     this.began = now;
@@ -33,7 +33,7 @@ export class Player {
       return;
     }
     // Bytes that come at the very instant it would run empty keep it going.
-    this.level = atMost(this.level + BigInt(bytes) * BYTE, this.hold);
+    this.level = atMost(this.level + BigInt(bytes) * BYTE, this.maxBuffer);
     if (this.level < this.enough) {
       return;
     }

@@ -13,7 +13,7 @@ export class Result {
     this.latencies = [];
     this.samples = 0;
     this.failures = 0;
-    this.misses = 0;
+    this.notStarted = 0;
     this.bins = new Map();
     this.bytes = 0;
     this.stalled = 0;
@@ -43,8 +43,8 @@ export class Result {
       return;
     }
     this.samples += 1;
-    this.failures += outcome.startsWith("failed") || outcome === "timed-out" ? 1 : 0;
-    this.misses += outcome === "missed" ? 1 : 0;
+    this.failures += outcome.startsWith("failed") || outcome === "timed_out" ? 1 : 0;
+    this.notStarted += outcome === "not_started" ? 1 : 0;
     if (outcome === "finished") {
       this.latencies.push(finished - due);
     }
@@ -55,7 +55,7 @@ export class Result {
     const to = Math.min(now, this.to);
     const goals = this.config.goals.map((goal) => ({ ...goal, ...this.judge(goal, to) }));
     const sorted = [...this.latencies].sort((a, b) => a - b);
-    const { samples, failures, misses, bytes, stalls, stalled } = this;
+    const { samples, failures, notStarted, bytes, stalls, stalled } = this;
     return {
       verdict: worst(goals.map(({ verdict }) => verdict)),
       goals,
@@ -65,7 +65,7 @@ export class Result {
       rate: to > this.from ? (bytes * 8e9) / (to - this.from) : 0,
       samples,
       failures,
-      misses,
+      notStarted,
       bytes,
       stalls,
       stalled,
@@ -111,8 +111,8 @@ export class Result {
   }
 
   save() {
-    const { latencies, samples, failures, misses, bytes, stalled, stalls } = this;
-    return { latencies, samples, failures, misses, bytes, stalled, stalls, bins: [...this.bins] };
+    const { latencies, samples, failures, notStarted, bytes, stalled, stalls } = this;
+    return { latencies, samples, failures, notStarted, bytes, stalled, stalls, bins: [...this.bins] };
   }
 
   restore(saved) {

@@ -15,22 +15,22 @@ export class Schedule {
    * last was due, or when it ended if that was later. Serial: when the last ends.
    */
   constructor(config, start, seed, index) {
-    const serial = config.kind === "download" || config.kind === "upload" || config.every === null;
-    this.every = serial ? 0 : Math.max(config.every, MIN_PERIOD);
+    const serial = config.kind === "download" || config.kind === "upload" || config.interval === null;
+    this.interval = serial ? 0 : Math.max(config.interval, MIN_PERIOD);
     this.rhythm = serial ? "serial" : config.kind === "stream" ? "paced" : "grid";
-    const first = serial ? start : start + Stream.of(seed, "phase", index).below(this.every);
+    const first = serial ? start : start + Stream.of(seed, "phase", index).below(this.interval);
     /** The grid point of `next`, or when the last was due before jitter moved it. */
     this.point = first;
     /** The next due instant; `null` while it depends on an operation that is under way. */
     this.next = first;
-    this.jitter = Math.min(config.jitter, Math.floor(this.every / 2));
+    this.jitter = Math.min(config.jitter, Math.floor(this.interval / 2));
     this.random = Stream.of(seed, "jitter", index);
   }
 
   /** What was due next has fallen due. */
   fellDue() {
     if (this.rhythm === "grid") {
-      this.point += this.every;
+      this.point += this.interval;
       this.next = this.jittered(this.point);
     } else {
       this.next = null;
@@ -40,7 +40,7 @@ export class Schedule {
   /** An operation ended at `now`. Only those rhythms listen that wait for it. */
   ended(now, well) {
     if (this.rhythm === "paced") {
-      this.point = Math.max(this.point + this.every, now);
+      this.point = Math.max(this.point + this.interval, now);
       this.next = Math.max(this.jittered(this.point), now);
     } else if (this.rhythm === "serial") {
       this.next = well ? now : now + BACKOFF;

@@ -81,7 +81,7 @@ export class Transfers {
       tell.finished();
     } catch (error) {
       if (!signal.aborted) {
-        tell.failed(error instanceof Wrong ? "failed-answer" : answered ? "failed-connection" : "failed-dial");
+        tell.failed(error instanceof Wrong ? "failed_answer" : answered ? "failed_connection" : "failed_dial");
       }
     }
   }
@@ -108,7 +108,7 @@ export class Transfers {
     request.upload.onprogress = (event) => moved(event.loaded);
     request.onload = () => {
       if (request.status !== 200) {
-        return end(() => tell.failed("failed-answer"));
+        return end(() => tell.failed("failed_answer"));
       }
       moved(size);
       end(() => {
@@ -117,7 +117,7 @@ export class Transfers {
       });
     };
     // A browser doesn't say what went wrong. Bytes that moved had a connection.
-    request.onerror = () => end(() => tell.failed(sent > 0 ? "failed-connection" : "failed-dial"));
+    request.onerror = () => end(() => tell.failed(sent > 0 ? "failed_connection" : "failed_dial"));
     request.send(this.content.of(size));
     return () => {
       over = true;

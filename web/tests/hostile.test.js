@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { config } from "../station/plan.js";
 import { Fleet, World } from "./world.js";
 
-const VOIP = { kind: "calls", object_size: "16 KiB", every: "131.072 ms", outstanding: 8, goal: ["150 ms"], timeout: "30 s" };
+const VOIP = { kind: "calls", object_size: "16 KiB", interval: "131.072 ms", outstanding: 8, goal: ["150 ms"], timeout: "30 s" };
 
 function assignment() {
   const plan = { name: "x", duration: "10 s", baseline: "0 s", drain: "1 s", seed: 7 };
@@ -69,8 +69,8 @@ test("only the known uses are done, within bounds", () => {
     { object_size: "17 GiB" },
     { object_size: "0 B" },
     { timeout: "1 ms" },
-    { every: undefined },
-    { every: "-1 s" },
+    { interval: undefined },
+    { interval: "-1 s" },
     { goal: ["soon"] },
   ]) {
     assert.throws(() => config({ ...VOIP, ...wrong }), JSON.stringify(wrong));

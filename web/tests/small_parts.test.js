@@ -57,7 +57,7 @@ test("a distribution never says less than it saw, and at most a hundredth more",
 });
 
 test("a player's start-up and stalls: 5 MB are the two seconds of 20 Mbit/s that it starts with", () => {
-  const player = new Player({ start: 2e9, rate: 20e6, hold: 10e9 }, 1e9);
+  const player = new Player({ start: 2e9, rate: 20e6, maxBuffer: 10e9 }, 1e9);
   player.handleBytes(3e9, 5e6);
   assert.equal(player.startup, 2e9);
   assert.equal(player.pollTimeout(), 5e9);
@@ -67,7 +67,7 @@ test("a player's start-up and stalls: 5 MB are the two seconds of 20 Mbit/s that
   assert.equal(player.buffered(), 2e9);
   player.stop(11e9);
   assert.deepEqual(player.pollStall(), { began: 10e9, length: 1e9 });
-  const never = new Player({ start: 2e9, rate: 20e6, hold: 10e9 }, 0);
+  const never = new Player({ start: 2e9, rate: 20e6, maxBuffer: 10e9 }, 0);
   never.stop(7e9);
   assert.deepEqual(never.pollStall(), { began: 0, length: 7e9 });
 });
@@ -84,10 +84,10 @@ test("verdicts by the summary's laws", () => {
   const quick = Array(99).fill(1e8);
   assert.equal(judged([...quick, 1e9]).verdict, "pass");
   assert.equal(judged([...quick, 1000000001]).verdict, "marginal");
-  assert.equal(judged(quick, ["missed"]).verdict, "pass");
-  assert.equal(judged(quick, ["missed", "timed-out"]).verdict, "marginal");
-  assert.equal(judged(quick.slice(0, 18), ["failed-dial"]).verdict, "fail");
-  assert.equal(judged(quick.slice(0, 19), ["failed-dial"]).verdict, "marginal");
+  assert.equal(judged(quick, ["not_started"]).verdict, "pass");
+  assert.equal(judged(quick, ["not_started", "timed_out"]).verdict, "marginal");
+  assert.equal(judged(quick.slice(0, 18), ["failed_dial"]).verdict, "fail");
+  assert.equal(judged(quick.slice(0, 19), ["failed_dial"]).verdict, "marginal");
   assert.equal(judged([], ["cut"]).verdict, "inconclusive");
   assert.deepEqual([judged([3, 1, 2]).median, judged([3, 1, 2]).slowest], [2, 3]);
 });
@@ -110,9 +110,9 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   const text = `{"type":"assign","stations":[1],"plan":{"name":"x","duration":"1 min","baseline":"3 s","drain":"5 s",
     "warmup":"0 s","seed":18446744073709551615,"server":{"tls":false},
     "station":{"tv":{"workload":["voip"],"start":"0 s"},"7":{"workload":["9","voip"],"start":"2 s","stop":"2 min"}},
-    "workload":{"voip":{"kind":"calls","object_size":"16 KiB","every":"131.072 ms","jitter":"0 s","connections":"keep",
+    "workload":{"voip":{"kind":"calls","object_size":"16 KiB","interval":"131.072 ms","jitter":"0 s","connections":"keep",
     "outstanding":8,"priority":"voice","cc":"bbr","goal":["150 ms"],"timeout":"30 s"},
-    "9":{"kind":"probe","object_size":"64 B","every":"50 ms","jitter":"0 s","outstanding":1000,"priority":"voice",
+    "9":{"kind":"probe","object_size":"64 B","interval":"50 ms","jitter":"0 s","outstanding":1000,"priority":"voice",
     "goal":[]}}}}`;
   const read = part(messages.read(text));
   assert.equal(read.seed, "18446744073709551615");
@@ -126,7 +126,7 @@ test("a plan keeps its order and its seed, whatever the names", () => {
     ],
   );
   const { config } = station.workloads[1];
-  assert.deepEqual([config.every, config.outstanding, config.objectSize], [131072000, 8, 16384]);
+  assert.deepEqual([config.interval, config.outstanding, config.objectSize], [131072000, 8, 16384]);
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
   const ofProbe = notes(read, 1e5).filter((note) => note.includes("9 of 7"));
   assert.deepEqual(ofProbe, ["9 of 7 is left out: a browser has no datagrams"], "and nothing of its priority");

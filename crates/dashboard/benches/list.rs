@@ -4,7 +4,7 @@
 
 use netburn_dashboard::index::{Index, Look};
 use netburn_dashboard::query::Query;
-use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
+use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Duration;
 use netburn_workload::Config;
@@ -65,7 +65,7 @@ fn make(dir: &Path, count: usize) {
         ..Station::new(&format!("station-{number}"))
     });
     let header = Header {
-        ground: Ground::Local,
+        environment: Environment::Local,
         started: Some(UnixTime(1_795_285_800_000_000_000)),
         ..Header::simulated(Plan {
             duration: Duration::from_secs(60),

@@ -1,7 +1,7 @@
 //! What must hold for any input at all.
 
 use crate::live::{DRAWN, EVENTS, Live};
-use netburn_record::{AirRow, EventKind, EventRow, Ground, Header, IntervalRow, OperationRow, Row};
+use netburn_record::{AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
@@ -50,7 +50,7 @@ fn header() -> Header {
         ..Station::new(name)
     };
     Header {
-        ground: Ground::Local,
+        environment: Environment::Local,
         ..Header::simulated(Plan {
             duration: Duration::from_secs(20),
             stations: vec![station("a"), station("b")],
@@ -96,7 +96,7 @@ fn row(sequence: u64, b: [u8; 12]) -> Row {
                 outcome: if b[2].is_multiple_of(2) {
                     Outcome::Finished
                 } else {
-                    Outcome::Missed
+                    Outcome::NotStarted
                 },
                 far: None,
             },

@@ -331,7 +331,7 @@ fn one(name: &str, folder: &Path) -> Reply {
                     "host": run.header().host,
                     "netburn": run.header().version,
                     "started_ms": run.header().started.map(|at| at.0 / 1_000_000),
-                    "sentence": netburn_report::ground::sentence(run.header().ground),
+                    "sentence": netburn_report::environment::sentence(run.header().environment),
                     "repeats": run.repeats().len(),
                     "damage": damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
@@ -341,10 +341,10 @@ fn one(name: &str, folder: &Path) -> Reply {
         },
         State::Unreadable(why) => merge(&mut told, json!({ "error": why })),
         State::Live | State::Left => {
-            let ground = listed.ground.map(|ground| ground.name());
+            let environment = listed.environment.map(|environment| environment.name());
             merge(
                 &mut told,
-                json!({ "scenario": listed.scenario, "title": listed.title, "ground": ground }),
+                json!({ "scenario": listed.scenario, "title": listed.title, "environment": environment }),
             );
         }
     }

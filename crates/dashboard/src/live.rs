@@ -28,7 +28,7 @@ pub struct Live {
     scenario: String,
     title: Option<String>,
     question: Option<String>,
-    ground: &'static str,
+    environment: &'static str,
     seed: u64,
     duration: Duration,
     stations: Vec<Station>,
@@ -56,7 +56,7 @@ struct Use {
     limit: Option<Duration>,
     latency: Option<Duration>,
     operations: u64,
-    misses: u64,
+    goal_misses: u64,
     stalls: u64,
     /// Bytes by tenth of a second.
     tenths: BTreeMap<i64, u64>,
@@ -101,7 +101,7 @@ impl Live {
                     }),
                     latency: None,
                     operations: 0,
-                    misses: 0,
+                    goal_misses: 0,
                     stalls: 0,
                     tenths: BTreeMap::new(),
                     seconds: BTreeMap::new(),
@@ -112,7 +112,7 @@ impl Live {
             scenario: plan.name.clone(),
             title: plan.title.clone(),
             question: plan.question.clone(),
-            ground: header.ground.name(),
+            environment: header.environment.name(),
             seed: header.seed.0,
             duration: plan.duration,
             stations: stations.collect(),
@@ -173,7 +173,7 @@ impl Live {
             return;
         }
         one.operations += u64::from(latency.is_some());
-        one.misses += u64::from(match (latency, one.limit) {
+        one.goal_misses += u64::from(match (latency, one.limit) {
             (Some(latency), Some(limit)) => latency > limit,
             (latency, _) => latency.is_none(),
         });

@@ -13,15 +13,15 @@ const LONGEST: usize = 200;
 /// The most words of it.
 const MOST_WORDS: usize = 8;
 
-/// What is asked for: `q=text&verdict=fail&ground=lab&state=live&sort=-when&from=0&count=100`.
+/// What is asked for: `q=text&verdict=fail&environment=lab&state=live&sort=-when&from=0&count=100`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// Every word of it is in the name, scenario, title, question or a station's name.
     pub words: Vec<String>,
     /// With this verdict.
     pub verdict: Option<String>,
-    /// On this ground.
-    pub ground: Option<String>,
+    /// On this environment.
+    pub environment: Option<String>,
     /// In this state.
     pub state: Option<String>,
     /// By what.
@@ -60,9 +60,9 @@ pub struct Found<'a> {
     matching: usize,
     /// The first that is shown.
     from: usize,
-    /// Of those that fit the words: how many have which verdict, ground and state.
+    /// Of those that fit the words: how many have which verdict, environment and state.
     verdicts: BTreeMap<&'static str, usize>,
-    grounds: BTreeMap<&'static str, usize>,
+    environments: BTreeMap<&'static str, usize>,
     states: BTreeMap<&'static str, usize>,
     /// The runs.
     runs: Vec<Shown<'a>>,
@@ -76,7 +76,7 @@ pub struct Shown<'a> {
     state: &'static str,
     scenario: Option<&'a str>,
     title: Option<&'a str>,
-    ground: Option<&'static str>,
+    environment: Option<&'static str>,
     verdict: Option<&'static str>,
     provisional: bool,
     sound: bool,
@@ -92,7 +92,7 @@ impl Default for Query {
         Query {
             words: Vec::new(),
             verdict: None,
-            ground: None,
+            environment: None,
             state: None,
             sort: Sort::When,
             backwards: true,
@@ -119,7 +119,7 @@ impl Query {
                         .collect();
                 }
                 "verdict" => query.verdict = some(),
-                "ground" => query.ground = some(),
+                "environment" => query.environment = some(),
                 "state" => query.state = some(),
                 "from" => query.from = value.parse().unwrap_or(0),
                 "count" => query.count = value.parse().unwrap_or(query.count).min(MOST),
@@ -146,7 +146,7 @@ impl Query {
             matching: 0,
             from: self.from,
             verdicts: BTreeMap::new(),
-            grounds: BTreeMap::new(),
+            environments: BTreeMap::new(),
             states: BTreeMap::new(),
             runs: Vec::new(),
         };
@@ -156,17 +156,17 @@ impl Query {
             if !self.says(name, entry) {
                 continue;
             }
-            let (verdict, ground, state) = (verdict(entry), ground(entry), entry.state());
+            let (verdict, environment, state) = (verdict(entry), environment(entry), entry.state());
             for (of, counts) in [
                 (verdict, &mut found.verdicts),
-                (ground, &mut found.grounds),
+                (environment, &mut found.environments),
                 (Some(state), &mut found.states),
             ] {
                 if let Some(of) = of {
                     *counts.entry(of).or_default() += 1;
                 }
             }
-            if is(&self.verdict, verdict) && is(&self.ground, ground) && is(&self.state, Some(state)) {
+            if is(&self.verdict, verdict) && is(&self.environment, environment) && is(&self.state, Some(state)) {
                 wanted.push((name.as_str(), entry));
             }
         }
@@ -238,7 +238,7 @@ impl<'a> Shown<'a> {
             state: entry.state(),
             scenario: scenario(entry),
             title: title(entry),
-            ground: ground(entry),
+            environment: environment(entry),
             verdict: verdict(entry),
             provisional: brief.is_some_and(|brief| brief.provisional),
             sound: brief.is_none_or(|brief| brief.sound),
@@ -264,11 +264,11 @@ fn rank(entry: &Entry) -> usize {
         .unwrap_or(RANKS.len())
 }
 
-fn ground(entry: &Entry) -> Option<&'static str> {
+fn environment(entry: &Entry) -> Option<&'static str> {
     use crate::index::What;
     match &entry.what {
-        What::Finished(_, brief) => Some(brief.ground.name()),
-        What::Open(listed) => listed.ground.map(|ground| ground.name()),
+        What::Finished(_, brief) => Some(brief.environment.name()),
+        What::Open(listed) => listed.environment.map(|environment| environment.name()),
         What::Unreadable(..) => None,
     }
 }
@@ -336,10 +336,11 @@ mod tests {
 
     #[test]
     fn a_query_is_read() {
-        let query = Query::read("q=Archer+C7%20ssid&verdict=fail&ground=&sort=-throughput&from=20&count=9999&x=1&sort");
+        let query =
+            Query::read("q=Archer+C7%20ssid&verdict=fail&environment=&sort=-throughput&from=20&count=9999&x=1&sort");
         assert_eq!(query.words, ["archer", "c7", "ssid"]);
         assert_eq!(query.verdict.as_deref(), Some("fail"));
-        assert_eq!((query.ground, query.state), (None, None));
+        assert_eq!((query.environment, query.state), (None, None));
         assert_eq!((query.sort, query.backwards), (Sort::Throughput, true));
         assert_eq!((query.from, query.count), (20, MOST));
         assert_eq!(Query::read(""), Query::default());

@@ -1,7 +1,7 @@
 //! The page over real sockets: who is told what.
 
 use netburn_dashboard::{Config, Server};
-use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
+use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Duration;
 use netburn_workload::Config as Workload;
@@ -130,7 +130,7 @@ impl Told {
 
 fn header(scenario: &str) -> Header {
     Header {
-        ground: Ground::Local,
+        environment: Environment::Local,
         started: Some(UnixTime(1_795_285_800_000_000_000)),
         ..Header::simulated(Plan {
             duration: Duration::from_secs(10),

@@ -1,7 +1,7 @@
 //! What is kept beside the runs, and when it is of no use.
 
 use netburn_dashboard::index::{Index, Look};
-use netburn_record::{Ending, Ground, Header, Recorder, UnixTime};
+use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station};
 use std::path::Path;
 
@@ -9,7 +9,7 @@ const KEPT: &str = ".netburn-index.json";
 
 fn record(path: &Path, scenario: &str) {
     let header = Header {
-        ground: Ground::Local,
+        environment: Environment::Local,
         started: Some(UnixTime(1_795_285_800_000_000_000)),
         ..Header::simulated(Plan {
             stations: vec![Station::new("phone")],

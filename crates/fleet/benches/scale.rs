@@ -14,7 +14,7 @@ use netburn_fleet::protocol::{
 use netburn_fleet::transport::Channel;
 use netburn_fleet::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
 use netburn_linux::Monotonic;
-use netburn_record::{Clock, EventKind, Ground, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
+use netburn_record::{Clock, Environment, EventKind, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome as Ended};
@@ -83,7 +83,7 @@ fn thousand() {
     let header = Header {
         seed: plan.seed,
         plan: plan.clone(),
-        ground: Ground::Local,
+        environment: Environment::Local,
         host: Host::default(),
         version: "bench".to_owned(),
         started: None,

@@ -188,12 +188,12 @@ fn augment(
 mod tests {
     use super::*;
     use crate::protocol::standing::About;
-    use netburn_scenario::{Document, Ground};
+    use netburn_scenario::{Document, Environment};
 
     fn plan(stations: &str) -> Plan {
         let text = format!("duration = \"10 s\"\n{stations}");
         let document = Document::from_toml("t.toml", &text).unwrap();
-        document.resolve_for(Ground::Fleet).unwrap().0
+        document.resolve_for(Environment::Fleet).unwrap().0
     }
 
     fn station(name: &str, more: &str) -> String {

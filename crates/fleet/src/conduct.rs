@@ -19,7 +19,7 @@ use crate::protocol::standing::{About, proof};
 use keeper::Keeper;
 use netburn_record::{Role, Sink};
 use netburn_scenario::plan::Station;
-use netburn_scenario::{Ground, Plan};
+use netburn_scenario::{Environment, Plan};
 use netburn_traffic::server::PORT;
 use netburn_units::Duration;
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let setup = Setup {
         plan: plan.clone(),
         document,
-        rate: plan.server_rate(Ground::Fleet).unwrap_or(UNCAPPED),
+        rate: plan.server_rate(Environment::Fleet).unwrap_or(UNCAPPED),
         expected: casting.expected,
         patience: Patience::fleet(JOIN),
     };
@@ -191,7 +191,7 @@ impl Casting {
             .filter(|(member, _)| member.is_none());
         let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
         for (member, stations) in parts {
-            // One name per part: that of its first station, as on the other grounds.
+            // One name per part: that of its first station, as on the other environments.
             let (name, token) = (name_of(&stations), Token::random()?);
             casting.summons.push((member.clone(), name.clone(), token.clone()));
             casting.parts.push(Part {

@@ -6,7 +6,7 @@ use crate::join::Join;
 use crate::launch::{Child, Launcher};
 use crate::own_clock::std;
 use netburn_record::{Health, Role, Sink};
-use netburn_scenario::{Ground, Plan};
+use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Kind;
 use std::io;
@@ -226,7 +226,9 @@ fn setup(plan: &Plan) -> Result<Setup, FleetError> {
     Ok(Setup {
         plan: plan.clone(),
         document,
-        rate: plan.server_rate(Ground::Local).expect("on `local` there always is one"),
+        rate: plan
+            .server_rate(Environment::Local)
+            .expect("on `local` there always is one"),
         expected,
         patience: Patience::LOCAL,
     })

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Times are integer nanoseconds: of the participant's own monotonic clock in `pong` and `start`, since the run began
-//! by that same clock in rows and `progress`. A JSON Schema of all messages is shipped as `docs/protocol.schema.json`.
+//! by that same clock in rows and `progress`. A JSON Schema of all messages is in `docs/protocol.schema.json`.
 
 mod health;
 mod rows;

@@ -242,7 +242,7 @@ mod tests {
                     [workload.call]\nkind = \"calls\"\ncc = \"bbr\"\n";
         let (plan, _) = netburn_scenario::Document::from_toml("t.toml", text)
             .unwrap()
-            .resolve_for(netburn_scenario::Ground::Fleet)
+            .resolve_for(netburn_scenario::Environment::Fleet)
             .unwrap();
         assert_eq!(refused(&plan, |_| true), [""; 0]);
         let notes = refused(&plan, |name| name == "cubic");

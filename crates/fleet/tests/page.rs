@@ -3,7 +3,7 @@
 
 use netburn_fleet::protocol::standing::FromMember;
 use netburn_fleet::protocol::{Message, ToController};
-use netburn_scenario::{Document, Ground};
+use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Instant, Stream};
 use netburn_workload::{Action, Connection, Failure, Outcome, RequestId, Wake, Workload};
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ fn case(random: &mut Stream) -> Value {
     let text = scenario(random);
     let document = Document::from_toml("case.toml", &text).unwrap();
     let (plan, _) = document
-        .resolve_for(Ground::Local)
+        .resolve_for(Environment::Local)
         .unwrap_or_else(|e| panic!("{e:?}: {text}"));
     let station = &plan.stations[0];
     let start = Instant::ZERO + station.start;
@@ -140,7 +140,7 @@ fn scenario(random: &mut Stream) -> String {
         workload += &format!("timeout = \"{} ms\"\n", 10 + random.below(900));
     }
     if matches!(kind, "pages" | "stream" | "calls") {
-        workload += &format!("every = \"{every}.{:03} ms\"\n", random.below(1000));
+        workload += &format!("interval = \"{every}.{:03} ms\"\n", random.below(1000));
     }
     if matches!(kind, "pages" | "calls") {
         workload += &format!(
@@ -197,7 +197,7 @@ fn input(
             }
             _ => {
                 machine.handle_failed(*now, id, Failure::Connection);
-                step["how"] = "failed-connection".into();
+                step["how"] = "failed_connection".into();
                 "failed"
             }
         };
@@ -269,9 +269,9 @@ fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
 fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Finished => "finished",
-        Outcome::Failed(_) => "failed-connection",
-        Outcome::TimedOut => "timed-out",
-        Outcome::Missed => "missed",
+        Outcome::Failed(_) => "failed_connection",
+        Outcome::TimedOut => "timed_out",
+        Outcome::NotStarted => "not_started",
         Outcome::Unfinished => "unfinished",
         Outcome::Cut => "cut",
     }

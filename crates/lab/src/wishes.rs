@@ -4,7 +4,7 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use std::fs;
 
-/// Where nobody says otherwise, on every ground that models the air.
+/// Where nobody says otherwise, on every environment that models the air.
 const USUAL: &str = "cubic";
 
 /// The congestion control of connections for which the plan names none.
@@ -54,9 +54,9 @@ fn of_station(station: &Station) -> Vec<String> {
     if settings.is_some_and(|settings| settings.cap.is_some() && !settings.caps_paced) {
         notes.push(format!("station.{name}.tsq: the cap holds for paced connections, too"));
     }
-    if !station.completion_delay.is_zero() {
+    if !station.tx_completion_delay.is_zero() {
         notes.push(format!(
-            "station.{name}.completion_delay: the lab tells a kernel at once what has left"
+            "station.{name}.tx_completion_delay: the lab tells a kernel at once what has left"
         ));
     }
     notes
@@ -100,8 +100,8 @@ mod tests {
             assert_eq!(notes(met), none, "{met}");
         }
         assert_eq!(
-            notes("completion_delay = \"1 ms\""),
-            ["station.s.completion_delay: the lab tells a kernel at once what has left"]
+            notes("tx_completion_delay = \"1 ms\""),
+            ["station.s.tx_completion_delay: the lab tells a kernel at once what has left"]
         );
         assert_eq!(
             notes("tsq = \"2019\""),

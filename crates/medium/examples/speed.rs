@@ -7,7 +7,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{Guard, HardwareQueue, Limit};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -34,7 +34,7 @@ fn main() {
         limits: ampdu(Limits::PPDU),
         hardware: HardwareQueue::Aggregates(2),
         seed: 1,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
     }
     .open(fifo(1_000));
     let began = Clock::now();
@@ -79,7 +79,7 @@ fn uplink(stations: usize) -> Air<u64> {
         rts_threshold: None,
         rts_rate: Modulation::Ofdm(Rate::M24),
         framing: Framing::PLAIN,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
         links,
     };
     let link = || LinkConfig {

@@ -14,7 +14,7 @@ pub mod radio;
 pub mod rating;
 pub mod spectrum;
 
-pub use link::{Limit, Quality, RateControl, Selects};
+pub use link::{AdapterRate, Quality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};

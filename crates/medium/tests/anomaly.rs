@@ -3,7 +3,7 @@
 mod util;
 
 use netburn_medium::aggregation::Limits;
-use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue, QueueLimit};
 use netburn_medium::packet::NodeId;
 use netburn_medium::queue::airtime::Airtime;
 use netburn_medium::queue::codel::CodelParameters;
@@ -24,7 +24,7 @@ fn cell(time: Duration) -> Cell {
         limits: ampdu(time),
         hardware: HardwareQueue::Aggregates(2),
         seed: 1,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
     }
 }
 

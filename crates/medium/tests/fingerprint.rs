@@ -6,7 +6,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Aql, Guard, HardwareQueue, Limit};
+use netburn_medium::config::{AdapterRate, Aql, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
@@ -50,9 +50,9 @@ fn config() -> AirConfig {
         rts_threshold: Some(20_000),
         rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
         framing: Framing::CCMP,
-        limit: Limit {
+        limit: AdapterRate {
             down,
-            ..Limit::default()
+            ..AdapterRate::default()
         },
         links,
     };

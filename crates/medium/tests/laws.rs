@@ -4,7 +4,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Guard, HardwareQueue, Limit};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::fuzz;
 use netburn_medium::packet::{DropReason, NodeId};
@@ -28,7 +28,7 @@ proptest! {
     fn delivered_is_the_lesser(mcs in 0_u8..8, percent in 10_u64..300, seed in 0_u64..100) {
         prop_assume!(!(95..=105).contains(&percent));
         let cell = Cell { vectors: vec![ht20(mcs, 1, Guard::Ns800)], limits: ampdu(Duration::from_millis(4)),
-            hardware: HardwareQueue::Aggregates(2), seed, limit: Limit::default() };
+            hardware: HardwareQueue::Aggregates(2), seed, limit: AdapterRate::default() };
         let end = Instant::from_secs(4);
         let capacity = offer(&mut cell.open(fifo(1_000)), 1, 200, end)[0];
         let offered = capacity * percent as f64 / 100.0;
@@ -45,7 +45,7 @@ proptest! {
         let rate = Some(BitRate::from_mbps(limit));
         let cell = Cell { vectors: vec![ht20(mcs, 1, Guard::Ns800)], limits: ampdu(Duration::from_millis(4)),
             hardware: HardwareQueue::Aggregates(2), seed: 1,
-            limit: if up { Limit { up: rate, transfer, ..Limit::default() } } else { Limit { down: rate, ..Limit::default() } } };
+            limit: if up { AdapterRate { up: rate, transfer, ..AdapterRate::default() } } else { AdapterRate { down: rate, ..AdapterRate::default() } } };
         let kbps = limit * 10 * percent;
         let got = util::offer_kbps(&mut cell.open(fifo(1_000)), 1, kbps, Instant::from_secs(4))[0] * 1_500.0 / 1_472.0;
         let expected = (kbps as f64 / 1_000.0).min(limit as f64);
@@ -77,9 +77,9 @@ fn an_adapter_that_is_full_drops() {
         limits: ampdu(Duration::from_millis(4)),
         hardware: HardwareQueue::Aggregates(2),
         seed: 1,
-        limit: Limit {
+        limit: AdapterRate {
             down: Some(BitRate::from_mbps(10)),
-            ..Limit::default()
+            ..AdapterRate::default()
         },
     };
     let mut air = cell.open(fifo(1_000));
@@ -214,7 +214,7 @@ fn channels_do_not_meet() {
         rts_threshold: None,
         rts_rate: Modulation::Dsss(Rate::M1),
         framing: Framing::QOS,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
         links,
     };
     let link = |to| {

@@ -3,7 +3,7 @@
 mod util;
 
 use netburn_medium::air::{Air, Output};
-use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue, QueueLimit};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::TxVector;
 use netburn_medium::queue::airtime::Airtime;
@@ -23,7 +23,7 @@ fn open(vectors: Vec<TxVector>, hardware: u32, queue: Queue) -> Air<u64> {
         limits: ampdu(Duration::from_millis(4)),
         hardware: HardwareQueue::Aggregates(hardware),
         seed: 1,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
     }
     .open(queue)
 }

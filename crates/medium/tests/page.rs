@@ -4,7 +4,7 @@ mod util;
 
 use netburn_medium::aggregation::Limits;
 use netburn_medium::air::Output;
-use netburn_medium::config::{Guard, HardwareQueue, Limit};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_units::Instant;
@@ -19,7 +19,7 @@ fn one_ampdu() {
         limits: ampdu(Limits::PPDU),
         hardware: HardwareQueue::Aggregates(2),
         seed: 1,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
     };
     let edca = EdcaParameters::default_set(15).map(|parameters| EdcaParameters {
         cw_min: 0,

@@ -7,7 +7,7 @@ mod util;
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Aql, Guard, HardwareQueue, Limit, QueueLimit, Width};
+use netburn_medium::config::{AdapterRate, Aql, Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::{EdcaParameters, Timing};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, TxVector, ofdm};
@@ -101,9 +101,9 @@ impl Case {
             rts_threshold: Some(3_000),
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: Framing::CCMP,
-            limit: Limit {
+            limit: AdapterRate {
                 down: self.limited.then_some(BitRate::from_bps(8_000_000 / k)),
-                ..Limit::default()
+                ..AdapterRate::default()
             },
             links: links.iter().copied().map(link).collect(),
         };

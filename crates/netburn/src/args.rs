@@ -25,7 +25,7 @@ pub(crate) use fleet::{
     RevokeArgs,
 };
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
-pub(crate) use run::{Changes, Check, GroundArg, PlanArgs, RunArgs};
+pub(crate) use run::{Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;

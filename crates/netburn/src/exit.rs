@@ -98,9 +98,9 @@ mod tests {
         let order = ["fail", "inconclusive", "marginal", "pass", "none"];
         let whole = order.iter().find(|v| verdicts.contains(v)).unwrap_or(&"none");
         serde_json::from_value(serde_json::json!({
-            "schema": "netburn.summary/1", "run": "r", "scenario": "s", "ground": "local", "seed": 1, "duration_s": 1.0,
+            "schema": "netburn.summary/1", "run": "r", "scenario": "s", "environment": "local", "seed": 1, "duration_s": 1.0,
             "verdict": whole, "provisional": false,
-            "gate": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+            "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
             "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} }))
         .unwrap()

@@ -6,10 +6,10 @@ use crate::record::{document, unopened};
 use crate::signals;
 use crate::terminal::{Look, data, over, say, stderr_is_terminal};
 use netburn_record::Run;
+use netburn_report::environment::sentence;
 use netburn_report::explain::{Cause, explain as explained};
-use netburn_report::ground::sentence;
 use netburn_report::plain::wrap;
-use netburn_scenario::{Document, Ground, Plan};
+use netburn_scenario::{Document, Environment, Plan};
 use netburn_study::whatif::{Answers, CantAnswer, Proposed, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
         )),
         Format::Text => {
             let look = Look::of_stdout();
-            let mut said = wrap(sentence(run.header().ground), look.width, "").join("\n");
+            let mut said = wrap(sentence(run.header().environment), look.width, "").join("\n");
             said.push_str("\n\n");
             said.push_str(&text(
                 &explanation,
@@ -117,7 +117,7 @@ fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, St
         // What is wrong then is the time that was asked for.
         document.resolve().map_err(|error| Stop::Wrong(error.to_string()))?;
     }
-    Ok(match document.resolve_for(Ground::Simulate) {
+    Ok(match document.resolve_for(Environment::Simulate) {
         Ok((plan, _)) => Ok(plan),
         Err(_) => Err("the run's scenario doesn't say how the air is (`joins`, `signal`). With that in it, on --on simulate, it could be".to_owned()),
     })

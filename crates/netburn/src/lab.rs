@@ -7,7 +7,7 @@ mod servers;
 mod session;
 mod show;
 
-use crate::args::{CommandArgs, GroundArg, LabArgs};
+use crate::args::{CommandArgs, EnvironmentArg, LabArgs};
 use crate::exit::{Ended, Stop};
 use crate::plan;
 use crate::runtime;
@@ -16,7 +16,7 @@ use netburn_lab::packet::Refused;
 use netburn_lab::{Begin, Counted, DeviceKind, Lab, LabError};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
-use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
+use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_report::plain::sanitise;
 use netburn_scenario::Plan;
 use output::Output;
@@ -130,7 +130,7 @@ pub(crate) fn namespace_limit() -> Option<(String, u64)> {
 pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     let wanted = args.commands().map_err(Stop::Wrong)?;
     // What notes there are concern the workloads, which don't run here.
-    let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(GroundArg::Lab))?;
+    let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(EnvironmentArg::Lab))?;
     let mut commands = commands(&plan, wanted)?;
     let entered = commands[0].end;
     if args.serve && commands.iter().all(|command| command.words.is_empty()) {

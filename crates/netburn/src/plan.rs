@@ -1,29 +1,29 @@
 //! From a scenario's name to a resolved plan: `plan` and `schema`, and the beginning of `run`.
 
-use crate::args::{Changes, Format, GroundArg, PlanArgs, SchemaArgs, SchemaOf};
+use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaOf};
 use crate::exit::{Ended, Stop};
 use crate::lab;
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
 use netburn_lab::Lab;
 use netburn_report::plain::{sanitise, wrap};
-use netburn_scenario::{Document, Ground, Plan, ScenarioError};
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
     let of = resolved(&args.changes, args.on)?;
     let text = match args.format {
         Format::Json => document(&of.plan.to_json()),
-        Format::Text => described(&of.plan, of.ground, Look::of_stdout().width),
+        Format::Text => described(&of.plan, of.environment, Look::of_stdout().width),
     };
     data(&text)?;
     Ok(Ended::Ran)
 }
 
 /// The plan in words.
-fn described(plan: &Plan, ground: Ground, width: usize) -> String {
-    let mut text = format!("Nothing was run. On {ground}, this would be:\n\n");
-    for line in plan.describe(ground) {
+fn described(plan: &Plan, environment: Environment, width: usize) -> String {
+    let mut text = format!("Nothing was run. On {environment}, this would be:\n\n");
+    for line in plan.describe(environment) {
         let line = sanitise(&line);
         let indent = &line[..line.len() - line.trim_start().len()];
         for wrapped in wrap(&line, width, &format!("{indent}  ")) {
@@ -43,51 +43,51 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
     Ok(Ended::Ran)
 }
 
-/// A plan, and the ground it is for.
+/// A plan, and the environment it is for.
 pub(crate) struct Resolved {
     pub(crate) plan: Plan,
-    pub(crate) ground: Ground,
-    /// What that ground takes no notice of.
+    pub(crate) environment: Environment,
+    /// What that environment takes no notice of.
     pub(crate) notes: Vec<String>,
-    /// Why this ground, where none was asked for.
+    /// Why this environment, where none was asked for.
     pub(crate) why: Option<String>,
     /// The lab, where it was opened to see whether the machine permits it.
     pub(crate) lab: Option<Lab>,
 }
 
-/// The plan of a scenario with these changes, for the ground that was asked for. Without one: the lab where the machine permits it,
+/// The plan of a scenario with these changes, for the environment that was asked for. Without one: the lab where the machine permits it,
 /// else the simulator; local where there is no access point that could be modelled.
-pub(crate) fn resolved(changes: &Changes, on: Option<GroundArg>) -> Result<Resolved, Stop> {
+pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<Resolved, Stop> {
     let document = changed(changes)?;
-    let on_ground = |ground: Ground, why: Option<&str>, lab: Option<Lab>| {
-        let (plan, notes) = document.resolve_for(ground).map_err(wrong)?;
+    let on_environment = |environment: Environment, why: Option<&str>, lab: Option<Lab>| {
+        let (plan, notes) = document.resolve_for(environment).map_err(wrong)?;
         Ok(Resolved {
             plan,
-            ground,
+            environment,
             notes,
             why: why.map(str::to_owned),
             lab,
         })
     };
     if let Some(on) = on {
-        return on_ground(self::ground(on), None, None);
+        return on_environment(self::environment(on), None, None);
     }
     if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
         let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
-        return on_ground(Ground::Local, Some(why), None);
+        return on_environment(Environment::Local, Some(why), None);
     }
     // What can't be in the lab is told for what everybody can run.
-    let Ok((plan, _)) = document.resolve_for(Ground::Lab) else {
-        return on_ground(Ground::Simulate, None, None);
+    let Ok((plan, _)) = document.resolve_for(Environment::Lab) else {
+        return on_environment(Environment::Simulate, None, None);
     };
     match lab::permitted(&plan) {
         Ok(lab) => {
             let why = "no --on: running in the lab, in real time; --on simulate models this machine's part, too, and takes seconds";
-            on_ground(Ground::Lab, Some(why), Some(lab))
+            on_environment(Environment::Lab, Some(why), Some(lab))
         }
         Err(missing) => {
             let why = format!("no --on: simulating it, since there can be no lab here: {missing}");
-            on_ground(Ground::Simulate, Some(&why), None)
+            on_environment(Environment::Simulate, Some(&why), None)
         }
     }
 }
@@ -116,12 +116,12 @@ pub(crate) fn changed(changes: &Changes) -> Result<Document, Stop> {
     Ok(document)
 }
 
-const fn ground(on: GroundArg) -> Ground {
+const fn environment(on: EnvironmentArg) -> Environment {
     match on {
-        GroundArg::Simulate => Ground::Simulate,
-        GroundArg::Local => Ground::Local,
-        GroundArg::Lab => Ground::Lab,
-        GroundArg::Fleet => Ground::Fleet,
+        EnvironmentArg::Simulate => Environment::Simulate,
+        EnvironmentArg::Local => Environment::Local,
+        EnvironmentArg::Lab => Environment::Lab,
+        EnvironmentArg::Fleet => Environment::Fleet,
     }
 }
 

@@ -72,7 +72,7 @@ fn entry(listed: &Listed) -> serde_json::Value {
     json!({
         "path": listed.path.display().to_string(),
         "scenario": listed.scenario,
-        "ground": listed.ground.map(|ground| ground.name()),
+        "environment": listed.environment.map(|environment| environment.name()),
         "started": listed.started.map(UnixTime::rfc3339),
         "state": state,
         "verdict": verdict,

@@ -16,7 +16,7 @@ use crate::terminal::{data, say};
 use netburn_record::{Ending, Run, Summary, UnixTime};
 use netburn_report::View;
 use netburn_report::plain::sanitise;
-use netburn_scenario::{Ground, Plan, decimal};
+use netburn_scenario::{Environment, Plan, decimal};
 use std::path::{Path, PathBuf};
 
 /// `netburn run SCENARIO`.
@@ -24,16 +24,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     if args.interleave {
         return interleave::run(args);
     }
-    let plan::Resolved { plan, ground, lab, .. } = said(plan::resolved(&args.changes, args.on)?);
+    let plan::Resolved {
+        plan, environment, lab, ..
+    } = said(plan::resolved(&args.changes, args.on)?);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
-    let done = match ground {
-        Ground::Simulate => simulated::all(&plan, &folder)?,
-        Ground::Local | Ground::Lab => round::all(&plan, ground, lab, None, &folder)?,
-        Ground::Imported => return Err(Stop::Wrong("a run can't be made where it was imported from".to_owned())),
-        Ground::Fleet => {
+    let done = match environment {
+        Environment::Simulate => simulated::all(&plan, &folder)?,
+        Environment::Local | Environment::Lab => round::all(&plan, environment, lab, None, &folder)?,
+        Environment::Imported => return Err(Stop::Wrong("a run can't be made where it was imported from".to_owned())),
+        Environment::Fleet => {
             fleet::agreed(&plan, args.yes)?;
             let on = fleet::On::new(args)?;
-            round::all(&plan, ground, None, Some(&on), &folder)?
+            round::all(&plan, environment, None, Some(&on), &folder)?
         }
     };
     say(&format!("kept in {}", done.folder.display()));
@@ -62,7 +64,7 @@ fn said(resolved: plan::Resolved) -> plan::Resolved {
     say(&format!(
         "{}: {}",
         resolved.plan.name,
-        beginning(&resolved.plan, resolved.ground)
+        beginning(&resolved.plan, resolved.environment)
     ));
     if let Some(why) = &resolved.why {
         say(&sanitise(why));
@@ -73,11 +75,11 @@ fn said(resolved: plan::Resolved) -> plan::Resolved {
     resolved
 }
 
-/// Runs a plan on a ground into a folder, for its summary.
-pub(crate) fn of(plan: &Plan, ground: Ground, folder: &Path) -> Result<Summary, Stop> {
-    let done = match ground {
-        Ground::Simulate => simulated::all(plan, folder)?,
-        _ => round::all(plan, ground, None, None, folder)?,
+/// Runs a plan on an environment into a folder, for its summary.
+pub(crate) fn of(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, Stop> {
+    let done = match environment {
+        Environment::Simulate => simulated::all(plan, folder)?,
+        _ => round::all(plan, environment, None, None, folder)?,
     };
     match done.interrupted {
         true => Err(Stop::NotMeasured("interrupted".to_owned())),
@@ -86,27 +88,27 @@ pub(crate) fn of(plan: &Plan, ground: Ground, folder: &Path) -> Result<Summary, 
 }
 
 /// What is about to happen; what was measured is the report's first line.
-fn beginning(plan: &Plan, ground: Ground) -> String {
+fn beginning(plan: &Plan, environment: Environment) -> String {
     let moves = |plan| format!("it may move up to {}, all of it within this machine", most(plan));
-    match ground {
-        Ground::Simulate => {
+    match environment {
+        Environment::Simulate => {
             "simulated: a modelled access point and modelled TCP, nothing of your own Wi-Fi; nothing leaves this \
                              process"
                 .to_owned()
         }
-        Ground::Lab => format!(
+        Environment::Lab => format!(
             "in the lab: a modelled access point in real time with this machine's TCP, nothing of your own Wi-Fi; {}",
             moves(plan)
         ),
-        Ground::Local => moves(plan),
-        Ground::Fleet => fleet::beginning(plan),
-        Ground::Imported => String::new(),
+        Environment::Local => moves(plan),
+        Environment::Fleet => fleet::beginning(plan),
+        Environment::Imported => String::new(),
     }
 }
 
 /// The most bytes that it moves, as people say it.
 fn most(plan: &Plan) -> String {
-    let most = plan.bytes_expected(Ground::Local).most;
+    let most = plan.bytes_expected(Environment::Local).most;
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
 }
 

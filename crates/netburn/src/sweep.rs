@@ -6,8 +6,8 @@ use crate::plan::changed;
 use crate::record::document;
 use crate::signals;
 use crate::terminal::{Look, data, over, say, stderr_is_terminal};
-use netburn_record::{Ground, UnixTime, make_folder};
-use netburn_report::ground::sentence;
+use netburn_record::{Environment, UnixTime, make_folder};
+use netburn_report::environment::sentence;
 use netburn_report::plain::{sanitise, wrap};
 use netburn_study::sweep::{
     Checked, Cost, Folder, FolderError, Grid, GridError, Impossible, Judgements, Progress, Rows, SweepError, Vary,
@@ -213,7 +213,7 @@ fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
         (SweepFormat::Csv, None) => csv(rows),
         (SweepFormat::Text, judged) => {
             let look = Look::of_stdout();
-            let mut text: String = wrap(sentence(Ground::Simulate), look.width, "")
+            let mut text: String = wrap(sentence(Environment::Simulate), look.width, "")
                 .iter()
                 .map(|line| format!("{line}\n"))
                 .collect();

@@ -6,14 +6,14 @@ use crate::record::document;
 use crate::terminal::{Look, data, say};
 use netburn_report::plain::sanitise;
 use netburn_study::validate::table::{TableLook, summed_up, table};
-use netburn_study::validate::{CaseFile, Standing, json::json, markdown::markdown, run, shipped};
+use netburn_study::validate::{CaseFile, Standing, built_in, json::json, markdown::markdown, run};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// `netburn validate [CASES…]`.
 pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
     let files = match args.cases.is_empty() {
-        true => shipped::files().map_err(|why| Stop::Wrong(why.to_string()))?,
+        true => built_in::files().map_err(|why| Stop::Wrong(why.to_string()))?,
         false => args.cases.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
     };
     let threads = match args.jobs {
@@ -42,24 +42,24 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
     Ok(Ended::BeyondTolerance)
 }
 
-/// A file of cases, or a shipped one by its name with or without `.toml`.
+/// A file of cases, or a built-in one by its name with or without `.toml`.
 fn read(path: &Path) -> Result<CaseFile, Stop> {
     let name = sanitise(&path.display().to_string());
-    let shipped = shipped::FILES.iter().find(|(file, _)| {
+    let built_in = built_in::FILES.iter().find(|(file, _)| {
         let stem = file.strip_suffix(".toml").unwrap_or(file);
         path.as_os_str() == stem || path.as_os_str() == *file
     });
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(_) if shipped.is_some() => shipped.map_or_else(String::new, |(_, text)| (*text).to_owned()),
+        Err(_) if built_in.is_some() => built_in.map_or_else(String::new, |(_, text)| (*text).to_owned()),
         Err(why) => {
-            let names: Vec<&str> = shipped::FILES
+            let names: Vec<&str> = built_in::FILES
                 .iter()
                 .map(|(file, _)| file.trim_end_matches(".toml"))
                 .collect();
             let names = names.join(", ");
             return Err(Stop::Wrong(format!(
-                "{name}: {why}; shipped files of cases are {names}"
+                "{name}: {why}; built-in files of cases are {names}"
             )));
         }
     };

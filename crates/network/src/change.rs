@@ -206,15 +206,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     fn set_radio(&mut self, now: Instant, radio: usize, setting: RadioSetting) {
         match setting {
-            RadioSetting::Busy(share) => {
-                self.radios[radio].config.busy = share;
+            RadioSetting::ChannelBusy(share) => {
+                self.radios[radio].config.channel_busy = share;
                 let channel = self.channel_of[radio];
                 let here = self
                     .radios
                     .iter()
                     .enumerate()
                     .filter(|(index, _)| self.channel_of[*index] == channel);
-                let busy = here.map(|(_, radio)| radio.config.busy.as_f64()).fold(0.0, f64::max);
+                let busy = here
+                    .map(|(_, radio)| radio.config.channel_busy.as_f64())
+                    .fold(0.0, f64::max);
                 self.air.set_busy(now, channel, busy);
             }
             RadioSetting::Power(power) => {
@@ -248,7 +250,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 place.control = control;
                 self.set_rate(station);
             }
-            StationSetting::Limit(limit) => {
+            StationSetting::AdapterRate(limit) => {
                 let node = place.node;
                 self.air.set_limit(node, limit);
             }

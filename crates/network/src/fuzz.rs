@@ -2,7 +2,7 @@
 
 use crate::{Endpoint, Network, Output};
 use netburn_medium::air::Foresight;
-use netburn_medium::config::{Limit, Quality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
@@ -34,7 +34,7 @@ hidden_from = ["c"]
 [station.c]
 joins = "two.5g"
 distance = "20 m"
-limit = "30 Mbit/s"
+adapter_rate = "30 Mbit/s"
 [station.d]
 link = { rate = "100 Mbit/s", delay = "1 ms", bql = "3000 B" }
 queue = "fifo"
@@ -154,9 +154,9 @@ impl World {
             ),
             9 => Setting::Station(
                 station,
-                StationSetting::Limit(Limit {
+                StationSetting::AdapterRate(AdapterRate {
                     up: Some(rate),
-                    ..Limit::default()
+                    ..AdapterRate::default()
                 }),
             ),
             10 => Setting::Station(station, StationSetting::Queue(bytes.one_of(&QueueKind::ALL))),

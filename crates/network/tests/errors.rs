@@ -3,7 +3,7 @@
 use netburn_network::{Network, NetworkError};
 use netburn_scenario::{Plan, load};
 
-/// The shipped `four-uses`, with these keys changed and nothing else checked.
+/// The built-in `four-uses`, with these keys changed and nothing else checked.
 fn plan(change: impl FnOnce(&mut Plan)) -> Plan {
     let mut plan = load("four-uses").unwrap().resolve().unwrap();
     change(&mut plan);

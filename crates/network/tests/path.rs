@@ -241,7 +241,7 @@ fn a_limit_outlives_its_queue() {
 fn what_is_set_by_hand_is_due() {
     let mut network: Network<u32> = Network::new(&plan(HOUSE)).unwrap();
     assert_eq!(network.poll_timeout(), None);
-    let busy = RadioSetting::Busy(Probability::from_ppb(500_000_000).unwrap());
+    let busy = RadioSetting::ChannelBusy(Probability::from_ppb(500_000_000).unwrap());
     let home = RadioRef {
         ap: "home".to_owned(),
         radio: RadioName {
@@ -273,8 +273,8 @@ fn which_radio() {
     for (selects, standard, radio) in [
         ("", "", "home.5g"),
         // 5 GHz loses 6.6 dB more on the way.
-        ("selects = \"strongest\"", "", "home.2g"),
-        ("selects = \"2g\"", "", "home.2g"),
+        ("radio_selection = \"strongest\"", "", "home.2g"),
+        ("radio_selection = \"2g\"", "", "home.2g"),
         ("", "standard = \"802.11g\"", "home.2g"),
     ] {
         let network = Network::<()>::new(&plan(&text(selects, standard))).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p netburn-record` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
 
-use netburn_record::{Ending, Ground, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, Sink};
+use netburn_record::{Ending, Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Operation, Outcome};
@@ -92,7 +92,7 @@ fn header() -> Header {
     Header {
         seed: plan.seed,
         plan,
-        ground: Ground::Simulate,
+        environment: Environment::Simulate,
         host: Host::here(),
         version: "bench".into(),
         started: None,

@@ -151,7 +151,7 @@ fn write(
     let (header, ending) = (run.header(), run.ending());
     let names = Names::new(&header.plan);
     let mut tables = Tables::create(beside)?;
-    let mut counter = Counter::new(&header.plan, header.ground);
+    let mut counter = Counter::new(&header.plan, header.environment);
     let mut known = Known::of(late.stations);
     // What is here already counts, whatever it is: it was admitted when it came.
     let mut allowance = Allowance::of_agent(&header.plan, late.stations);
@@ -216,9 +216,9 @@ fn write(
     sync_folder(beside).map_err(Error::io(beside))?;
     let evidence = counter.finish(ending);
     let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let gate = checked(header, ending, &evidence);
+    let self_check = checked(header, ending, &evidence);
     let why = reasons(header, ending, &evidence);
-    let summary = summarise(header, &run.path().to_string_lossy(), evidence, gate, why);
+    let summary = summarise(header, &run.path().to_string_lossy(), evidence, self_check, why);
     let document = Document {
         health,
         clocks,
@@ -347,7 +347,7 @@ fn ended(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => match (row.operation.finished, row.operation.outcome) {
             (Some(at), _) => Some(at),
-            (None, Outcome::Missed) => Some(row.operation.due),
+            (None, Outcome::NotStarted) => Some(row.operation.due),
             (None, _) => None,
         },
         row => Some(at(row)),

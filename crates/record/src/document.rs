@@ -3,7 +3,7 @@
 use crate::checksum::Checksum;
 use crate::columns::tables::{Table, TenthRow};
 use crate::error::Error;
-use crate::header::{Ending, Ground, Header, Host, Source};
+use crate::header::{Ending, Environment, Header, Host, Source};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
@@ -68,7 +68,7 @@ pub(crate) struct Document {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) scenario: String,
-    pub(crate) ground: Ground,
+    pub(crate) environment: Environment,
     /// In nanoseconds since 1970.
     pub(crate) started: Option<UnixTime>,
     pub(crate) started_utc: Option<String>,
@@ -93,7 +93,7 @@ impl Document {
             schema: format!("{SCHEMA}{VERSION}"),
             head: Head {
                 scenario: header.plan.name.clone(),
-                ground: header.ground,
+                environment: header.environment,
                 started: header.started,
                 started_utc: header.started.map(UnixTime::rfc3339),
                 verdict: summary.verdict,
@@ -117,7 +117,7 @@ impl Document {
     pub(crate) fn header(&self, path: &Path) -> Result<Header, Error> {
         Ok(Header {
             plan: plan_from_value(&self.plan).map_err(|why| Error::damaged(path, why))?,
-            ground: self.head.ground,
+            environment: self.head.environment,
             seed: Seed(self.seed),
             host: self.host.clone(),
             version: self.netburn.clone(),
@@ -189,7 +189,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 /// What a spool begins with.
 #[derive(Debug, Serialize, Deserialize)]
 struct SpoolHeader {
-    ground: Ground,
+    environment: Environment,
     seed: u64,
     netburn: String,
     host: Host,
@@ -202,7 +202,7 @@ struct SpoolHeader {
 /// The header as a spool keeps it.
 pub(crate) fn header_to_json(header: &Header) -> String {
     let header = SpoolHeader {
-        ground: header.ground,
+        environment: header.environment,
         seed: header.seed.0,
         netburn: header.version.clone(),
         host: header.host.clone(),
@@ -217,7 +217,7 @@ pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
     let header: SpoolHeader = serde_json::from_str(text).map_err(|error| error.to_string())?;
     Ok(Header {
         plan: plan_from_value(&header.plan)?,
-        ground: header.ground,
+        environment: header.environment,
         seed: Seed(header.seed),
         host: header.host,
         version: header.netburn,

@@ -56,7 +56,7 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
     let mut spool = open_spool(folder)?;
     let names = Names::new(&header.plan);
     let mut tables = Tables::create(folder)?;
-    let mut counter = Counter::new(&header.plan, header.ground);
+    let mut counter = Counter::new(&header.plan, header.environment);
     let unreadable = Error::io(folder.join(SPOOL));
     loop {
         match spool.next_row() {
@@ -74,9 +74,9 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
     let ending = ending(dropped);
     let evidence = counter.finish(&ending);
     let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let gate = checked(header, &ending, &evidence);
+    let self_check = checked(header, &ending, &evidence);
     let why = reasons(header, &ending, &evidence);
-    let summary = summarise(header, &folder.to_string_lossy(), evidence, gate, why);
+    let summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
     let document = Document {
         health,
         clocks,

@@ -4,7 +4,7 @@ mod watched;
 
 pub use watched::check_watched;
 
-use crate::header::{Ending, Ground, Header, Host};
+use crate::header::{Ending, Environment, Header, Host};
 use crate::row::{Row, Sink};
 use crate::spool::{Disk, SpoolReader, SpoolWriter};
 use crate::summary::count::Counter;
@@ -34,17 +34,17 @@ pub fn check_spool(bytes: &[u8]) {
     );
     let header = header();
     for ending in [Ending::Complete, Ending::Interrupted] {
-        let mut counter = Counter::new(&header.plan, header.ground);
+        let mut counter = Counter::new(&header.plan, header.environment);
         let mut again = SpoolReader::open(bytes).expect("it was one before");
         while let Some(row) = again.next_row().expect("memory can be read") {
             counter.row(&row);
         }
         let evidence = counter.finish(&ending);
-        let (gate, why) = (
+        let (self_check, why) = (
             checked(&header, &ending, &evidence),
             reasons(&header, &ending, &evidence),
         );
-        let summary = summarise(&header, "run", evidence, gate, why);
+        let summary = summarise(&header, "run", evidence, self_check, why);
         let text = serde_json::to_string(&summary).expect("a summary is JSON");
         assert_eq!(
             serde_json::from_str::<crate::Summary>(&text).expect("and back"),
@@ -136,7 +136,7 @@ fn header() -> Header {
             }],
             ..plan
         },
-        ground: Ground::Local,
+        environment: Environment::Local,
         host: Host::default(),
         version: String::new(),
         started: None,

@@ -1,7 +1,7 @@
 //! What is known of a run before its first row.
 
 use crate::utc::UnixTime;
-pub use netburn_scenario::Ground;
+pub use netburn_scenario::Environment;
 use netburn_scenario::Plan;
 use netburn_units::Seed;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Header {
     /// The resolved scenario.
     pub plan: Plan,
     /// Where it runs.
-    pub ground: Ground,
+    pub environment: Environment,
     /// What all chance in this run comes from: the plan's seed, or that of this repeat.
     pub seed: Seed,
     /// The controller's machine.
@@ -73,7 +73,7 @@ impl Header {
     #[must_use]
     pub fn simulated(plan: Plan) -> Self {
         Header {
-            ground: Ground::Simulate,
+            environment: Environment::Simulate,
             seed: plan.seed,
             plan,
             host: Host::default(),

@@ -1,4 +1,4 @@
-//! What every participant says of its own measuring. The [`gate`](crate::gate) is made of it.
+//! What every participant says of its own measuring. The [`self_check`](crate::self_check) is made of it.
 
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub struct Moved {
 
 /// Whether the figures can be believed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
+pub struct SelfCheck {
     /// Nothing is in doubt.
     pub ok: bool,
     /// The worst participant's lateness.
@@ -148,10 +148,10 @@ impl Clock {
     }
 }
 
-impl Default for Gate {
+impl Default for SelfCheck {
     /// Nothing in doubt, nothing measured.
     fn default() -> Self {
-        Gate {
+        SelfCheck {
             ok: true,
             timer_lateness_us: Lateness::default(),
             standstill_us_max: None,

@@ -1,7 +1,7 @@
 //! What a run leaves behind: rows, a spool that survives whatever is killed, the run folder, and its summary.
 //!
 //! - [`row`]: the six kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
-//! - [`watched`]: a workload's machine, whose ends, stalls and bytes become rows, on every ground alike.
+//! - [`watched`]: a workload's machine, whose ends, stalls and bytes become rows, on every environment alike.
 //! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
 //! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
@@ -9,7 +9,7 @@
 //! - [`amend`](mod@amend): results that come home when the run is over.
 //! - [`regular`]: how files of run folders are opened.
 //! - [`repeat`]: one scenario run several times. [`runs`]: the run folders that there are.
-//! - [`health`], [`gate`](mod@gate): what every participant says of its own measuring, and whether that can be believed.
+//! - [`health`], [`self_check`](mod@self_check): what every participant says of its own measuring, and whether that can be believed.
 //! - [`lab_health`]: what the lab says of its own work. [`standstill`]: times in which a thread did not run although it should have.
 //! - [`export`]: a run as others' tools read it: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
 //! - [`import`]: other programs' files as runs.
@@ -26,7 +26,6 @@ pub mod export;
 mod finish;
 #[doc(hidden)]
 pub mod fuzz;
-pub mod gate;
 pub mod header;
 pub mod health;
 pub mod import;
@@ -37,6 +36,7 @@ pub mod repeat;
 pub mod row;
 pub mod run;
 pub mod runs;
+pub mod self_check;
 pub mod spool;
 pub mod standstill;
 pub mod summary;
@@ -45,8 +45,8 @@ pub mod watched;
 
 pub use amend::{Amended, Late, amend};
 pub use error::Error;
-pub use header::{Ending, Ground, Header, Host, Source};
-pub use health::{Clock, Gate, Health, Lateness, Moved, Role};
+pub use header::{Ending, Environment, Header, Host, Source};
+pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
 pub use recorder::{Recorder, make_folder};
 pub use repeat::{Repeats, pool};

@@ -2,11 +2,11 @@
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::gate::Checked;
 use crate::header::{Ending, Header};
 use crate::recorder::make_folder;
 use crate::regular;
 use crate::run::Run;
+use crate::self_check::Checked;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judged::{checked, reasons, summarise};
@@ -157,14 +157,14 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     };
     let header = first.header();
     let mut evidence = RunEvidence::default();
-    let mut gate = Checked::default();
+    let mut self_check = Checked::default();
     let mut why = Vec::new();
     for (run, number) in runs.iter().zip(1..) {
         same_scenario(header, run.header())?;
         let mut one = run.evidence()?;
         let said = |reason: &String| format!("run {number}: {reason}");
         why.extend(reasons(run.header(), run.ending(), &one).iter().map(said));
-        add_gate(&mut gate, checked(run.header(), run.ending(), &one), said);
+        add_self_check(&mut self_check, checked(run.header(), run.ending(), &one), said);
         for station in &mut one.stations {
             station.lost = station.lost.iter().map(said).collect();
         }
@@ -183,7 +183,7 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
         None => Ending::Complete,
     };
     let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
-    let mut summary = summarise(header, &folder.to_string_lossy(), evidence, gate, why);
+    let mut summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
     summary.repeats = runs.iter().map(|run| run.summary().clone()).collect();
     summary.intervals = intervals(&summary.repeats, header.seed);
     Ok(Document {
@@ -200,24 +200,28 @@ fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
         seed: Seed(0),
         ..header.plan.clone()
     };
-    match one.ground == other.ground && seedless(one) == seedless(other) {
+    match one.environment == other.environment && seedless(one) == seedless(other) {
         true => Ok(()),
         false => Err(Error::Pool(format!(
             "`{}` on {} and `{}` on {} are not the same scenario",
-            one.plan.name, one.ground, other.plan.name, other.ground
+            one.plan.name, one.environment, other.plan.name, other.environment
         ))),
     }
 }
 
-fn add_gate(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
-    let (lateness, worst) = (one.gate.timer_lateness_us, &mut all.gate.timer_lateness_us);
+fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
+    let (lateness, worst) = (one.self_check.timer_lateness_us, &mut all.self_check.timer_lateness_us);
     if lateness.p99 >= worst.p99 {
         *worst = lateness;
     }
-    let longest = all.gate.standstill_us_max.into_iter().chain(one.gate.standstill_us_max);
-    all.gate.standstill_us_max = longest.max_by(f64::total_cmp);
-    all.gate.reasons.extend(one.gate.reasons.iter().map(&said));
-    all.gate.ok &= one.gate.ok;
+    let longest = all
+        .self_check
+        .standstill_us_max
+        .into_iter()
+        .chain(one.self_check.standstill_us_max);
+    all.self_check.standstill_us_max = longest.max_by(f64::total_cmp);
+    all.self_check.reasons.extend(one.self_check.reasons.iter().map(&said));
+    all.self_check.ok &= one.self_check.ok;
     for (station, reasons) in one.doubts {
         all.doubts.entry(station).or_default().extend(reasons.iter().map(&said));
     }

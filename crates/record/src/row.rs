@@ -217,7 +217,7 @@ pub(crate) const OUTCOMES: [Outcome; 9] = [
     Outcome::Failed(Failure::Answer),
     Outcome::Failed(Failure::Stopped),
     Outcome::TimedOut,
-    Outcome::Missed,
+    Outcome::NotStarted,
     Outcome::Unfinished,
     Outcome::Cut,
 ];
@@ -227,12 +227,12 @@ pub(crate) const OUTCOMES: [Outcome; 9] = [
 pub const fn outcome_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Finished => "finished",
-        Outcome::Failed(Failure::Dial) => "failed-dial",
-        Outcome::Failed(Failure::Connection) => "failed-connection",
-        Outcome::Failed(Failure::Answer) => "failed-answer",
-        Outcome::Failed(Failure::Stopped) => "failed-stopped",
-        Outcome::TimedOut => "timed-out",
-        Outcome::Missed => "missed",
+        Outcome::Failed(Failure::Dial) => "failed_dial",
+        Outcome::Failed(Failure::Connection) => "failed_connection",
+        Outcome::Failed(Failure::Answer) => "failed_answer",
+        Outcome::Failed(Failure::Stopped) => "failed_stopped",
+        Outcome::TimedOut => "timed_out",
+        Outcome::NotStarted => "not_started",
         Outcome::Unfinished => "unfinished",
         Outcome::Cut => "cut",
     }

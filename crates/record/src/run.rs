@@ -280,14 +280,14 @@ impl Run {
             return Ok(pooled(&self.path, &runs?)?.summary);
         }
         let evidence = self.evidence()?;
-        let gate = checked(&self.header, self.ending(), &evidence);
+        let self_check = checked(&self.header, self.ending(), &evidence);
         let why = reasons(&self.header, self.ending(), &evidence);
-        Ok(summarise(&self.header, &self.summary().run, evidence, gate, why))
+        Ok(summarise(&self.header, &self.summary().run, evidence, self_check, why))
     }
 
     /// What the rows come to before they are judged.
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
-        let mut counter = Counter::new(&self.header.plan, self.header.ground);
+        let mut counter = Counter::new(&self.header.plan, self.header.environment);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
         self.table::<TenthRow>(&mut |row| match row {
             TenthRow::Bytes(row) => counter.interval(&row),

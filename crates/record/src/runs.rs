@@ -7,7 +7,7 @@ pub use brief::{Brief, BriefStation, brief};
 use crate::document::{FILE, Head, check_version, header_from_json};
 use crate::error::Error;
 use crate::finish::{SPOOL, open_spool};
-use crate::header::Ground;
+use crate::header::Environment;
 use crate::regular;
 use crate::repeat::MARK;
 use crate::utc::UnixTime;
@@ -31,7 +31,7 @@ pub struct Listed {
     /// The scenario's title, of a run that isn't finished.
     pub title: Option<String>,
     /// What was measured.
-    pub ground: Option<Ground>,
+    pub environment: Option<Environment>,
     /// What became of it.
     pub state: State,
 }
@@ -79,7 +79,7 @@ pub fn look(path: &Path) -> Option<Listed> {
         started: None,
         scenario: None,
         title: None,
-        ground: None,
+        environment: None,
         state: State::Left,
     };
     let document = path.join(FILE);
@@ -88,7 +88,7 @@ pub fn look(path: &Path) -> Option<Listed> {
             Ok(head) => {
                 listed.started = head.started;
                 listed.scenario = Some(head.scenario);
-                listed.ground = Some(head.ground);
+                listed.environment = Some(head.environment);
                 listed.state = State::Finished(head.verdict);
             }
             Err(error) => listed.state = State::Unreadable(error.to_string()),
@@ -114,15 +114,15 @@ pub fn look(path: &Path) -> Option<Listed> {
     let first = path.join("1");
     let spool = if repeats { &first } else { path };
     let header = match head(&spool.join(FILE)) {
-        Ok(head) => Ok((head.started, head.scenario, None, head.ground)),
+        Ok(head) => Ok((head.started, head.scenario, None, head.environment)),
         Err(_) => open_spool(spool).and_then(|spool| {
             let header = header_from_json(spool.header()).map_err(|why| Error::damaged(path, why))?;
-            Ok((header.started, header.plan.name, header.plan.title, header.ground))
+            Ok((header.started, header.plan.name, header.plan.title, header.environment))
         }),
     };
     match header {
-        Ok((started, scenario, title, ground)) => {
-            (listed.started, listed.scenario, listed.ground) = (started, Some(scenario), Some(ground));
+        Ok((started, scenario, title, environment)) => {
+            (listed.started, listed.scenario, listed.environment) = (started, Some(scenario), Some(environment));
             listed.title = title;
         }
         Err(_) if repeats || listed.state == State::Live => {}
@@ -145,12 +145,12 @@ fn head(path: &Path) -> Result<Head, Error> {
         Seen {
             schema: Some(_),
             scenario: Some(scenario),
-            ground: Some(ground),
+            environment: Some(environment),
             started: Some(started),
             verdict: Some(Named(verdict)),
         } => Ok(Head {
             scenario,
-            ground,
+            environment,
             started,
             started_utc: started.map(UnixTime::rfc3339),
             verdict,
@@ -167,7 +167,7 @@ fn head(path: &Path) -> Result<Head, Error> {
 struct Seen {
     schema: Option<String>,
     scenario: Option<String>,
-    ground: Option<Ground>,
+    environment: Option<Environment>,
     started: Option<Option<UnixTime>>,
     verdict: Option<Named>,
 }
@@ -189,7 +189,7 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
             match key.as_str() {
                 "schema" => self.0.schema = Some(map.next_value()?),
                 "scenario" => self.0.scenario = Some(map.next_value()?),
-                "ground" => self.0.ground = Some(map.next_value()?),
+                "environment" => self.0.environment = Some(map.next_value()?),
                 "started" => self.0.started = Some(map.next_value()?),
                 "verdict" => self.0.verdict = Some(map.next_value()?),
                 _ => {
@@ -197,7 +197,8 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                 }
             }
             let seen = &self.0;
-            if seen.verdict.is_some() && seen.scenario.is_some() && seen.ground.is_some() && seen.started.is_some() {
+            if seen.verdict.is_some() && seen.scenario.is_some() && seen.environment.is_some() && seen.started.is_some()
+            {
                 return Err(A::Error::custom("that is enough"));
             }
         }

@@ -189,7 +189,7 @@ mod tests {
     fn every_operation_is_shown_and_becomes_a_row() {
         let config = Config {
             object_size: ByteSize::from_bytes(1000),
-            every: Some(Duration::from_millis(100)),
+            interval: Some(Duration::from_millis(100)),
             ..Config::voip()
         };
         let mut watched = watched(config, Instant::ZERO, Instant::from_secs(10));

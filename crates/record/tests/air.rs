@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{AirRow, Ending, Ground, Header, Recorder, Row, Sink, Summary};
+use netburn_record::{AirRow, Ending, Environment, Header, Recorder, Row, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Config;
@@ -34,7 +34,7 @@ fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
     };
     let dir = tempfile::tempdir().unwrap();
     let header = Header {
-        ground: Ground::Simulate,
+        environment: Environment::Simulate,
         started: None,
         ..header(plan)
     };
@@ -74,6 +74,6 @@ fn where_no_air_was_used_there_are_no_shares() {
         let summary = modelled(&["a", "b"], &[], rows);
         assert_eq!(summary.totals.airtime_jain, None);
         assert!(summary.stations.iter().all(|station| station.airtime_share.is_none()));
-        assert!(summary.gate.ok && summary.gate.reasons.is_empty());
+        assert!(summary.self_check.ok && summary.self_check.reasons.is_empty());
     }
 }

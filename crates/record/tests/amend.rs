@@ -21,7 +21,7 @@ const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
 /// The plan of the tests, with a call every 20 ms.
 fn plan() -> Plan {
     let mut plan = util::plan();
-    plan.stations[0].workloads[1].config.every = Some(Duration::from_millis(20));
+    plan.stations[0].workloads[1].config.interval = Some(Duration::from_millis(20));
     plan
 }
 
@@ -138,7 +138,7 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
     );
     assert!(laptop.reasons.is_empty(), "{:?}", laptop.reasons);
     assert_ne!(laptop.verdict, Verdict::Inconclusive);
-    assert!(run.summary().gate.ok, "{:?}", run.summary().gate.reasons);
+    assert!(run.summary().self_check.ok, "{:?}", run.summary().self_check.reasons);
     // What happened stays told.
     assert_eq!(events(&run, EventKind::Lost), []);
     let warned = events(&run, EventKind::Warning);
@@ -214,7 +214,7 @@ fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
     );
     let summary = run.summary();
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
-    assert_eq!(summary.gate.reasons, [told[0].text.clone()]);
+    assert_eq!(summary.self_check.reasons, [told[0].text.clone()]);
     assert_ne!(
         summary.stations[1].verdict,
         Verdict::Inconclusive,
@@ -460,7 +460,7 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
-    assert!(!before.summary().gate.ok, "nobody said how well it measured");
+    assert!(!before.summary().self_check.ok, "nobody said how well it measured");
     assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
     // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
     let failed = |number: u64| {
@@ -479,7 +479,7 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
     assert_eq!(amended(&path, &whole(Some(&report)), rows).unwrap(), 999);
     let run = Run::open(&path).unwrap();
     let calls = &run.summary().stations[0].workloads[1];
-    assert_eq!((calls.operations, calls.failures, calls.misses), (999, 0, 0));
+    assert_eq!((calls.operations, calls.failures, calls.goal_misses), (999, 0, 0));
     let said = events(&run, EventKind::Warning);
     assert!(
         said.iter()

@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{Clock, Ending, EventKind, Ground, Header, Row, Sink};
+use netburn_record::{Clock, Ending, Environment, EventKind, Header, Row, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Outcome};
@@ -57,7 +57,7 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
             rows.push(Row::Operation(row));
         }
         let header = Header {
-            ground: Ground::Fleet,
+            environment: Environment::Fleet,
             ..header(plan)
         };
         let mut summariser = netburn_record::summary::Summariser::new(header);

@@ -4,7 +4,7 @@ mod util;
 
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, Error, EventKind, Gate, Ground, Header, Host, Recorder, Repeats, Row, Run, Sink, Summary,
+    AirRow, Ending, Environment, Error, EventKind, Header, Host, Recorder, Repeats, Row, Run, SelfCheck, Sink, Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -48,9 +48,9 @@ fn a_good_run_passes_and_reads_back() {
     let run = record(&path, &good_rows(), &Ending::Complete);
     let summary = run.summary().clone();
     assert_eq!(summary.verdict, Verdict::Pass, "{summary:#?}");
-    assert!(summary.gate.ok && summary.reasons.is_empty());
+    assert!(summary.self_check.ok && summary.reasons.is_empty());
     let browsing = &summary.stations[0].workloads[0];
-    assert_eq!((browsing.operations, browsing.misses), (400, 0));
+    assert_eq!((browsing.operations, browsing.goal_misses), (400, 0));
     assert_eq!(browsing.latency_ms.p99, Some(200.0));
     assert_eq!(summary.stations[0].idle_latency_ms, Some(2.0));
     // 50 kB and 312.5 kB each 100 ms: 4 and 25 Mbit/s.
@@ -390,7 +390,7 @@ fn modelled_rows() -> Vec<Row> {
 fn one_scenario_and_seed_give_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let header = || Header {
-        ground: Ground::Simulate,
+        environment: Environment::Simulate,
         started: None,
         source: None,
         ..header(Plan { repeat: 3, ..plan() })
@@ -418,7 +418,10 @@ fn one_scenario_and_seed_give_the_same_bytes() {
         assert!(json[absent].is_null(), "{absent}: {}", json[absent]);
     }
     assert_eq!(json["host"], serde_json::to_value(Host::default()).unwrap());
-    assert_eq!(json["summary"]["gate"], serde_json::to_value(Gate::default()).unwrap());
+    assert_eq!(
+        json["summary"]["self_check"],
+        serde_json::to_value(SelfCheck::default()).unwrap()
+    );
 
     // And so do several.
     let repeats = |path: &Path| {

@@ -4,7 +4,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use netburn_record::import::flent::{NotFlent, read};
 use netburn_record::import::record;
-use netburn_record::{Ground, Run};
+use netburn_record::{Environment, Run};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -73,10 +73,10 @@ fn figures_are_as_reckoned() {
     assert_eq!(source.left_out[0], "the series `cpu_stats_a`");
     // Ten of each host's pings fall due after the load: 30 to 39.
     assert_eq!(source.left_out[1], "20 values after the end of the load");
-    assert_eq!(run.header().ground, Ground::Imported);
+    assert_eq!(run.header().environment, Environment::Imported);
     assert_eq!(run.header().started.unwrap().0, 1_760_000_005_000_000_000);
     let summary = run.summary();
-    assert!(summary.gate.ok && summary.reasons.is_empty());
+    assert!(summary.self_check.ok && summary.reasons.is_empty());
     assert_eq!(
         (summary.title.as_deref(), summary.duration_s),
         (Some("Two hosts"), 10.0)

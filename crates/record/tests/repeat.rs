@@ -3,7 +3,7 @@
 mod util;
 
 use netburn_record::runs::{State, brief, list};
-use netburn_record::{Ending, Error, Ground, Header, Recorder, Repeats, Role, Row, Run, Sink, make_folder, pool};
+use netburn_record::{Ending, Environment, Error, Header, Recorder, Repeats, Role, Row, Run, Sink, make_folder, pool};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
 use netburn_workload::{Config, Outcome, Verdict};
@@ -207,7 +207,7 @@ fn run_folders_are_listed_with_what_became_of_them() {
     assert_eq!(list(&runs).unwrap(), []);
     let at = |hour: i64| Header {
         started: Some(netburn_record::UnixTime(hour * 3_600_000_000_000)),
-        ground: Ground::Lab,
+        environment: Environment::Lab,
         ..header(plan(1))
     };
     drop(record(&runs.join("c-first"), at(1), 100, &Ending::Complete));
@@ -246,7 +246,10 @@ fn run_folders_are_listed_with_what_became_of_them() {
     );
     assert_eq!(listed[1].scenario.as_deref(), Some("again"));
     let short = brief(&listed[2].path.join("run.json")).unwrap();
-    assert_eq!((short.scenario.as_str(), short.ground), ("again", Ground::Lab));
+    assert_eq!(
+        (short.scenario.as_str(), short.environment),
+        ("again", Environment::Lab)
+    );
     assert_eq!(
         (short.verdict, short.started),
         (Verdict::Inconclusive, listed[2].started)
@@ -254,6 +257,6 @@ fn run_folders_are_listed_with_what_became_of_them() {
     assert_eq!(short.repeats, 0);
     assert!(!short.stations.is_empty() && short.stations.iter().all(|station| !station.name.is_empty()));
     assert!(brief(&listed[0].path.join("run.json")).is_err());
-    assert_eq!(listed[4].ground, Some(Ground::Lab));
+    assert_eq!(listed[4].environment, Some(Environment::Lab));
     drop(live);
 }

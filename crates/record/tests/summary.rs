@@ -60,7 +60,7 @@ fn failed_and_unfinished_operations_are_misses_and_rank_last() {
     assert_eq!(
         (
             workload.operations,
-            workload.misses,
+            workload.goal_misses,
             workload.failures,
             workload.unfinished
         ),
@@ -82,7 +82,7 @@ fn failed_and_unfinished_operations_are_misses_and_rank_last() {
     assert_eq!((goal.met, goal.excess, goal.samples), (Some(0.88), Some(1.2), 100));
     assert_eq!((goal.verdict, summary.verdict), (Verdict::Fail, Verdict::Fail));
     assert_eq!(goal.goal, "page load ≤ 500 ms");
-    assert_eq!(summary.totals.misses, 12);
+    assert_eq!(summary.totals.goal_misses, 12);
 }
 
 /// The 95th percentile of 60, of which 4 never ended, falls among those 4.
@@ -106,7 +106,7 @@ fn what_is_cut_or_due_during_warm_up_does_not_count() {
         page(4, Outcome::TimedOut, 0),
         page(5, Outcome::Finished, 100),
         page(6, Outcome::Cut, 0),
-        page(7, Outcome::Missed, 0),
+        page(7, Outcome::NotStarted, 0),
     ];
     let plan = Plan {
         warmup: SECOND * 5,
@@ -114,7 +114,10 @@ fn what_is_cut_or_due_during_warm_up_does_not_count() {
     };
     let summary = summary(plan, &rows, &Ending::Complete);
     let workload = &summary.stations[0].workloads[0];
-    assert_eq!((workload.operations, workload.misses, workload.missed), (2, 1, 1));
+    assert_eq!(
+        (workload.operations, workload.goal_misses, workload.not_started),
+        (2, 1, 1)
+    );
     assert_eq!(workload.goals[0].met, Some(0.5));
 }
 
@@ -122,12 +125,15 @@ fn what_is_cut_or_due_during_warm_up_does_not_count() {
 fn without_a_latency_goal_misses_are_those_that_never_began() {
     let rows = [
         page(1, Outcome::Finished, 9000),
-        page(2, Outcome::Missed, 0),
+        page(2, Outcome::NotStarted, 0),
         page(3, Outcome::TimedOut, 0),
     ];
     let summary = summary(plan("download", Config::download(), 60), &rows, &Ending::Complete);
     let workload = &summary.stations[0].workloads[0];
-    assert_eq!((workload.operations, workload.misses, workload.failures), (3, 1, 1));
+    assert_eq!(
+        (workload.operations, workload.goal_misses, workload.failures),
+        (3, 1, 1)
+    );
     assert_eq!((summary.verdict, workload.verdict), (Verdict::None, Verdict::None));
 }
 
@@ -318,7 +324,7 @@ fn doubts_make_a_verdict_inconclusive() {
     let summary = run(&silent, &Ending::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(
-        summary.gate.reasons,
+        summary.self_check.reasons,
         ["no health report came from the agent of hall-tv"]
     );
 
@@ -348,7 +354,7 @@ fn doubts_make_a_verdict_inconclusive() {
     };
     let summary = without(told(None, EventKind::UnusedServerLost));
     assert_eq!(verdicts(&summary), (Pass, Pass, Pass));
-    assert!(summary.gate.ok, "{:?}", summary.gate.reasons);
+    assert!(summary.self_check.ok, "{:?}", summary.self_check.reasons);
     let summary = without(told(Some(1), EventKind::ServerLost));
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     let summary = without(told(None, EventKind::ServerLost));
@@ -383,7 +389,7 @@ fn doubts_make_a_verdict_inconclusive() {
         summary.reasons
     );
     assert_eq!(
-        summary.gate.reasons,
+        summary.self_check.reasons,
         ["the run ended before anybody said how well it had measured"]
     );
     assert!(
@@ -427,7 +433,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
     let (laptop, tv) = (bytes(0), bytes(1));
     assert!(tv > 10 << 20, "{tv}");
     let honest = run(&[("laptop", laptop), ("hall-tv", tv)], &[]);
-    assert!(honest.gate.ok, "{:?}", honest.gate.reasons);
+    assert!(honest.self_check.ok, "{:?}", honest.self_check.reasons);
     assert_eq!(honest.verdict, Verdict::Pass);
     // What isn't known of a station is checked against nothing: it measured against another server.
     assert_eq!(run(&[("laptop", laptop)], &[]).stations, honest.stations);
@@ -438,7 +444,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
         tv as f64 / 1e6,
         (tv / 2) as f64 / 1e6
     );
-    assert_eq!(forged.gate.reasons, std::slice::from_ref(&reason));
+    assert_eq!(forged.self_check.reasons, std::slice::from_ref(&reason));
     assert_eq!(forged.stations[1].reasons, [reason]);
     assert_eq!(forged.stations[1].verdict, Verdict::Inconclusive);
     assert_eq!(forged.stations[0], honest.stations[0]);
@@ -492,7 +498,7 @@ fn a_station_called_server_keeps_its_own_clock() {
     let kept: Vec<(usize, u64)> = run.clocks().iter().map(|c| (c.stations.len(), c.error_ns)).collect();
     assert_eq!(kept, [(1, 8_000_000), (0, 2_000)]);
     assert_eq!(
-        run.summary().gate.reasons,
+        run.summary().self_check.reasons,
         [
             "the clock of server is known only to 8 ms; the limit is 5 ms",
             "the run ended before anybody said how well it had measured"
@@ -555,7 +561,7 @@ fn several_goals_are_judged_each() {
     let rows: Vec<Row> = (0..10).map(|n| page(n, Outcome::Finished, 100 * (n + 1))).collect();
     let summary = summary(plan("browsing", config, 60), &rows, &Ending::Complete);
     let workload = &summary.stations[0].workloads[0];
-    assert_eq!(workload.misses, 8);
+    assert_eq!(workload.goal_misses, 8);
     assert_eq!((workload.goals[0].met, workload.goals[1].met), (Some(0.2), Some(1.0)));
     assert_eq!(
         (workload.goals[0].excess, workload.goals[1].excess),

@@ -23,7 +23,7 @@ pub use table::{Table, table};
 use serde::Serialize;
 
 /// The hues of series, in turn: those that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or
-/// dark for a white or a black ground. From the seventh series on they come again with dashes.
+/// dark for a white or a black environment. From the seventh series on they come again with dashes.
 pub const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
 /// A chart.

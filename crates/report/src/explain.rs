@@ -24,7 +24,7 @@ use netburn_record::{Error, Run};
 /// # Errors
 /// When the columns can't be read.
 pub fn explain(run: &Run) -> Result<Explanation, Error> {
-    let mut evidence = Evidence::new(&run.header().plan, run.header().ground);
+    let mut evidence = Evidence::new(&run.header().plan, run.header().environment);
     run.rows(&mut |row| evidence.row(&row))?;
     Ok(evidence.explain(run.summary(), run.health()))
 }

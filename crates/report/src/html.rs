@@ -64,7 +64,7 @@ pub fn report(view: &View) -> String {
         ),
         section("figures", "All figures", &facts::figures(view)),
         section("rounds", "The runs", &rounds::rounds(view)),
-        section("gate", "The measuring itself", &facts::gate(view)),
+        section("self_check", "The measuring itself", &facts::self_check(view)),
         section("scenario", "The scenario", &scenario::scenario(view)),
         section("environment", "Where it ran", &facts::environment(view)),
     ];

@@ -4,7 +4,7 @@ use crate::plain::sanitise;
 use crate::table::{Cell, left, render};
 use crate::text::verdict;
 use netburn_record::runs::{Listed, State};
-use netburn_record::{Ground, UnixTime};
+use netburn_record::{Environment, UnixTime};
 
 /// A line per run, in a table; then a line per folder that has more to say: one that can't be read, and one that was left by a
 /// run that was killed.
@@ -21,7 +21,7 @@ pub fn text(listed: &[Listed], width: usize, colour: bool) -> String {
                     State::Left => "cut short".to_owned().into(),
                     State::Unreadable(_) => "unreadable".to_owned().into(),
                 },
-                run.ground.map_or("–", Ground::name).to_owned().into(),
+                run.environment.map_or("–", Environment::name).to_owned().into(),
                 sanitise(run.scenario.as_deref().unwrap_or("–")).into(),
                 run.started.map_or_else(|| "–".to_owned(), UnixTime::rfc3339).into(),
             ]

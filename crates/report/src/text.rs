@@ -5,7 +5,7 @@ mod rows;
 pub(crate) mod why;
 pub(crate) mod wifi;
 
-use crate::ground;
+use crate::environment;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
 use crate::table::{Cell, left, render, right};
@@ -17,7 +17,7 @@ use netburn_workload::Verdict;
 /// The narrowest text: below it lines are longer than asked for rather than unreadable.
 const NARROWEST: usize = 40;
 
-/// The most reasons of the gate that are listed.
+/// The most reasons of the self-check that are listed.
 const REASONS: usize = 10;
 
 /// The most intervals that are listed.
@@ -29,7 +29,7 @@ const INTERVALS: usize = 40;
 #[must_use]
 pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     let width = width.max(NARROWEST);
-    let mut lines = wrap(ground::sentence(summary.ground), width, "");
+    let mut lines = wrap(environment::sentence(summary.environment), width, "");
     lines.push(String::new());
     lines.extend(headline(summary, width, colour));
     lines.push(String::new());
@@ -38,7 +38,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
         whole(summary, colour),
         why::paragraphs(summary, colour),
         wifi::lines(summary),
-        gate(summary, colour),
+        self_check(summary, colour),
         provisional(summary),
     ] {
         if !part.is_empty() {
@@ -102,19 +102,22 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     lines
 }
 
-fn gate(summary: &Summary, colour: bool) -> Vec<String> {
+fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
     // In virtual time nothing can be late: there is nothing to say.
-    if summary.gate.ok && !summary.ground.is_real() {
+    if summary.self_check.ok && !summary.environment.is_real() {
         return Vec::new();
     }
-    let late = summary.gate.timer_lateness_us;
-    if summary.gate.ok {
-        let stood = summary.gate.standstill_us_max.map_or_else(String::new, |longest| {
-            format!(
-                " Nothing that took part stood still for longer than {}.",
-                figure::span_us(longest)
-            )
-        });
+    let late = summary.self_check.timer_lateness_us;
+    if summary.self_check.ok {
+        let stood = summary
+            .self_check
+            .standstill_us_max
+            .map_or_else(String::new, |longest| {
+                format!(
+                    " Nothing that took part stood still for longer than {}.",
+                    figure::span_us(longest)
+                )
+            });
         return vec![format!(
             "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.{stood}",
             figure::span_us(late.p99),
@@ -122,7 +125,7 @@ fn gate(summary: &Summary, colour: bool) -> Vec<String> {
         )];
     }
     let mut lines = vec![paint("The measuring itself is in doubt:", Tone::Doubtful, colour)];
-    let reasons = &summary.gate.reasons;
+    let reasons = &summary.self_check.reasons;
     lines.extend(
         reasons
             .iter()

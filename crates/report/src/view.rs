@@ -22,7 +22,7 @@ use serde::Serialize;
 /// One run, or several of one scenario pooled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
-    /// What it came to: verdicts, goals, gate, totals.
+    /// What it came to: verdicts, goals, self-check, totals.
     pub summary: Summary,
     /// How it ended.
     pub ending: Ending,

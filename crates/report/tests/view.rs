@@ -1,7 +1,7 @@
 //! Runs whose rows are written by hand, as views, charts and pages.
 
 use netburn_record::{
-    AirRow, Ending, EventKind, EventRow, Ground, Header, IntervalRow, OperationRow, Recorder, Row, Run, Sink,
+    AirRow, Ending, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, Sink,
 };
 use netburn_report::chart::{Chart, Look, Scale, png, svg, table};
 use netburn_report::charts::charts;
@@ -104,7 +104,7 @@ fn rows(text: &str) -> Vec<Row> {
 
 fn recorded(folder: &Path, plan: Plan, text: &str) -> Run {
     let header = Header {
-        ground: Ground::Simulate,
+        environment: Environment::Simulate,
         ..Header::simulated(plan)
     };
     let mut recorder = Recorder::create(folder, header).unwrap();

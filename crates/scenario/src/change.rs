@@ -64,14 +64,14 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "ap.*.wan.up", Rate, |names, value| ap(names, ApSetting::WanUp(value.0));
     "ap.*.wan.delay", Delay, |names, value| ap(names, ApSetting::WanDelay(value.0));
     "ap.*.wan.loss", Share, |names, value| ap(names, ApSetting::WanLoss(value.0));
-    "ap.*.radio.*.busy", Share, |names, value| radio(names, RadioSetting::Busy(value.0))?;
+    "ap.*.radio.*.channel_busy", Share, |names, value| radio(names, RadioSetting::ChannelBusy(value.0))?;
     "ap.*.radio.*.power", Power, |names, value| radio(names, RadioSetting::Power(value.0))?;
     "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(Quality::Signal(value.0)));
     "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(Quality::Distance(value.0)));
     "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(Quality::Mcs(small(value.0))));
     "station.*.signal_up", Signal, |names, value| station(names, StationSetting::SignalUp(value.0));
     "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
-    "station.*.limit", Rates, |names, value| station(names, StationSetting::Limit(value.0));
+    "station.*.adapter_rate", Rates, |names, value| station(names, StationSetting::AdapterRate(value.0));
     "station.*.queue", QueueKind, |names, value| station(names, StationSetting::Queue(value));
     "station.*.link.rate", Rate, |names, value| station(names, StationSetting::LinkRate(value.0));
     "station.*.link.down", Rate, |names, value| station(names, StationSetting::LinkDown(value.0));
@@ -199,9 +199,9 @@ mod tests {
             let path = changeable.pattern.replace("radio.*", "radio.5g").replace('*', "c7");
             assert_eq!(crate::document::walk(&path), Ok(()), "{path}");
             let value = match path.rsplit('.').next().unwrap_or_default() {
-                "rate" | "forwarding" | "down" | "up" | "limit" => "5 Mbit/s".into(),
+                "rate" | "forwarding" | "down" | "up" | "adapter_rate" => "5 Mbit/s".into(),
                 "delay" => "5 ms".into(),
-                "loss" | "busy" => "5 %".into(),
+                "loss" | "channel_busy" => "5 %".into(),
                 "signal" | "signal_up" => "-60 dBm".into(),
                 "power" => "5 dBm".into(),
                 "distance" => "5 m".into(),

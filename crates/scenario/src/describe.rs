@@ -1,6 +1,6 @@
 //! A plan in words, for people.
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::plan::{Ap, Joins, Plan, Station, StationLink};
 use crate::schema::goal;
 use netburn_medium::config::Quality;
@@ -8,10 +8,10 @@ use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Kind};
 
 impl Plan {
-    /// The plan as lines of text: what runs, on what, what counts as good, how much it will move on `ground`, and what
+    /// The plan as lines of text: what runs, on what, what counts as good, how much it will move on `environment`, and what
     /// it takes for granted.
     #[must_use]
-    pub fn describe(&self, ground: Ground) -> Vec<String> {
+    pub fn describe(&self, environment: Environment) -> Vec<String> {
         let mut lines = vec![match &self.title {
             Some(title) => format!("{}: {title}", self.name),
             None => self.name.clone(),
@@ -24,8 +24,8 @@ impl Plan {
         );
         lines.push(String::new());
         lines.push(self.times());
-        lines.push(self.server_line(ground));
-        if ground.models_air() {
+        lines.push(self.server_line(environment));
+        if environment.models_air() {
             lines.extend(self.aps.iter().flat_map(ap));
             for network in &self.networks {
                 let radios: Vec<String> = network.radios.iter().map(ToString::to_string).collect();
@@ -34,18 +34,18 @@ impl Plan {
         }
         lines.push(String::new());
         for shown in &self.stations {
-            lines.extend(station(shown, ground));
+            lines.extend(station(shown, environment));
         }
-        if ground.models_air() {
+        if environment.models_air() {
             for change in &self.changes {
                 let settings: Vec<String> = change.settings.iter().map(ToString::to_string).collect();
                 lines.push(format!("after {}: {}", change.time, settings.join(", ")));
             }
         }
         lines.push(String::new());
-        lines.push(self.bytes_line(ground));
+        lines.push(self.bytes_line(environment));
         lines.extend(self.assumptions.iter().map(|text| format!("assumed: {text}")));
-        lines.extend(self.notes_on(ground).iter().map(|text| format!("note: {text}")));
+        lines.extend(self.notes_on(environment).iter().map(|text| format!("note: {text}")));
         lines
     }
 
@@ -65,12 +65,12 @@ impl Plan {
         text
     }
 
-    fn server_line(&self, ground: Ground) -> String {
+    fn server_line(&self, environment: Environment) -> String {
         let mut text = format!("server: HTTP/{}", self.server.http.name());
         text.push_str(if self.server.tls { " over TLS" } else { "" });
-        match (self.server.link.rate, ground) {
+        match (self.server.link.rate, environment) {
             (Some(rate), _) => text.push_str(&format!(", {rate}")),
-            (None, Ground::Local) => text.push_str(", capped at 1 Gbit/s"),
+            (None, Environment::Local) => text.push_str(", capped at 1 Gbit/s"),
             (None, _) => {}
         }
         let link = &self.server.link;
@@ -86,9 +86,9 @@ impl Plan {
         text
     }
 
-    fn bytes_line(&self, ground: Ground) -> String {
-        let bytes = self.bytes_expected(ground);
-        let moves = if ground == Ground::Simulate {
+    fn bytes_line(&self, environment: Environment) -> String {
+        let bytes = self.bytes_expected(environment);
+        let moves = if environment == Environment::Simulate {
             "models moving"
         } else {
             "moves"
@@ -120,7 +120,7 @@ fn ap(ap: &Ap) -> Vec<String> {
             Some(format!("channel {}", radio.channel)),
             radio.width.map(|width| format!("{} MHz", width.as_mhz())),
             radio.streams.map(|streams| format!("{streams} streams")),
-            (radio.busy.as_ppb() > 0).then(|| format!("{} taken by others", radio.busy)),
+            (radio.channel_busy.as_ppb() > 0).then(|| format!("{} taken by others", radio.channel_busy)),
         ];
         let known: Vec<String> = known.into_iter().flatten().collect();
         lines.push(format!("  radio {}: {}", radio.name, known.join(", ")));
@@ -128,9 +128,9 @@ fn ap(ap: &Ap) -> Vec<String> {
     lines
 }
 
-fn station(station: &Station, ground: Ground) -> Vec<String> {
+fn station(station: &Station, environment: Environment) -> Vec<String> {
     let mut line = format!("station {}", station.name);
-    if ground.models_air() {
+    if environment.models_air() {
         if let Some(wire) = &station.link {
             line.push_str(&on_wire(wire));
         }
@@ -190,7 +190,7 @@ fn uses(config: &Config) -> String {
         (_, 1) => format!("an object of {}", config.object_size),
         (_, objects) => format!("{objects} objects of {}", config.object_size),
     };
-    let when = match (config.kind, config.every) {
+    let when = match (config.kind, config.interval) {
         (Kind::Upload, _) | (_, None) => "one after another".to_owned(),
         (_, Some(every)) if config.jitter.is_zero() => format!("every {}", rounded(every)),
         (_, Some(every)) => format!("every {} ± {}", rounded(every), config.jitter),

@@ -1,6 +1,6 @@
 //! A scenario as it was written, before it is resolved: read from a file or by name, changed by `--set`.
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
@@ -163,15 +163,15 @@ impl Document {
             .map_err(|problems| ScenarioError::new(&self.source, problems))
     }
 
-    /// Resolves it for a ground, and says what that ground takes no notice of.
+    /// Resolves it for an environment, and says what that environment takes no notice of.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or missing on that ground.
-    pub fn resolve_for(&self, ground: Ground) -> Result<(Plan, Vec<String>), ScenarioError> {
+    /// Everything that is wrong with it, or missing on that environment.
+    pub fn resolve_for(&self, environment: Environment) -> Result<(Plan, Vec<String>), ScenarioError> {
         let plan = self.resolve()?;
-        match plan.missing_on(ground) {
+        match plan.missing_on(environment) {
             missing if missing.is_empty() => {
-                let notes = plan.notes_on(ground);
+                let notes = plan.notes_on(environment);
                 Ok((plan, notes))
             }
             mut missing => {
@@ -288,8 +288,8 @@ mod tests {
             ["station.tv-b.tsq.shift", "station.tv-a.tsq.shift"]
         );
         assert_eq!(
-            house.keys("ap.*.radio.*.busy").unwrap(),
-            ["ap.one.radio.5g.busy", "ap.two.radio.2g.busy"]
+            house.keys("ap.*.radio.*.channel_busy").unwrap(),
+            ["ap.one.radio.5g.channel_busy", "ap.two.radio.2g.channel_busy"]
         );
         house.set("station.tv-*.gso", "false").unwrap();
         let gso: Vec<bool> = house.resolve().unwrap().stations.iter().map(|s| s.gso).collect();

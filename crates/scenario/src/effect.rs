@@ -2,9 +2,9 @@
 //!
 //! A plan has every default filled in, so a key counts as set when its value is not the default.
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::plan::{Ap, ApSetting, DEFAULT_INTERRUPT_INTERVAL, Plan, Setting, Station, StationAir};
-use netburn_medium::config::{HardwareQueue, Limit, Quality, QueueKind, RateControl, Selects};
+use netburn_medium::config::{AdapterRate, HardwareQueue, Quality, QueueKind, RadioSelection, RateControl};
 use netburn_units::Duration;
 use netburn_workload::Kind;
 use std::fmt;
@@ -97,7 +97,9 @@ const AIR_KEYS: [AirKey; 15] = {
     [
         key("joins", |station| station.air.joins.is_some()),
         key("link", |station| station.link.is_some()),
-        key("selects", |station| station.air.selects != Selects::default()),
+        key("radio_selection", |station| {
+            station.air.radio_selection != RadioSelection::default()
+        }),
         key("standard", |station| station.air.standard.is_some()),
         key("streams", |station| {
             station.air.streams != StationAir::default().streams
@@ -115,7 +117,9 @@ const AIR_KEYS: [AirKey; 15] = {
             let fixed = matches!(station.air.quality, Some(Quality::Mcs(_)));
             !fixed && station.air.rate_control != RateControl::default()
         }),
-        key("limit", |station| station.air.limit != Limit::default()),
+        key("adapter_rate", |station| {
+            station.air.adapter_rate != AdapterRate::default()
+        }),
         key("queue", |station| station.air.queue != StationAir::default().queue),
         key("hardware_queue", |station| {
             station.air.hardware_queue != HardwareQueue::default()
@@ -145,14 +149,14 @@ impl Found {
 }
 
 impl Plan {
-    /// The keys that the plan sets and that have no effect on `ground`.
+    /// The keys that the plan sets and that have no effect on `environment`.
     #[must_use]
-    pub fn ineffective_on(&self, ground: Ground) -> Vec<Ineffective> {
+    pub fn ineffective_on(&self, environment: Environment) -> Vec<Ineffective> {
         let mut found = Found::default();
-        if ground.models_air() {
-            self.without_effect_on_air(ground, &mut found);
+        if environment.models_air() {
+            self.without_effect_on_air(environment, &mut found);
         } else {
-            let reason = if ground == Ground::Local {
+            let reason = if environment == Environment::Local {
                 Reason::NoAir
             } else {
                 Reason::RealAir
@@ -179,15 +183,17 @@ impl Plan {
             found.add(!self.changes.is_empty(), Reason::NoChanges, || "at".to_owned());
         }
         for station in &self.stations {
-            station.without_effect(ground, &mut found);
+            station.without_effect(environment, &mut found);
         }
         found.0
     }
 
-    fn without_effect_on_air(&self, ground: Ground, found: &mut Found) {
+    fn without_effect_on_air(&self, environment: Environment, found: &mut Found) {
         for ap in &self.aps {
-            let gathers = ap.receive_delay != Duration::ZERO && ground != Ground::Simulate;
-            found.add(gathers, Reason::RealHosts, || format!("ap.{}.receive_delay", ap.name));
+            let gathers = ap.rx_interrupt_delay != Duration::ZERO && environment != Environment::Simulate;
+            found.add(gathers, Reason::RealHosts, || {
+                format!("ap.{}.rx_interrupt_delay", ap.name)
+            });
             let kinds: Vec<QueueKind> = self.queues_of(ap).collect();
             let key = |key: &str| format!("ap.{}.{key}", ap.name);
             let any = |wanted: &[QueueKind]| kinds.iter().any(|kind| wanted.contains(kind));
@@ -238,29 +244,31 @@ impl Plan {
 }
 
 impl Station {
-    fn without_effect(&self, ground: Ground, found: &mut Found) {
+    fn without_effect(&self, environment: Environment, found: &mut Found) {
         let key = |key: &str| format!("station.{}.{key}", self.name);
         let sends = |kind| kind == Kind::Upload;
         let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|of| sends(of.config.kind));
         found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
-        if ground != Ground::Fleet {
+        if environment != Environment::Fleet {
             found.add(self.agent.is_some(), Reason::FleetOnly, || key("agent"));
             found.add(self.label.is_some(), Reason::FleetOnly, || key("label"));
         }
-        if ground == Ground::Simulate {
+        if environment == Environment::Simulate {
             return;
         }
         // The lab lets a station have less ahead of the air where it has no GSO.
-        found.add(!self.gso && ground != Ground::Lab, Reason::RealHosts, || key("gso"));
+        found.add(!self.gso && environment != Environment::Lab, Reason::RealHosts, || {
+            key("gso")
+        });
         found.add(!self.gro, Reason::RealHosts, || key("gro"));
         let delays = [
-            ("completion_delay", self.completion_delay),
-            ("receive_delay", self.receive_delay),
+            ("tx_completion_delay", self.tx_completion_delay),
+            ("rx_interrupt_delay", self.rx_interrupt_delay),
         ];
         for (name, delay) in delays {
             found.add(delay != Duration::ZERO, Reason::RealHosts, || key(name));
         }
-        if ground != Ground::Lab {
+        if environment != Environment::Lab {
             found.add(self.tsq.is_some(), Reason::SystemSettings, || key("tsq"));
             found.add(self.ecn, Reason::SystemSettings, || key("ecn"));
         }

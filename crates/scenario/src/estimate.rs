@@ -1,6 +1,6 @@
 //! How many bytes a plan will move.
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::plan::Plan;
 use crate::resolve::operation_size;
 use netburn_units::{BitRate, ByteSize, Duration};
@@ -52,15 +52,15 @@ impl Plan {
     /// What the hop at the server lets through, each way. On `local`, where no wire does, 1 Gbit/s unless it is said:
     /// the machine is not to be what is measured.
     #[must_use]
-    pub fn server_rate(&self, ground: Ground) -> Option<BitRate> {
-        let local = (ground == Ground::Local).then_some(BitRate::from_mbps(1000));
+    pub fn server_rate(&self, environment: Environment) -> Option<BitRate> {
+        let local = (environment == Environment::Local).then_some(BitRate::from_mbps(1000));
         self.server.link.rate.or(local)
     }
 
     /// How many bytes of content it will move. On `local` the server's rate bounds them, 1 Gbit/s if it isn't said;
     /// elsewhere only rates that the plan states, the server's and those of stations' own wires. The probes that measure idle latency are not counted.
     #[must_use]
-    pub fn bytes_expected(&self, ground: Ground) -> Bytes {
+    pub fn bytes_expected(&self, environment: Environment) -> Bytes {
         let (mut down, mut up) = (Wanted::default(), Wanted::default());
         for station in &self.stations {
             let end = station.end(self.duration);
@@ -80,7 +80,7 @@ impl Plan {
                 }
             }
             // A wire of its own bounds a station where wires are modelled.
-            if let Some(link) = station.link.filter(|_| ground.models_air()) {
+            if let Some(link) = station.link.filter(|_| environment.models_air()) {
                 let span = span + self.drain;
                 to.bound(carried(link.down, span));
                 from.bound(carried(link.most_up(), span));
@@ -88,7 +88,7 @@ impl Plan {
             down.join(&to);
             up.join(&from);
         }
-        if let Some(rate) = self.server_rate(ground) {
+        if let Some(rate) = self.server_rate(environment) {
             let bytes = carried(rate, self.settled());
             down.bound(bytes);
             up.bound(bytes);
@@ -106,7 +106,7 @@ impl Plan {
 /// The content of all operations that fall due in `span`: the first somewhere in the first period, so one for each
 /// period begun.
 fn scheduled(config: &Config, span: Duration) -> u128 {
-    let every = config.every.map_or(0, Duration::as_nanos);
+    let every = config.interval.map_or(0, Duration::as_nanos);
     let operations = span.as_nanos().div_ceil(every.max(1));
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
 }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_minute_of_browsing_is_twenty_pages() {
-        let bytes = plan(&[("browsing", Config::browsing())]).bytes_expected(Ground::Fleet);
+        let bytes = plan(&[("browsing", Config::browsing())]).bytes_expected(Environment::Fleet);
         // 60 s in periods of 3 s, 10 objects of 128 KiB each.
         let pages = ByteSize::from_kib(20 * 10 * 128);
         assert_eq!(
@@ -156,11 +156,11 @@ mod tests {
         let plan = plan(&[("download", Config::download())]);
         // 65 s (60 and 5 of drain) at 1 Gbit/s.
         let bound = ByteSize::from_bytes(65 * 125_000_000);
-        assert_eq!(plan.bytes_expected(Ground::Local).most, Some(bound));
-        assert_eq!(plan.bytes_expected(Ground::Fleet).most, None);
-        assert_eq!(plan.bytes_expected(Ground::Fleet).scheduled, ByteSize::ZERO);
+        assert_eq!(plan.bytes_expected(Environment::Local).most, Some(bound));
+        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
+        assert_eq!(plan.bytes_expected(Environment::Fleet).scheduled, ByteSize::ZERO);
         let thrice = Plan { repeat: 3, ..plan };
-        assert_eq!(thrice.bytes_expected(Ground::Local).most, bound.checked_mul(3));
+        assert_eq!(thrice.bytes_expected(Environment::Local).most, bound.checked_mul(3));
     }
 
     /// 65 s of drain included: 8 Mbit/s down are 65 MB, and of 4 up the device lets 2 through, 16.25 MB.
@@ -173,9 +173,9 @@ mod tests {
             device: Some(BitRate::from_mbps(2)),
             ..StationLink::default()
         });
-        let most = plan.bytes_expected(Ground::Simulate).most;
+        let most = plan.bytes_expected(Environment::Simulate).most;
         assert_eq!(most, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
-        assert_eq!(plan.bytes_expected(Ground::Fleet).most, None);
+        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         plan.server.link.rate = Some(BitRate::from_mbps(8));
         let bound = ByteSize::from_bytes(65_000_000);
         assert_eq!(
-            plan.bytes_expected(Ground::Local),
+            plan.bytes_expected(Environment::Local),
             Bytes {
                 scheduled: bound,
                 most: Some(bound)

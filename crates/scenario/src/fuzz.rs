@@ -1,6 +1,6 @@
 //! What a fuzzer calls: whatever the bytes are, nothing panics, and what is taken is taken again.
 
-use crate::{Document, Ground, Plan};
+use crate::{Document, Environment, Plan};
 
 /// Takes bytes as a scenario file and resolves it. If that works, the plan written as a document gives the same plan.
 /// If they are JSON, they are also taken as a resolved document. A line that begins `#set ` and holds a `=` is also taken as a `--set` argument.
@@ -39,13 +39,13 @@ pub fn check(bytes: &[u8]) {
         Ok(plan) => {
             let again = Plan::from_json(&plan.to_json());
             assert_eq!(again.as_ref(), Ok(&plan), "a plan that is written is read again");
-            for ground in Ground::ALL {
+            for environment in Environment::ALL {
                 let _ = (
-                    plan.check_for(ground),
-                    plan.bytes_expected(ground),
-                    plan.describe(ground),
+                    plan.check_for(environment),
+                    plan.bytes_expected(environment),
+                    plan.describe(environment),
                 );
-                let _ = document.resolve_for(ground);
+                let _ = document.resolve_for(environment);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::kinds::{Rate, Whole};
 use crate::node::{Node, Value};
 use crate::reading::{At, Context, Kind, Shape, section};
-use netburn_medium::config::Limit;
+use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Goal;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -77,7 +77,7 @@ impl Kind for Goal {
 
 section! {
     /// What an adapter can move in each direction.
-    LimitSection {
+    AdapterRateSection {
         /// Station to access point. Without it unlimited.
         up: Rate;
         /// Access point to station. Without it unlimited.
@@ -90,20 +90,20 @@ section! {
 
 /// One rate for both directions, or each its own.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rates(pub(crate) Limit);
+pub(crate) struct Rates(pub(crate) AdapterRate);
 
 impl Kind for Rates {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
-            let own = LimitSection::read(node, cx)?;
-            return Some(Rates(Limit {
+            let own = AdapterRateSection::read(node, cx)?;
+            return Some(Rates(AdapterRate {
                 up: own.up.map(|at| at.0),
                 down: own.down.map(|at| at.0),
                 transfer: own.transfer.map(|at| at.0 as u32),
             }));
         }
         Rate::read(node, cx).map(|rate| {
-            Rates(Limit {
+            Rates(AdapterRate {
                 up: Some(rate.0),
                 down: Some(rate.0),
                 transfer: None,
@@ -112,11 +112,11 @@ impl Kind for Rates {
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let (one, own) = (Rate::schema(generator), LimitSection::schema(generator));
+        let (one, own) = (Rate::schema(generator), AdapterRateSection::schema(generator));
         json_schema!({ "anyOf": [one, own], "x-value": "a rate, or `{ up, down, transfer }`" })
     }
 
     fn shape() -> Shape {
-        LimitSection::shape()
+        AdapterRateSection::shape()
     }
 }

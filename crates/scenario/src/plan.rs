@@ -1,8 +1,8 @@
 //! A scenario with every default filled in, every unit resolved, and checked.
 
 use netburn_medium::config::{
-    Aggregation, Aql, Band, Guard, HardwareQueue, Limit, Quality, QueueKind, QueueLimit, RadioConfig, RateControl,
-    Rating, Selects, Standard, Width,
+    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig,
+    RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability, Seed};
@@ -18,7 +18,7 @@ pub use wire::StationLink;
 /// The resolved scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The file's stem, the name of a shipped scenario, or the file's own `name`: letters, digits and `-`.
+    /// The file's stem, the name of a built-in scenario, or the file's own `name`: letters, digits and `-`.
     pub name: String,
     /// One line for people.
     pub title: Option<String>,
@@ -147,7 +147,7 @@ pub struct Ap {
     pub aql: Option<Aql>,
     /// How long after the last frame received its radios tell its host, and at the latest four times as long after the first, where TCP is
     /// modelled.
-    pub receive_delay: Duration,
+    pub rx_interrupt_delay: Duration,
     /// The most that it can forward, both ways together; `None`: whatever comes.
     pub forwarding: Option<BitRate>,
     /// Bytes that can wait for that; `None`: 100 ms at its rate, at least 64 KiB.
@@ -193,7 +193,7 @@ pub struct Radio {
     /// Aggregates of this size and more are preceded by RTS/CTS.
     pub rts: Option<ByteSize>,
     /// Share of the air that others take.
-    pub busy: Probability,
+    pub channel_busy: Probability,
 }
 
 /// One station.
@@ -218,10 +218,10 @@ pub struct Station {
     /// Whether its host joins segments that come at once before TCP sees them, where TCP is modelled. Default: yes.
     pub gro: bool,
     /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled. Default: 0.
-    pub completion_delay: Duration,
+    pub tx_completion_delay: Duration,
     /// How long after the last frame received its card tells the host, and at the latest four times as long after the first, where TCP is
     /// modelled. Default: 0.
-    pub receive_delay: Duration,
+    pub rx_interrupt_delay: Duration,
     /// Its own wire; then it has no place on the air, and of `air` only the queue counts.
     pub link: Option<StationLink>,
     /// Its place on the air.
@@ -238,7 +238,7 @@ pub struct StationAir {
     /// What it joins.
     pub joins: Option<Joins>,
     /// How it picks among a network's radios.
-    pub selects: Selects,
+    pub radio_selection: RadioSelection,
     /// What it speaks; `None`: what the radio it joins does.
     pub standard: Option<Standard>,
     /// Spatial streams. Default 2: few clients have more.
@@ -252,7 +252,7 @@ pub struct StationAir {
     /// How the rate is chosen, both ways.
     pub rate_control: RateControl,
     /// What its adapter can move.
-    pub limit: Limit,
+    pub adapter_rate: AdapterRate,
     /// Its transmit queue.
     pub queue: QueueKind,
     /// What its hardware takes ahead of time.
@@ -343,7 +343,7 @@ impl Radio {
             power: self.power,
             aggregation: self.aggregation,
             rts: self.rts,
-            busy: self.busy,
+            channel_busy: self.channel_busy,
         })
     }
 }
@@ -363,14 +363,14 @@ impl Default for StationAir {
     fn default() -> Self {
         StationAir {
             joins: None,
-            selects: Selects::default(),
+            radio_selection: RadioSelection::default(),
             standard: None,
             streams: 2,
             quality: None,
             signal_up: None,
             hidden_from: Vec::new(),
             rate_control: RateControl::default(),
-            limit: Limit::default(),
+            adapter_rate: AdapterRate::default(),
             queue: QueueKind::FqCodel,
             hardware_queue: HardwareQueue::default(),
             weight: 256,
@@ -441,8 +441,8 @@ impl Station {
             tsq: None,
             gso: true,
             gro: true,
-            completion_delay: Duration::ZERO,
-            receive_delay: Duration::ZERO,
+            tx_completion_delay: Duration::ZERO,
+            rx_interrupt_delay: Duration::ZERO,
             link: None,
             air: StationAir::default(),
             agent: None,

@@ -32,7 +32,7 @@ pub struct Problem {
 /// The texts that places point into.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Source {
-    /// The file's path or the shipped scenario's name.
+    /// The file's path or the built-in scenario's name.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
     /// The `--set` arguments, `KEY=VALUE` each.
@@ -88,7 +88,7 @@ impl ScenarioError {
         &self.problems
     }
 
-    /// The file's path or the shipped scenario's name.
+    /// The file's path or the built-in scenario's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.source.name

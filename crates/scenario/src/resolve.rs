@@ -7,7 +7,7 @@ mod wire;
 mod workload;
 
 pub use station::is_reserved_station_name;
-pub use workload::built_in;
+pub use workload::built_in_workload;
 pub(crate) use workload::{operation_size, preset};
 
 use crate::kinds::is_name;
@@ -37,7 +37,7 @@ struct Names {
     workloads: BTreeSet<String>,
 }
 
-/// Resolves a document. `resolved`: it was written by [`Plan::to_json`], and may spell out the ready-made workloads.
+/// Resolves a document. `resolved`: it was written by [`Plan::to_json`], and may spell out the built-in workloads.
 pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, Vec<Problem>> {
     let mut cx = Context {
         resolved,

@@ -59,7 +59,7 @@ workload = \"browsing\"
 - A key that isn't known is an error, and so is a value that can't be: with the line, what was found, and what would be right.
 - What describes the air (`ap`, `network`, `joins`, `signal` …) is needed where the air is modelled, on simulate and lab, and is a note on local and fleet.
 - On the command line `--set KEY=VALUE` changes any key by its dotted path, such as `--set station.tv.signal='-80 dBm'`; a text needs no quotes of its own.
-- The ready-made scenarios in `scenarios/` run by their names.
+- The built-in scenarios in `scenarios/` run by their names.
 ";
 
 const PRIORITY: &str = "
@@ -67,7 +67,7 @@ const PRIORITY: &str = "
 
 A `priority` is of a use's packets both ways.
 
-| ground | what the station sends | what the server sends |
+| environment | what the station sends | what the server sends |
 |---|---|---|
 | simulate | in its class | in its class |
 | lab | its kernel marks it | marked as the connection was begun, the first packet included, and as the request wishes |
@@ -140,7 +140,7 @@ fn value_of(schema: &Value) -> String {
 }
 
 fn write_workloads(text: &mut String) {
-    text.push_str("\n## The ready-made workloads\n\n");
+    text.push_str("\n## The built-in workloads\n\n");
     text.push_str("| name | kind | asks for | every | at once | goal |\n|---|---|---|---|---|---|\n");
     let names = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
     for (name, (word, kind)) in names.iter().zip(USES) {
@@ -149,7 +149,7 @@ fn write_workloads(text: &mut String) {
             1 => config.object_size.to_string(),
             objects => format!("{objects} × {}", config.object_size),
         };
-        let every = match (config.every, config.jitter) {
+        let every = match (config.interval, config.jitter) {
             (None, _) => "when the last ends".to_owned(),
             (Some(every), jitter) if jitter.is_zero() => every.to_string(),
             (Some(every), jitter) => format!("{every} ± {jitter}"),
@@ -172,7 +172,7 @@ fn write_workloads(text: &mut String) {
         "\nThe player of `4kstream` starts with {}, plays {} and holds {}. An operation without any progress for {} is given up, a probe after {}.",
         player.start,
         player.rate,
-        player.hold,
+        player.max_buffer,
         Config::browsing().timeout,
         Config::probe().timeout,
     );

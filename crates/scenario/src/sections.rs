@@ -11,7 +11,7 @@ use crate::plan::{Http, RadioRef};
 use crate::reading::{Key, Kind, List, Named, OneOrMany, Section, Shape, section};
 use crate::words::AqlChoice;
 use netburn_medium::config::{
-    Guard, HardwareQueue, QueueKind, QueueLimit, RateControl, Rating, Selects, Standard, Width,
+    Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_workload::{Connections, Priority};
@@ -49,7 +49,7 @@ section! {
         ap: Named<ApSection>;
         /// Stations: at least one, up to 4096.
         station: Named<StationSection>;
-        /// Workloads of one's own. The names of the six ready-made ones are taken.
+        /// Workloads of one's own. The names of the six built-in ones are taken.
         workload: Named<WorkloadSection>;
         /// What changes while it runs (simulate, lab).
         at: List<AtSection>;
@@ -127,8 +127,8 @@ section! {
         driver_queue: Whole<1, 65535> = "123";
         /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.
         aql: AqlChoice = "false";
-        /// How long its radios gather what they received before its host is told, where TCP is modelled: as a station's `receive_delay`.
-        receive_delay: Span = "0 s";
+        /// How long its radios gather what they received before its host is told, where TCP is modelled: as a station's `rx_interrupt_delay`.
+        rx_interrupt_delay: Span = "0 s";
         /// The most it can forward, both ways together. Without it, whatever comes.
         forwarding: Rate;
         /// Bytes that can wait to be forwarded, both ways together. Without it, 100 ms at that rate, at least 64 KiB.
@@ -178,7 +178,7 @@ section! {
         /// Frames of this size and more are preceded by RTS/CTS; `off`: none.
         rts: SizeOrOff = "off";
         /// Share of the air taken by networks that aren't modelled; more than 95 % counts as 95.
-        busy: Share = "0 %";
+        channel_busy: Share = "0 %";
     }
 }
 
@@ -190,7 +190,7 @@ section! {
         /// Its own wire to the server's hop, in place of the air: an Ethernet, or a modem's line. What is said of the air (`signal`, `limit`, `weight`, `hardware_queue` and so on) has no place beside it.
         link: StationLinkSection;
         /// How it picks among a network's radios: `highest-band`, `strongest`, or a band: `2g`, `5g`, `6g`.
-        selects: Selects = "highest-band";
+        radio_selection: RadioSelection = "highest-band";
         /// What it speaks. Without it, what the radio it joins does.
         standard: Standard;
         /// Spatial streams. Few clients have more than two.
@@ -208,7 +208,7 @@ section! {
         /// How the rate of a transmission is chosen: `minstrel` by trying, as Linux does; `ideal` the best for the signal; `fixed`. With `mcs` it is `fixed`.
         rate_control: RateControl = "minstrel";
         /// What its adapter can move, whatever the air permits: one rate, or `{ up = …, down = … }`.
-        limit: Rates;
+        adapter_rate: Rates;
         /// What it does: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one or a list.
         workload: OneOrMany<Name>;
         /// When its load begins.
@@ -226,9 +226,9 @@ section! {
         /// Whether its host joins segments that come at once before its TCP sees them (GRO), where TCP is modelled: then an aggregate brings one acknowledgement, else every second segment does. ath9k hands frames up one by one.
         gro: Flag = "true";
         /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled: an adapter that gathers interrupts, the way back over USB. What ends meanwhile is told with it.
-        completion_delay: Span = "0 s";
+        tx_completion_delay: Span = "0 s";
         /// How long after the last frame that it received its card tells the host, where TCP is modelled; at the latest four times as long after the first that isn't told. Cards that gather receive interrupts: ath9k with AR9300 and later 500 µs (and 2 ms).
-        receive_delay: Span = "0 s";
+        rx_interrupt_delay: Span = "0 s";
         /// Its own transmit queue. With `link`, `fifo`, `pfifo-fast` or `fq-codel`.
         queue: QueueKind = "fq-codel";
         /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.
@@ -267,7 +267,7 @@ section! {
 }
 
 section! {
-    /// A workload of one's own: it begins as the ready-made one of its kind (`pages` as `browsing`, `stream` as `4kstream`, `calls` as `voip`), and the keys change that.
+    /// A workload of one's own: it begins as the built-in one of its kind (`pages` as `browsing`, `stream` as `4kstream`, `calls` as `voip`), and the keys change that.
     WorkloadSection {
         /// What sort of use it is: `pages` several objects at once on a grid with jitter; `stream` objects one after another, the schedule shifts; `calls` objects on a fixed grid; `download` and `upload` large objects one after another; `probe` datagrams that are sent back.
         kind(required): netburn_workload::Kind;
@@ -275,11 +275,11 @@ section! {
         objects: Whole<1, 1000>;
         /// The size of one object; for `probe` of a datagram, 64 to 1400 B.
         object_size: ObjectSize;
-        /// How much is asked for; decides `every`. For `stream`, `calls` and `pages`.
+        /// How much is asked for; decides `interval`. For `stream`, `calls` and `pages`.
         rate: Rate;
         /// The time between operations. For all but `download` and `upload`. Without it and `rate`, a stream and calls keep their kind's rate, pages and probes their kind's time.
-        every: SomeTime;
-        /// How far around its place in the grid an operation may fall due, either way; at most half of `every`. For `pages`, `calls` and `probe`.
+        interval: SomeTime;
+        /// How far around its place in the grid an operation may fall due, either way; at most half of `interval`. For `pages`, `calls` and `probe`.
         jitter: Span;
         /// Whether each object comes over a connection of its own. Not for `probe`.
         connections: Connections;
@@ -306,7 +306,7 @@ section! {
         /// The rate at which it plays.
         rate: Rate = "20 Mbit/s";
         /// The most it holds; what comes beyond is let go.
-        hold: SomeTime = "10 s";
+        max_buffer: SomeTime = "10 s";
     }
 }
 
@@ -399,7 +399,7 @@ pub(crate) fn all() -> Vec<Placed> {
         placed::<RadioSection>("[ap.NAME.radio.RADIO]"),
         placed::<StationSection>("[station.NAME]"),
         placed::<StationLinkSection>("[station.NAME.link]"),
-        placed::<crate::goals::LimitSection>("[station.NAME.limit]"),
+        placed::<crate::goals::AdapterRateSection>("[station.NAME.adapter_rate]"),
         placed::<crate::words::TsqSection>("[station.NAME.tsq]"),
         placed::<WorkloadSection>("[workload.NAME]"),
         placed::<PlayerSection>("[workload.NAME.player]"),

@@ -5,7 +5,7 @@ use crate::node::{Node, Value};
 use crate::plan::{Http, RadioName, RadioRef};
 use crate::reading::{Context, Kind, Shape, section};
 use netburn_medium::config::{
-    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RateControl, Rating, Selects, Standard, Width,
+    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
@@ -64,9 +64,9 @@ pub(crate) const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::Pfif
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
 ]);
-words!(Selects, SELECTS, [
-    "highest-band" => Selects::HighestBand, "strongest" => Selects::Strongest,
-    "2g" => Selects::Band(Band::Ghz2_4), "5g" => Selects::Band(Band::Ghz5), "6g" => Selects::Band(Band::Ghz6),
+words!(RadioSelection, RADIO_SELECTIONS, [
+    "highest-band" => RadioSelection::HighestBand, "strongest" => RadioSelection::Strongest,
+    "2g" => RadioSelection::Band(Band::Ghz2_4), "5g" => RadioSelection::Band(Band::Ghz5), "6g" => RadioSelection::Band(Band::Ghz6),
 ]);
 
 impl Kind for Width {

@@ -7,8 +7,8 @@ use crate::plan::{
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::words::{CONNECTIONS, PRIORITIES, RATE_CONTROLS, SELECTS, TSQ, USES, word_of};
-use netburn_medium::config::{Aql, HardwareQueue, Limit, Quality, QueueLimit};
+use crate::words::{CONNECTIONS, PRIORITIES, RADIO_SELECTIONS, RATE_CONTROLS, TSQ, USES, word_of};
+use netburn_medium::config::{AdapterRate, Aql, HardwareQueue, Quality, QueueLimit};
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::ByteSize;
 use netburn_workload::{Config, Goal, PlayerConfig};
@@ -154,7 +154,7 @@ fn ap(ap: &Ap) -> Value {
             }
         },
     );
-    keys.text("receive_delay", ap.receive_delay);
+    keys.text("rx_interrupt_delay", ap.rx_interrupt_delay);
     keys.some_text("forwarding", ap.forwarding);
     keys.some_text("forwarding_queue", ap.forwarding_queue);
     keys.some("wan", ap.wan.as_ref().map(wan));
@@ -183,7 +183,7 @@ fn radio(radio: &Radio) -> Value {
     keys.some("aggregate_frames", radio.aggregation.frames);
     keys.put("amsdu", off(radio.aggregation.amsdu));
     keys.put("rts", off(radio.rts));
-    keys.text("busy", radio.busy);
+    keys.text("busy", radio.channel_busy);
     keys.done()
 }
 
@@ -220,8 +220,8 @@ fn station(station: &Station) -> Value {
     keys.some("tsq", station.tsq.map(tsq));
     keys.put("gso", station.gso);
     keys.put("gro", station.gro);
-    keys.text("completion_delay", station.completion_delay);
-    keys.text("receive_delay", station.receive_delay);
+    keys.text("tx_completion_delay", station.tx_completion_delay);
+    keys.text("rx_interrupt_delay", station.rx_interrupt_delay);
     keys.some("agent", station.agent.as_deref());
     keys.some("label", station.label.as_deref());
     keys.done()
@@ -229,7 +229,7 @@ fn station(station: &Station) -> Value {
 
 fn air(air: &StationAir, keys: &mut Keys) {
     keys.some_text("joins", air.joins.as_ref());
-    keys.put("selects", word_of(SELECTS, &air.selects));
+    keys.put("radio_selection", word_of(RADIO_SELECTIONS, &air.radio_selection));
     keys.some("standard", air.standard.map(|standard| standard.name()));
     keys.put("streams", air.streams);
     match air.quality {
@@ -243,8 +243,8 @@ fn air(air: &StationAir, keys: &mut Keys) {
         keys.put("hidden_from", air.hidden_from.as_slice());
     }
     keys.put("rate_control", word_of(RATE_CONTROLS, &air.rate_control));
-    if air.limit != Limit::default() {
-        keys.put("limit", limit(air.limit));
+    if air.adapter_rate != AdapterRate::default() {
+        keys.put("adapter_rate", adapter_rate(air.adapter_rate));
     }
     keys.put("queue", air.queue.name());
     keys.put("hardware_queue", hardware_queue(air.hardware_queue));
@@ -269,7 +269,7 @@ fn off(size: Option<ByteSize>) -> String {
     size.map_or_else(|| "off".to_owned(), |size| size.to_string())
 }
 
-fn limit(limit: Limit) -> Value {
+fn adapter_rate(limit: AdapterRate) -> Value {
     let mut keys = Keys::default();
     keys.some_text("up", limit.up);
     keys.some_text("down", limit.down);
@@ -301,7 +301,7 @@ fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
     }
     keys.text("object_size", config.object_size);
     if matches!(config.kind, Pages | Stream | Calls | Probe) {
-        keys.some_text("every", config.every);
+        keys.some_text("interval", config.interval);
     }
     if matches!(config.kind, Pages | Calls | Probe) {
         keys.text("jitter", config.jitter);
@@ -314,8 +314,14 @@ fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
     }
     keys.put("priority", word_of(PRIORITIES, &config.priority));
     keys.some_text("cc", cc);
-    if let Some(PlayerConfig { start, rate, hold }) = &config.player {
-        let player = json!({ "start": start.to_string(), "rate": rate.to_string(), "hold": hold.to_string() });
+    if let Some(PlayerConfig {
+        start,
+        rate,
+        max_buffer,
+    }) = &config.player
+    {
+        let player =
+            json!({ "start": start.to_string(), "rate": rate.to_string(), "max_buffer": max_buffer.to_string() });
         keys.put("player", player);
     }
     let goals = config.goals.iter().map(|goal| match goal {
@@ -369,7 +375,7 @@ pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
         }
         Setting::Radio(radio, setting) => {
             let (key, value) = match setting {
-                RadioSetting::Busy(share) => ("busy", share.to_string()),
+                RadioSetting::ChannelBusy(share) => ("channel_busy", share.to_string()),
                 RadioSetting::Power(power) => ("power", power.to_string()),
             };
             (format!("ap.{}.radio.{}.{key}", radio.ap, radio.radio), value.into())
@@ -381,7 +387,7 @@ pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
                 StationSetting::Quality(Quality::Mcs(mcs)) => ("mcs", (*mcs).into()),
                 StationSetting::SignalUp(signal) => ("signal_up", signal.to_string().into()),
                 StationSetting::RateControl(control) => ("rate_control", word_of(RATE_CONTROLS, control).into()),
-                StationSetting::Limit(limit) => ("limit", self::limit(*limit)),
+                StationSetting::AdapterRate(limit) => ("adapter_rate", self::adapter_rate(*limit)),
                 StationSetting::Queue(queue) => ("queue", queue.name().into()),
                 StationSetting::LinkRate(rate) => ("link.rate", rate.to_string().into()),
                 StationSetting::LinkDown(rate) => ("link.down", rate.to_string().into()),

@@ -1,15 +1,15 @@
 //! What `netburn plan` shows.
 
-use netburn_scenario::{Ground, decimal, load};
+use netburn_scenario::{Environment, decimal, load};
 use netburn_units::ByteSize;
 
-fn described(name: &str, ground: Ground) -> String {
-    load(name).unwrap().resolve().unwrap().describe(ground).join("\n")
+fn described(name: &str, environment: Environment) -> String {
+    load(name).unwrap().resolve().unwrap().describe(environment).join("\n")
 }
 
 #[test]
 fn four_uses_on_local() {
-    insta::assert_snapshot!(described("four-uses", Ground::Local), @"
+    insta::assert_snapshot!(described("four-uses", Environment::Local), @"
     four-uses: Four uses at once: a page, a film, a call, a download
       Can somebody browse, watch and talk while somebody else downloads?
 
@@ -32,7 +32,7 @@ fn four_uses_on_local() {
 
 #[test]
 fn the_split_bands_on_simulate() {
-    insta::assert_snapshot!(described("archer-c7-split", Ground::Simulate), @"
+    insta::assert_snapshot!(described("archer-c7-split", Environment::Simulate), @"
     archer-c7-split: Archer C7, bands split by hand: the download on 2.4 GHz
       Is it better to use when whoever downloads has a band to themselves?
 

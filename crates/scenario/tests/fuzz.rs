@@ -1,6 +1,6 @@
 //! The corpus, and thousands of inputs made from it, go through what the fuzzer calls.
 
-use netburn_scenario::{fuzz, shipped};
+use netburn_scenario::{built_in_scenarios, fuzz};
 use netburn_units::{Seed, Stream};
 
 fn corpus() -> Vec<Vec<u8>> {
@@ -12,7 +12,7 @@ fn corpus() -> Vec<Vec<u8>> {
     paths.sort();
     let files = paths.iter().map(|path| std::fs::read(path).expect("a file"));
     files
-        .chain(shipped().iter().map(|(_, text)| text.as_bytes().to_vec()))
+        .chain(built_in_scenarios().iter().map(|(_, text)| text.as_bytes().to_vec()))
         .collect()
 }
 

@@ -1,14 +1,14 @@
 //! A plan writes itself as a scenario document, and reading that gives the same plan.
 
 use netburn_medium::config::{
-    Aggregation, Aql, Band, HardwareQueue, Limit, Quality, QueueKind, QueueLimit, RadioConfig, RateControl, Selects,
-    Standard, Width,
+    AdapterRate, Aggregation, Aql, Band, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig, RadioSelection,
+    RateControl, Standard, Width,
 };
 use netburn_scenario::plan::{
     Ap, ApSetting, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server,
     Setting, StationAir, StationLink, StationSetting, Wan,
 };
-use netburn_scenario::{Plan, Station, StationWorkload, built_in, json_schema};
+use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, Seed};
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
@@ -119,7 +119,7 @@ fn radio(band: Band) -> impl Strategy<Value = Radio> {
     (select(standards), 0..5_usize, air, rest).prop_map(move |(standard, width, air, rest)| {
         let usual = RadioConfig::of_standard(band, standard);
         let (power, time, frames, amsdu) = air;
-        let (rts, busy, streams) = rest;
+        let (rts, channel_busy, streams) = rest;
         Radio {
             name: RadioName { band, number: 1 },
             standard: Some(standard),
@@ -136,7 +136,7 @@ fn radio(band: Band) -> impl Strategy<Value = Radio> {
                     .and_then(|most| amsdu.map(|size| ByteSize::from_bytes(size.min(most.into())))),
             },
             rts,
-            busy,
+            channel_busy,
         }
     })
 }
@@ -187,7 +187,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             hardware_queue,
             driver_queue: if rated { 1 } else { 123 },
             aql,
-            receive_delay: Duration::from_micros(if rated { 500 } else { 0 }),
+            rx_interrupt_delay: Duration::from_micros(if rated { 500 } else { 0 }),
             forwarding,
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
@@ -196,10 +196,10 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
 }
 
 fn air() -> impl Strategy<Value = StationAir> {
-    let selects = select(vec![
-        Selects::HighestBand,
-        Selects::Strongest,
-        Selects::Band(Band::Ghz5),
+    let radio_selection = select(vec![
+        RadioSelection::HighestBand,
+        RadioSelection::Strongest,
+        RadioSelection::Band(Band::Ghz5),
     ]);
     let quality = prop_oneof![
         signal().prop_map(Quality::Signal),
@@ -211,11 +211,11 @@ fn air() -> impl Strategy<Value = StationAir> {
         Just("d8".to_owned().map_radio(Band::Ghz5)),
     ];
     let control = select(vec![RateControl::Fixed, RateControl::Ideal, RateControl::Minstrel]);
-    let limit = (option::of(rate()), option::of(rate()), option::of(1..=1024_u32))
-        .prop_map(|(up, down, transfer)| Limit { up, down, transfer });
+    let adapter_rate = (option::of(rate()), option::of(rate()), option::of(1..=1024_u32))
+        .prop_map(|(up, down, transfer)| AdapterRate { up, down, transfer });
     let radio = (
         option::of(joins),
-        selects,
+        radio_selection,
         1..=8_u8,
         option::of(quality),
         option::of(signal()),
@@ -223,23 +223,23 @@ fn air() -> impl Strategy<Value = StationAir> {
     let rest = (
         subsequence(vec!["b".to_owned(), "c".to_owned()], 0..=2),
         control,
-        limit,
+        adapter_rate,
         queue(),
         hardware_queue(),
         1..=65_535_u16,
     );
-    (radio, rest).prop_map(|((joins, selects, streams, quality, signal_up), rest)| {
-        let (hidden_from, rate_control, limit, queue, hardware_queue, weight) = rest;
+    (radio, rest).prop_map(|((joins, radio_selection, streams, quality, signal_up), rest)| {
+        let (hidden_from, rate_control, adapter_rate, queue, hardware_queue, weight) = rest;
         StationAir {
             joins,
-            selects,
+            radio_selection,
             standard: None,
             streams,
             quality,
             signal_up,
             hidden_from,
             rate_control,
-            limit,
+            adapter_rate,
             queue,
             hardware_queue,
             weight,
@@ -283,7 +283,7 @@ fn config() -> impl Strategy<Value = Config> {
     let rest = (any::<bool>(), 0..4_usize, span(1, MINUTE), rate(), any::<bool>());
     (kinds, numbers, rest).prop_map(|(kind, (objects, size, every, jitter, outstanding), rest)| {
         let (new, priority, timeout, rate, goal) = rest;
-        let mut config = built_in(kind).expect("one of the six");
+        let mut config = built_in_workload(kind).expect("one of the six");
         let kind = config.kind;
         config.object_size = ByteSize::from_bytes(size);
         config.timeout = timeout;
@@ -296,8 +296,8 @@ fn config() -> impl Strategy<Value = Config> {
         if kind == Kind::Pages {
             config.objects = objects;
         }
-        if config.every.is_some() {
-            config.every = Some(Duration::from_nanos(every));
+        if config.interval.is_some() {
+            config.interval = Some(Duration::from_nanos(every));
         }
         if matches!(kind, Kind::Pages | Kind::Calls | Kind::Probe) {
             config.jitter = Duration::from_nanos(jitter.min(every / 2));
@@ -312,7 +312,7 @@ fn config() -> impl Strategy<Value = Config> {
             *player = PlayerConfig {
                 start: timeout,
                 rate,
-                hold: timeout,
+                max_buffer: timeout,
             };
         }
         config.goals = match (kind, goal) {
@@ -342,14 +342,14 @@ fn change() -> impl Strategy<Value = Setting> {
         share().prop_map(|share| Setting::Link(LinkSetting::Loss(share))),
         queue().prop_map(|queue| Setting::Ap("c7".to_owned(), ApSetting::Queue(queue))),
         rate().prop_map(|rate| Setting::Ap("d8".to_owned(), ApSetting::WanUp(rate))),
-        share().prop_map(move |share| Setting::Radio(five(), RadioSetting::Busy(share))),
+        share().prop_map(move |share| Setting::Radio(five(), RadioSetting::ChannelBusy(share))),
         signal().prop_map(|signal| Setting::Station("a".to_owned(), StationSetting::Quality(Quality::Signal(signal)))),
         (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(Quality::Mcs(mcs)))),
         (1..=65_535_u16).prop_map(|weight| Setting::Station("b".to_owned(), StationSetting::Weight(weight))),
         (rate(), option::of(rate())).prop_map(|(up, down)| {
             Setting::Station(
                 "c".to_owned(),
-                StationSetting::Limit(Limit {
+                StationSetting::AdapterRate(AdapterRate {
                     up: Some(up),
                     down,
                     transfer: None,
@@ -436,7 +436,8 @@ fn air_and_times() -> impl Strategy<Value = Station> {
             let mut station = Station::new("x");
             station.air = air;
             (station.start, station.stop, station.cc, station.tsq) = (start, stop, cc, tsq);
-            (station.gso, station.completion_delay, station.receive_delay) = (as_label, station.start, station.start);
+            (station.gso, station.tx_completion_delay, station.rx_interrupt_delay) =
+                (as_label, station.start, station.start);
             (station.gro, station.ecn) = (!as_label, as_label);
             if as_label {
                 station.label = agent;
@@ -512,7 +513,7 @@ fn ready_made_workloads_are_spelt_out_and_read_back() {
     station.workloads = vec![StationWorkload::new("4kstream", Config::stream_4k())];
     plan.stations.push(station);
     let document = plan.to_json();
-    assert_eq!(document["workload"]["4kstream"]["every"], "335.54432 ms");
+    assert_eq!(document["workload"]["4kstream"]["interval"], "335.54432 ms");
     assert_eq!(
         document["workload"]["4kstream"]["goal"],
         serde_json::json!(["20 Mbit/s", "no stall"])

@@ -1,6 +1,6 @@
-//! The shipped JSON Schema and the manual are those of the code, and the schema says yes and no rightly.
+//! The built-in JSON Schema and the manual are those of the code, and the schema says yes and no rightly.
 
-use netburn_scenario::{json_schema, load, manual, shipped};
+use netburn_scenario::{built_in_scenarios, json_schema, load, manual};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn as_json(text: &str) -> Value {
 #[test]
 fn shipped_scenarios_and_their_plans_validate() {
     let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
-    for (name, text) in shipped() {
+    for (name, text) in built_in_scenarios() {
         for (form, document) in [
             ("file", as_json(text)),
             ("plan", load(name).unwrap().resolve().unwrap().to_json()),

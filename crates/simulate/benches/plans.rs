@@ -2,7 +2,7 @@
 //!
 //! Workloads, HTTP over modelled TCP, the network, the air and the rows, from the baseline to the end of the drain.
 
-use netburn_scenario::{Document, Ground, Plan, load};
+use netburn_scenario::{Document, Environment, Plan, load};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    let anomaly = shipped("anomaly", &[("duration", "31 s"), ("ap.home.queue", "fifo")]);
+    let anomaly = built_in("anomaly", &[("duration", "31 s"), ("ap.home.queue", "fifo")]);
     time("anomaly, FIFO, 31 s", &anomaly, ROUNDS, Some(ANOMALY));
     for (stations, theirs) in DENSE {
         let document = Document::from_toml("dense", &dense(stations)).expect("a scenario");
@@ -25,7 +25,7 @@ fn main() {
         time(&name, &resolved(&document), ROUNDS, Some(theirs));
     }
     for queue in ["fifo", "fq-codel", "airtime"] {
-        let plan = shipped("archer-c7-one-ssid", &[("ap.c7.queue", queue)]);
+        let plan = built_in("archer-c7-one-ssid", &[("ap.c7.queue", queue)]);
         time(&format!("archer-c7-one-ssid, {queue}, 5 min"), &plan, 1, None);
     }
     if let Some(kib) = peak_memory_kib() {
@@ -56,8 +56,8 @@ fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
     );
 }
 
-/// A ready-made scenario with changes.
-fn shipped(name: &str, changes: &[(&str, &str)]) -> Plan {
+/// A built-in scenario with changes.
+fn built_in(name: &str, changes: &[(&str, &str)]) -> Plan {
     let mut document = load(name).expect("a scenario");
     for (key, value) in changes {
         document.set(key, value).expect("a key of a scenario");
@@ -66,7 +66,7 @@ fn shipped(name: &str, changes: &[(&str, &str)]) -> Plan {
 }
 
 fn resolved(document: &Document) -> Plan {
-    document.resolve_for(Ground::Simulate).expect("a good scenario").0
+    document.resolve_for(Environment::Simulate).expect("a good scenario").0
 }
 
 /// Everybody downloads and browses, at 866.7 Mbit/s of the air.

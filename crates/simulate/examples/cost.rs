@@ -1,7 +1,7 @@
 //! What a scenario costs to simulate: `cost SCENARIO [KEY=VALUE]…`.
 
 use netburn_record::Row;
-use netburn_scenario::{Ground, load};
+use netburn_scenario::{Environment, load};
 use netburn_workload::Outcome;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ fn main() {
         let (key, value) = change.split_once('=').expect("KEY=VALUE");
         document.set(key, value).expect("a key of a scenario");
     }
-    let (plan, _) = document.resolve_for(Ground::Simulate).expect("a good scenario");
+    let (plan, _) = document.resolve_for(Environment::Simulate).expect("a good scenario");
     let begun = std::time::Instant::now();
     let mut bytes: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     let mut latencies: BTreeMap<(u16, u16), Vec<f64>> = BTreeMap::new();

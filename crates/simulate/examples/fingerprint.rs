@@ -1,7 +1,7 @@
 //! A digest of all that a scenario's run leaves: `fingerprint SCENARIO [KEY=VALUE]…`. A change that is only to make runs faster leaves it
 //! as it is.
 
-use netburn_scenario::{Ground, load};
+use netburn_scenario::{Environment, load};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -27,7 +27,7 @@ fn main() {
         document.set(key, value).expect("a key of a scenario");
         changes = changes + " " + &change;
     }
-    let (plan, _) = document.resolve_for(Ground::Simulate).expect("a good scenario");
+    let (plan, _) = document.resolve_for(Environment::Simulate).expect("a good scenario");
     let (mut digest, mut count) = (Digest(0xcbf2_9ce4_8422_2325), 0);
     let done = netburn_simulate::run(&plan, |_, rows| {
         for row in rows {

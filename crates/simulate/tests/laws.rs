@@ -1,7 +1,7 @@
 //! Laws that hold for every plan, tried on random small ones.
 
 use netburn_record::Row;
-use netburn_scenario::{Document, Ground, Plan};
+use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::Duration;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Small {
 
 fn plan(text: &str) -> Plan {
     let document = Document::from_toml("small.toml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    let resolved = document.resolve_for(Ground::Simulate);
+    let resolved = document.resolve_for(Environment::Simulate);
     resolved.unwrap_or_else(|error| panic!("{error:?}\n{text}")).0
 }
 

@@ -2,7 +2,7 @@
 
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Row};
-use netburn_scenario::{Document, Ground, Plan};
+use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn house(link: &str, workload: &str, more: &str) -> String {
 
 fn plan(text: &str) -> Plan {
     let document = Document::from_toml("house.toml", text).unwrap();
-    document.resolve_for(Ground::Simulate).unwrap().0
+    document.resolve_for(Environment::Simulate).unwrap().0
 }
 
 fn rows(text: &str) -> Vec<Row> {

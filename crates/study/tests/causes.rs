@@ -4,7 +4,7 @@
 
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
-use netburn_record::{Ending, EventKind, EventRow, Ground, Header, Health, Row, Sink as _};
+use netburn_record::{Ending, Environment, EventKind, EventRow, Header, Health, Row, Sink as _};
 use netburn_report::explain::{Cause, Evidence, Kind};
 use netburn_scenario::Plan;
 use netburn_study::experiment::Grid;
@@ -21,8 +21,8 @@ const SHIFTS: [i32; 3] = [-300, 0, 300];
 /// What takes a scenario's cause away: then none is named.
 const MENDED: [(&str, &[(&str, &str)]); 12] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
-    ("adapter", &[("station.tv.limit", "200 Mbit/s")]),
-    ("full-band", &[("ap.home.radio.2g.busy", "10 %")]),
+    ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
+    ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
     // With an aggregate more in the hardware a page waits too long behind the slow one now and then.
     (
         "slow-neighbour",
@@ -238,11 +238,11 @@ fn scenarios() -> Vec<String> {
 
 /// What is named in a simulated run, with what the simulator can't bring about written by hand.
 fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
-    let ground = match scenario {
-        "generator" => Ground::Lab,
-        _ => Ground::Simulate,
+    let environment = match scenario {
+        "generator" => Environment::Lab,
+        _ => Environment::Simulate,
     };
-    let mut evidence = Evidence::new(plan, ground);
+    let mut evidence = Evidence::new(plan, environment);
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     let mut put = |row: &Row| {
         evidence.row(row);

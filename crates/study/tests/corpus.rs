@@ -1,7 +1,7 @@
-//! The committed corpus, and pseudo-random changes of what it and the shipped files say.
+//! The committed corpus, and pseudo-random changes of what it and the built-in files say.
 
 use netburn_study::fuzz::check;
-use netburn_study::validate::shipped::FILES;
+use netburn_study::validate::built_in::FILES;
 use netburn_units::Seed;
 use std::path::Path;
 

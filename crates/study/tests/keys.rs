@@ -3,7 +3,7 @@
 
 use netburn_record::Row;
 use netburn_scenario::effect::Reason;
-use netburn_scenario::{Document, Ground};
+use netburn_scenario::{Document, Environment};
 use netburn_study::experiment::{Formula, Grid};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,9 +175,9 @@ fn the_baseline_is_measured() {
 /// Keys that can't act somewhere have a note there that names them, and none where they act.
 #[test]
 fn what_cannot_act_has_a_note() {
-    use Ground::{Fleet, Lab, Local, Simulate};
+    use Environment::{Fleet, Lab, Local, Simulate};
     let table = table();
-    let cases: &[(&str, &str, &str, &[Ground], Reason)] = &[
+    let cases: &[(&str, &str, &str, &[Environment], Reason)] = &[
         (
             "up",
             "station.s.gro=false",
@@ -194,22 +194,22 @@ fn what_cannot_act_has_a_note() {
         ),
         (
             "up",
-            "station.s.completion_delay=1ms",
-            "station.s.completion_delay",
+            "station.s.tx_completion_delay=1ms",
+            "station.s.tx_completion_delay",
             &[Lab, Local, Fleet],
             Reason::RealHosts,
         ),
         (
             "up",
-            "station.s.receive_delay=1ms",
-            "station.s.receive_delay",
+            "station.s.rx_interrupt_delay=1ms",
+            "station.s.rx_interrupt_delay",
             &[Lab, Local, Fleet],
             Reason::RealHosts,
         ),
         (
             "up",
-            "ap.x.receive_delay=1ms",
-            "ap.x.receive_delay",
+            "ap.x.rx_interrupt_delay=1ms",
+            "ap.x.rx_interrupt_delay",
             &[Lab],
             Reason::RealHosts,
         ),
@@ -319,20 +319,24 @@ fn what_cannot_act_has_a_note() {
             Reason::RealAir,
         ),
     ];
-    for (base, set, key, grounds, reason) in cases {
+    for (base, set, key, environments, reason) in cases {
         let mut document = Document::from_toml("keys.toml", table.text(base)).unwrap();
         let (path, value) = set.split_once('=').unwrap();
         document.set(path, value).unwrap();
-        for ground in Ground::ALL {
-            let plan = document.resolve_for(ground).unwrap().0;
-            let found = plan.ineffective_on(ground);
+        for environment in Environment::ALL {
+            let plan = document.resolve_for(environment).unwrap().0;
+            let found = plan.ineffective_on(environment);
             let named = found
                 .iter()
                 .any(|of| of.reason == *reason && of.keys.iter().any(|known| known == key));
-            assert_eq!(named, grounds.contains(&ground), "{key} on {ground}: {found:?}");
+            assert_eq!(
+                named,
+                environments.contains(&environment),
+                "{key} on {environment}: {found:?}"
+            );
             for of in &found {
                 assert!(
-                    document.resolve_for(ground).unwrap().1.contains(&of.to_string()),
+                    document.resolve_for(environment).unwrap().1.contains(&of.to_string()),
                     "{of} is printed"
                 );
             }
@@ -359,10 +363,10 @@ fn limits_alone_are_the_same_for_all() {
         document.set(path, value).unwrap();
     }
     let found = document
-        .resolve_for(Ground::Simulate)
+        .resolve_for(Environment::Simulate)
         .unwrap()
         .0
-        .ineffective_on(Ground::Simulate);
+        .ineffective_on(Environment::Simulate);
     assert_eq!(found[0].reason, Reason::LimitedAlike);
     assert_eq!(found[0].keys, ["station.s.weight"]);
 }

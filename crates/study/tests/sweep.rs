@@ -41,7 +41,7 @@ fn rows() -> Rows {
             column("throughput_mbps", Measure::Mbps),
             column("b.airtime_share", Measure::Share),
             column("b.voip.p95_ms", Measure::Ms),
-            column("b.voip.misses", Measure::Count),
+            column("b.voip.goal_misses", Measure::Count),
         ],
         repeat: 2,
         of: 8,
@@ -232,7 +232,7 @@ proptest! {
             .collect();
         let records = records(&csv(&rows));
         prop_assert_eq!(&records[0][..], ["run", "ap.home.queue", "station.b.signal", "run_seed", "verdict", "throughput_mbps",
-                                         "b.airtime_share", "b.voip.p95_ms", "b.voip.misses"]);
+                                         "b.airtime_share", "b.voip.p95_ms", "b.voip.goal_misses"]);
         prop_assert_eq!(records.len(), 1 + values.len());
         for (record, (value, figure)) in records[1..].iter().zip(&values) {
             prop_assert_eq!(&record[1], value);

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = Arc::new(target);
     let end = Instant::ZERO + Duration::from_nanos((seconds.parse::<f64>()? * 1e9) as u64);
     // What moves after the end would count as if it had before.
-    let drain = match config.every {
+    let drain = match config.interval {
         Some(_) => Duration::from_secs(5),
         None => Duration::ZERO,
     };

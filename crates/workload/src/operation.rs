@@ -44,7 +44,7 @@ pub enum Outcome {
     /// Nothing came for the workload's time-out.
     TimedOut,
     /// It was never begun: too many were outstanding when it fell due.
-    Missed,
+    NotStarted,
     /// Still under way when the run ended, and older than its goal: a miss.
     Unfinished,
     /// Still under way (or waiting) when the run ended, and younger than its goal, or without one: not counted.

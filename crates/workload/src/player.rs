@@ -20,7 +20,7 @@ pub struct Player {
     /// Media that must be buffered to begin or go on.
     enough: u128,
     /// The most that is held.
-    hold: u128,
+    max_buffer: u128,
     /// Media buffered at `at`.
     level: u128,
     at: Instant,
@@ -53,7 +53,7 @@ impl Player {
         Player {
             rate,
             enough,
-            hold: (rate * u128::from(config.hold.as_nanos())).max(enough),
+            max_buffer: (rate * u128::from(config.max_buffer.as_nanos())).max(enough),
             level: 0,
             at: now,
             began: now,
@@ -82,7 +82,7 @@ impl Player {
             return;
         }
         // Bytes that come at the very instant it would run empty keep it going.
-        self.level = self.level.saturating_add(u128::from(bytes) * BYTE).min(self.hold);
+        self.level = self.level.saturating_add(u128::from(bytes) * BYTE).min(self.max_buffer);
         if self.level < self.enough {
             return;
         }

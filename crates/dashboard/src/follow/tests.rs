@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::{Ending, Ground, IntervalRow, Recorder, Repeats, Row, Sink};
+use netburn_record::{Ending, Environment, IntervalRow, Recorder, Repeats, Row, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 fn header(repeat: u32) -> Header {
     Header {
-        ground: Ground::Local,
+        environment: Environment::Local,
         ..Header::simulated(Plan {
             duration: Duration::from_secs(10),
             repeat,

@@ -16,7 +16,7 @@ pub struct Picture<'a> {
     scenario: &'a str,
     title: Option<&'a str>,
     question: Option<&'a str>,
-    ground: &'static str,
+    environment: &'static str,
     seed: u64,
     duration_s: f64,
     /// The time of the newest row: how far the run is.
@@ -49,7 +49,7 @@ struct UsePicture<'a> {
     latency_ms: Option<f64>,
     limit_ms: Option<f64>,
     operations: u64,
-    misses: u64,
+    goal_misses: u64,
     stalls: u64,
     /// By second, the last whole one last; at most [`DRAWN`].
     course_mbps: Vec<f64>,
@@ -98,7 +98,7 @@ impl Live {
             scenario: &self.scenario,
             title: self.title.as_deref(),
             question: self.question.as_deref(),
-            ground: self.ground,
+            environment: self.environment,
             seed: self.seed,
             duration_s: self.duration.as_secs_f64(),
             at_s: self.newest.map(|at| at as f64 / 1e9),
@@ -147,7 +147,7 @@ impl Use {
             latency_ms: self.latency.map(Duration::as_millis_f64),
             limit_ms: self.limit.map(Duration::as_millis_f64),
             operations: self.operations,
-            misses: self.misses,
+            goal_misses: self.goal_misses,
             stalls: self.stalls,
             course_mbps: course()
                 .map(|second| second.map_or(0.0, |second| mbps(second.bytes)))

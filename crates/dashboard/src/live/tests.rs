@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::Ground;
+use netburn_record::Environment;
 use netburn_scenario::{Plan, Station as PlanStation, StationWorkload};
 use netburn_units::Seed;
 use netburn_workload::{Config, Operation};
@@ -11,7 +11,7 @@ fn header() -> Header {
         ..PlanStation::new(name)
     };
     Header {
-        ground: Ground::Lab,
+        environment: Environment::Lab,
         seed: Seed(7),
         ..Header::simulated(Plan {
             duration: Duration::from_secs(10),
@@ -52,7 +52,7 @@ fn call(sequence: u64, due_ms: i64, took_ms: Option<u64>) -> Row {
             outcome: if finished.is_some() {
                 Outcome::Finished
             } else {
-                Outcome::Missed
+                Outcome::NotStarted
             },
             far: None,
         },
@@ -122,7 +122,7 @@ fn operations_are_counted_against_their_goal() {
     let picture = shown(&rows);
     let voip = &picture["stations"][0]["uses"][0];
     assert_eq!(
-        (&voip["operations"], &voip["misses"], &voip["stalls"]),
+        (&voip["operations"], &voip["goal_misses"], &voip["stalls"]),
         (&json!(3), &json!(2), &json!(1))
     );
     assert_eq!((&voip["latency_ms"], &voip["limit_ms"]), (&json!(20.0), &json!(150.0)));

@@ -160,7 +160,7 @@ mod tests {
     fn stations_are_assigned_once_and_are_in_the_plan() {
         let (plan, _) = netburn_scenario::Document::from_toml("one.toml", "[station.a]\nworkload = \"voip\"\n")
             .unwrap()
-            .resolve_for(netburn_scenario::Ground::Local)
+            .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
         let part = |stations: Vec<u16>| {
             Part::of(&Assign {
@@ -187,7 +187,7 @@ mod tests {
                     [station.late]\nworkload = \"download\"\n";
         let (plan, _) = netburn_scenario::Document::from_toml("two.toml", text)
             .unwrap()
-            .resolve_for(netburn_scenario::Ground::Local)
+            .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
         let part = Part::of(&Assign {
             plan: plan.to_json(),

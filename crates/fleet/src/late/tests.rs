@@ -6,7 +6,7 @@ use crate::protocol::{Batch, Start};
 use crate::spool;
 use netburn_record::Sink;
 use netburn_record::{
-    Ending, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
+    Ending, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
@@ -72,7 +72,7 @@ fn run(folder: &Path) {
     let header = Header {
         seed: plan.seed,
         plan,
-        ground: Ground::Fleet,
+        environment: Environment::Fleet,
         host: Host::default(),
         version: "0".to_owned(),
         started: Some(CAME),

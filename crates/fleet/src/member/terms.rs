@@ -305,14 +305,14 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_scenario::{Document, Ground};
+    use netburn_scenario::{Document, Environment};
     use netburn_traffic::client::Target;
     use netburn_units::ByteSize;
 
     fn part(text: &str) -> Part {
         let (plan, _) = Document::from_toml("t.toml", text)
             .unwrap()
-            .resolve_for(Ground::Fleet)
+            .resolve_for(Environment::Fleet)
             .unwrap();
         Part {
             plan,

@@ -81,7 +81,7 @@ struct OperationWire(
 
 /// How an operation ended; a failed one by what failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 enum OutcomeWire {
     Finished,
     FailedDial,
@@ -89,7 +89,7 @@ enum OutcomeWire {
     FailedAnswer,
     FailedStopped,
     TimedOut,
-    Missed,
+    NotStarted,
     Unfinished,
     Cut,
 }
@@ -268,7 +268,7 @@ impl From<Outcome> for OutcomeWire {
             Outcome::Failed(Failure::Answer) => OutcomeWire::FailedAnswer,
             Outcome::Failed(Failure::Stopped) => OutcomeWire::FailedStopped,
             Outcome::TimedOut => OutcomeWire::TimedOut,
-            Outcome::Missed => OutcomeWire::Missed,
+            Outcome::NotStarted => OutcomeWire::NotStarted,
             Outcome::Unfinished => OutcomeWire::Unfinished,
             Outcome::Cut => OutcomeWire::Cut,
         }
@@ -284,7 +284,7 @@ impl From<OutcomeWire> for Outcome {
             OutcomeWire::FailedAnswer => Outcome::Failed(Failure::Answer),
             OutcomeWire::FailedStopped => Outcome::Failed(Failure::Stopped),
             OutcomeWire::TimedOut => Outcome::TimedOut,
-            OutcomeWire::Missed => Outcome::Missed,
+            OutcomeWire::NotStarted => Outcome::NotStarted,
             OutcomeWire::Unfinished => Outcome::Unfinished,
             OutcomeWire::Cut => Outcome::Cut,
         }

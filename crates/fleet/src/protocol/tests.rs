@@ -1,4 +1,4 @@
-//! Every message that is sent fits the shipped schema, and the shipped schema is that of the code.
+//! Every message that is sent fits the built-in schema, and the built-in schema is that of the code.
 
 use super::*;
 use netburn_record::row::BASELINE;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-fn shipped() -> PathBuf {
+fn schema_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.schema.json")
 }
 
@@ -21,9 +21,9 @@ fn the_shipped_schema_is_current() {
     let mut current = serde_json::to_string_pretty(&schema()).unwrap();
     current.push('\n');
     if std::env::var_os("NETBURN_WRITE").is_some() {
-        std::fs::write(shipped(), &current).unwrap();
+        std::fs::write(schema_file(), &current).unwrap();
     }
-    let found = std::fs::read_to_string(shipped()).unwrap();
+    let found = std::fs::read_to_string(schema_file()).unwrap();
     assert!(
         found == current,
         "docs/protocol.schema.json: write it anew with NETBURN_WRITE=1"
@@ -87,7 +87,7 @@ fn outcomes() -> Vec<Outcome> {
     let others = [
         Outcome::Finished,
         Outcome::TimedOut,
-        Outcome::Missed,
+        Outcome::NotStarted,
         Outcome::Unfinished,
         Outcome::Cut,
     ];

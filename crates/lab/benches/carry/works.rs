@@ -4,7 +4,7 @@ use netburn_lab::{Guest, Lab, Program, address};
 use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
-use netburn_scenario::{Document, Ground, Plan};
+use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader};
@@ -25,7 +25,7 @@ fn plan(stations: usize, streams: u8, mcs: u8) -> Plan {
 
 fn resolved(text: &str) -> Plan {
     let document = Document::from_toml("bench.toml", text).expect("a scenario");
-    let (plan, _) = document.resolve_for(Ground::Lab).expect("a plan");
+    let (plan, _) = document.resolve_for(Environment::Lab).expect("a plan");
     Plan {
         baseline: Duration::ZERO,
         ..plan

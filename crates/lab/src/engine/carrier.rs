@@ -19,7 +19,7 @@ use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
 use netburn_medium::air::{Expected, Foresight};
 use netburn_network::Endpoint;
-use netburn_record::gate::standstill_limit;
+use netburn_record::self_check::standstill_limit;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::io::{self, Read};

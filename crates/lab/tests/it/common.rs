@@ -8,13 +8,13 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
-/// The plan of a shipped scenario with these changes.
+/// The plan of a built-in scenario with these changes.
 pub(crate) fn plan(name: &str, set: &[(&str, &str)]) -> Plan {
     let mut document = netburn_scenario::load(name).unwrap();
     for (key, value) in set {
         document.set(key, value).unwrap();
     }
-    document.resolve_for(netburn_scenario::Ground::Lab).unwrap().0
+    document.resolve_for(netburn_scenario::Environment::Lab).unwrap().0
 }
 
 /// An open lab, whose network has begun.

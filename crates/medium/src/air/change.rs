@@ -1,7 +1,7 @@
 //! What may change while the air is used.
 
 use super::Air;
-use crate::config::Limit;
+use crate::config::AdapterRate;
 use crate::packet::NodeId;
 use crate::phy::{PhyError, TxVector};
 use crate::queue::codel::CodelParameters;
@@ -41,7 +41,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 
     /// What a node's adapter can move from now on. What it holds is moved on at the old rate.
-    pub fn set_limit(&mut self, node: NodeId, limit: Limit) {
+    pub fn set_limit(&mut self, node: NodeId, limit: AdapterRate) {
         self.nodes[node.index()].set_limit(limit);
     }
 

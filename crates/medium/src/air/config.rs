@@ -1,7 +1,7 @@
 //! How an [`Air`](super::Air) is laid out.
 
 use crate::aggregation::{Framing, Limits};
-use crate::config::{HardwareQueue, Limit};
+use crate::config::{AdapterRate, HardwareQueue};
 use crate::edca::{EdcaParameters, Timing};
 use crate::phy::{Modulation, TxVector};
 use crate::rate::RateChoice;
@@ -80,7 +80,7 @@ pub struct NodeConfig {
     /// Frame headers.
     pub framing: Framing,
     /// What its adapter can move, whatever the air permits.
-    pub limit: Limit,
+    pub limit: AdapterRate,
     /// Where it can send to.
     pub links: Vec<LinkConfig>,
 }

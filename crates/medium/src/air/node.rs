@@ -6,7 +6,7 @@ use super::hardware::Hardware;
 use super::link::Link;
 use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
-use crate::config::Limit;
+use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
 use crate::packet::{NodeId, Queued};
 use crate::phy::{Modulation, PhyError};
@@ -211,7 +211,7 @@ impl<P> Node<P> {
     }
 
     /// What its adapter can move from now on.
-    pub(super) fn set_limit(&mut self, limit: Limit) {
+    pub(super) fn set_limit(&mut self, limit: AdapterRate) {
         self.transfer = limit.transfer.unwrap_or(1).max(1);
         match (&mut self.up, limit.up) {
             (Some(up), Some(rate)) => up.set_rate(rate),

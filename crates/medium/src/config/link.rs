@@ -28,7 +28,7 @@ pub enum RateControl {
 
 /// How a station picks among the radios of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Selects {
+pub enum RadioSelection {
     /// The highest band it speaks. The default: what clients mostly do near an access point.
     #[default]
     HighestBand,
@@ -40,7 +40,7 @@ pub enum Selects {
 
 /// What a station's adapter can move, whatever the air permits. Default: no limit either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limit {
+pub struct AdapterRate {
     /// Station to access point.
     pub up: Option<BitRate>,
     /// Access point to station.

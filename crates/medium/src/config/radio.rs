@@ -25,7 +25,7 @@ pub struct RadioConfig {
     /// Frames (A-MPDUs) of this size and more are preceded by RTS/CTS. Default `None`, never, as in Linux.
     pub rts: Option<ByteSize>,
     /// Share of the air that others take, networks that the scenario does not model. Default 0.
-    pub busy: Probability,
+    pub channel_busy: Probability,
 }
 
 /// Aggregation on transmit.
@@ -60,7 +60,7 @@ impl RadioConfig {
             power: Dbm::from_dbm(20),
             aggregation: Aggregation::default(),
             rts: None,
-            busy: Probability::ZERO,
+            channel_busy: Probability::ZERO,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Bytes;
 use crate::aggregation::{Framing, Limits};
 use crate::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use crate::config::{Aql, Guard, HardwareQueue, Limit, QueueLimit, Width};
+use crate::config::{AdapterRate, Aql, Guard, HardwareQueue, QueueLimit, Width};
 use crate::edca::{AccessCategory, EdcaParameters};
 use crate::packet::{Ecn, NodeId, Packet, Queued};
 use crate::phy::{Modulation, TxVector, dsss, ofdm};
@@ -92,7 +92,7 @@ impl World {
             }
             10 => {
                 let rate = bytes.one_of(&[None, Some(BitRate::from_mbps(1)), Some(BitRate::from_mbps(50))]);
-                let limit = Limit {
+                let limit = AdapterRate {
                     up: rate,
                     down: rate,
                     transfer: rate.map(|_| 3),
@@ -275,7 +275,7 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
             rts_threshold: bytes.one_of(&[None, None, Some(0), Some(3_000)]),
             rts_rate: Modulation::Ofdm(ofdm::Rate::M24),
             framing: bytes.one_of(&[Framing::QOS, Framing::CCMP, Framing::PLAIN]),
-            limit: Limit {
+            limit: AdapterRate {
                 up: bytes.one_of(&[None, None, Some(BitRate::from_mbps(7))]),
                 down: bytes.one_of(&[None, None, Some(BitRate::from_mbps(3))]),
                 // Not drawn, so that the corpus means what it did.

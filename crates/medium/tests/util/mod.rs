@@ -5,7 +5,7 @@
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
-use netburn_medium::config::{Guard, HardwareQueue, Limit, QueueLimit, Width};
+use netburn_medium::config::{AdapterRate, Guard, HardwareQueue, QueueLimit, Width};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId, Packet};
 use netburn_medium::phy::{Modulation, TxVector, ofdm::Rate};
@@ -56,7 +56,7 @@ pub struct Cell {
     pub limits: Limits,
     pub hardware: HardwareQueue,
     pub seed: u64,
-    pub limit: Limit,
+    pub limit: AdapterRate,
 }
 
 impl Cell {
@@ -179,7 +179,7 @@ pub struct Uplink {
     pub rts_threshold: Option<u64>,
     pub channel: ChannelConfig,
     pub hidden: Vec<(usize, usize)>,
-    pub limit: Limit,
+    pub limit: AdapterRate,
     pub hardware: HardwareQueue,
 }
 
@@ -201,7 +201,7 @@ impl Default for Uplink {
             rts_threshold: None,
             channel: ChannelConfig::ofdm(),
             hidden: Vec::new(),
-            limit: Limit::default(),
+            limit: AdapterRate::default(),
             hardware: HardwareQueue::Aggregates(2),
         }
     }

@@ -36,7 +36,7 @@ pub(crate) enum FlentTest {
 
 /// Make runs of other programs' files.
 ///
-/// Reads flent's data files (.flent.gz or unpacked). Each becomes a run folder, on the ground `imported`, that report, compare and export
+/// Reads flent's data files (.flent.gz or unpacked). Each becomes a run folder, on the environment `imported`, that report, compare and export
 /// read like any other.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {

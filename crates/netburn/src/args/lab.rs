@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LabArgs {
-    /// A file, or the name of a shipped scenario
+    /// A file, or the name of a built-in scenario
     pub(crate) scenario: String,
     /// What all chance comes from, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = super::run::seed, allow_hyphen_values = true)]

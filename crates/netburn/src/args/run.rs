@@ -25,8 +25,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) interleave: bool,
     /// Where it runs [default: lab where the machine permits it, else simulate; local where no access point is described]
-    #[arg(long, value_enum, value_name = "GROUND")]
-    pub(crate) on: Option<GroundArg>,
+    #[arg(long, value_enum, value_name = "ENVIRONMENT")]
+    pub(crate) on: Option<EnvironmentArg>,
     /// Keep the run in this folder, or in DIR-2 when that is taken [default: runs/TIME-SCENARIO]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -52,9 +52,9 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// The ground that it would run on [default: as for `run`]
-    #[arg(long, value_enum, value_name = "GROUND")]
-    pub(crate) on: Option<GroundArg>,
+    /// The environment that it would run on [default: as for `run`]
+    #[arg(long, value_enum, value_name = "ENVIRONMENT")]
+    pub(crate) on: Option<EnvironmentArg>,
     /// How the plan is written; as JSON it is a scenario with every default filled in
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
@@ -63,7 +63,7 @@ pub(crate) struct PlanArgs {
 /// A scenario, and what is different this time.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Changes {
-    /// A file, or the name of a shipped scenario
+    /// A file, or the name of a built-in scenario
     pub(crate) scenario: String,
     /// What all chance comes from, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
@@ -81,7 +81,7 @@ pub(crate) struct Changes {
 
 /// Where a scenario can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GroundArg {
+pub(crate) enum EnvironmentArg {
     /// Everything modelled, in virtual time
     Simulate,
     /// Kernel TCP through a modelled access point, in real time (Linux)

@@ -13,7 +13,7 @@ use std::path::PathBuf;
   1  one or more are not
   2  a file of cases is wrong")]
 pub(crate) struct ValidateArgs {
-    /// Files of cases, or names of shipped ones (durations, saturation …)
+    /// Files of cases, or names of built-in ones (durations, saturation …)
     #[arg(value_name = "CASES")]
     pub(crate) cases: Vec<PathBuf>,
     /// Show every case, not only those that miss

@@ -18,7 +18,7 @@ use cases::Case;
 use judge::{Figure, Kind, Outcome};
 use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
-use netburn_scenario::{Document, Ground, Plan, load};
+use netburn_scenario::{Document, Environment, Plan, load};
 use page::{Compared, Judged};
 use std::path::Path;
 use stored::Stored;
@@ -95,8 +95,8 @@ fn shorten(case: &mut Case) {
     }
 }
 
-/// The plan of a case, and what the ground takes no notice of.
-fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
+/// The plan of a case, and what the environment takes no notice of.
+fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), Stop> {
     let wrong = |error: netburn_scenario::ScenarioError| Stop::Wrong(error.render(false));
     let mut document = match case.scenario.contains('\n') {
         true => Document::from_toml(&case.name, &case.scenario).map_err(wrong)?,
@@ -105,14 +105,14 @@ fn plan(case: &Case, ground: Ground) -> Result<(Plan, Vec<String>), Stop> {
     for (key, value) in &case.set {
         document.set(key, value).map_err(wrong)?;
     }
-    document.resolve_for(ground).map_err(wrong)
+    document.resolve_for(environment).map_err(wrong)
 }
 
 /// The values of a case in both environments, and why they are unreliable.
 fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), Stop> {
     let believed = |doubts| believed(args, doubts);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
-    let (plan, _) = plan(case, Ground::Lab)?;
+    let (plan, _) = plan(case, Environment::Lab)?;
     let plan = Plan {
         repeat: case.runs,
         ..plan
@@ -138,20 +138,20 @@ fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Fi
             (each.map(figure).collect(), doubts)
         }
         None => {
-            let simulated = run::of(&plan, Ground::Simulate, &folder.join("simulate"))?;
-            let mut lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
+            let simulated = run::of(&plan, Environment::Simulate, &folder.join("simulate"))?;
+            let mut lab = run::of(&plan, Environment::Lab, &folder.join("lab"))?;
             for _ in 1..tries {
-                if believed(lab.gate.reasons.clone()).is_empty() {
+                if believed(lab.self_check.reasons.clone()).is_empty() {
                     break;
                 }
-                lab = run::of(&plan, Ground::Lab, &folder.join("lab"))?;
+                lab = run::of(&plan, Environment::Lab, &folder.join("lab"))?;
             }
             let mut figures = figures(&simulated, &lab);
             if case.over_a_wire {
                 figures.retain(|figure| figure.kind == Kind::Goodput);
                 figures.iter_mut().for_each(|figure| figure.kind = Kind::Wire);
             }
-            (figures, believed(lab.gate.reasons))
+            (figures, believed(lab.self_check.reasons))
         }
     })
 }
@@ -220,7 +220,7 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
                 _ => add(", p50 ms", Kind::Median, &|of| of.latency_ms.p50),
             }
             if !workload.goals.is_empty() {
-                // The worst goal's: a gate's doubt is told apart.
+                // The worst goal's: a self-check's doubt is told apart.
                 add(", verdict", Kind::Verdict, &|of| {
                     of.goals
                         .iter()

@@ -9,7 +9,7 @@ use crate::exit::Stop;
 use crate::terminal::say;
 use header::header;
 use netburn_lab::capture::Captures;
-use netburn_record::{Ground, Run};
+use netburn_record::{Environment, Run};
 use netburn_simulate::{Seen, run_seen};
 use std::io;
 use std::ops::ControlFlow;
@@ -24,10 +24,10 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
             one.display()
         )));
     }
-    let ground = run.header().ground;
-    if ground != Ground::Simulate {
+    let environment = run.header().environment;
+    if environment != Environment::Simulate {
         return Err(Stop::Wrong(format!(
-            "only a simulated run's packets can be had again; this one's ground is {ground}. In the lab, `netburn lab SCENARIO --pcap DIR` \
+            "only a simulated run's packets can be had again; this one's environment is {environment}. In the lab, `netburn lab SCENARIO --pcap DIR` \
              captures while it runs"
         )));
     }

@@ -9,7 +9,7 @@ use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
 use netburn_fleet::{FleetError, Options, Outcome};
 use netburn_report::plain::sanitise;
-use netburn_scenario::{Ground, Plan, decimal};
+use netburn_scenario::{Environment, Plan, decimal};
 use netburn_units::{BitRate, ByteSize, Duration, Seed};
 use std::cell::Cell;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -144,7 +144,7 @@ pub(super) fn beginning(plan: &Plan) -> String {
 
 /// The most bytes that it moves, as people say it.
 fn most(plan: &Plan) -> String {
-    match plan.bytes_expected(Ground::Fleet).most {
+    match plan.bytes_expected(Environment::Fleet).most {
         Some(most) => format!("up to {}", decimal(most)),
         None => format!(
             "whatever goes through: nothing in the scenario bounds it, at {WIRE} up to {}",
@@ -159,7 +159,7 @@ fn estimate(plan: &Plan) -> ByteSize {
     let rate = &mut wired.server.link.rate;
     *rate = Some(rate.map_or(WIRE, |rate| rate.min(WIRE)));
     wired
-        .bytes_expected(Ground::Fleet)
+        .bytes_expected(Environment::Fleet)
         .most
         .unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
@@ -204,7 +204,7 @@ mod tests {
     fn ten_gigabytes_are_asked_about() {
         let plan = |text: &str| {
             let document = netburn_scenario::Document::from_toml("t.toml", text).unwrap();
-            document.resolve_for(Ground::Fleet).unwrap().0
+            document.resolve_for(Environment::Fleet).unwrap().0
         };
         let call = plan("duration = \"60 s\"\n[station.a]\nworkload = \"voip\"\n");
         assert!(agreed(&call, false).is_ok());

@@ -7,7 +7,7 @@ use netburn_lab::{Ended, Guest, Lab, Program, address};
 use netburn_linux::links::Links;
 use netburn_linux::{Monotonic, interface};
 use netburn_network::Endpoint;
-use netburn_record::{EventKind, EventRow, Ground, Recorder, Role, Row, Sink};
+use netburn_record::{Environment, EventKind, EventRow, Recorder, Role, Row, Sink};
 use netburn_report::plain::sanitise;
 use netburn_units::{Duration, Instant};
 use std::fs::OpenOptions;
@@ -163,12 +163,12 @@ pub(super) struct Keeping<'a> {
 }
 
 impl<'a> Keeping<'a> {
-    pub(super) fn new(recorder: &'a mut Recorder, ground: Ground, lab: Option<&'a Lab>) -> Self {
+    pub(super) fn new(recorder: &'a mut Recorder, environment: Environment, lab: Option<&'a Lab>) -> Self {
         let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
         Keeping {
             recorder,
             lab,
-            loopback: (ground == Ground::Local).then(watched).flatten(),
+            loopback: (environment == Environment::Local).then(watched).flatten(),
             doubts: Vec::new(),
         }
     }

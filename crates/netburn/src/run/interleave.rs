@@ -8,19 +8,19 @@ use crate::plan;
 use crate::terminal::{data, say};
 use netburn_record::{Run, UnixTime, make_folder};
 use netburn_report::compare::Side;
-use netburn_scenario::{Ground, Plan};
+use netburn_scenario::{Environment, Plan};
 use netburn_units::Seed;
 use std::path::PathBuf;
 
 /// `netburn run --interleave A B…`.
 pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
-    let (plans, ground) = resolved(args)?;
+    let (plans, environment) = resolved(args)?;
     let parent = args
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from("runs").join(format!("{}-interleaved", UnixTime::now().for_file_name())));
-    let on = match ground {
-        Ground::Fleet => {
+    let on = match environment {
+        Environment::Fleet => {
             for plan in &plans {
                 fleet::agreed(plan, args.yes)?;
             }
@@ -30,8 +30,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     };
     let parent = make_folder(&parent).map_err(round::unmade)?;
     let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
-    let done = match ground {
-        Ground::Simulate => {
+    let done = match environment {
+        Environment::Simulate => {
             say("in virtual time nothing drifts: the order of rounds changes nothing");
             let all = plans
                 .iter()
@@ -41,7 +41,13 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
         }
         _ => {
             let rounds: Vec<u32> = plans.iter().map(|plan| plan.repeat).collect();
-            round::interleaved(&plans, ground, on.as_ref(), &order(&rounds, plans[0].seed), &folders)?
+            round::interleaved(
+                &plans,
+                environment,
+                on.as_ref(),
+                &order(&rounds, plans[0].seed),
+                &folders,
+            )?
         }
     };
     let mut sides = Vec::new();
@@ -73,15 +79,15 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     Ok(worst(&mut ends))
 }
 
-/// The plans of all scenarios, which must be for one ground.
-fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Ground), Stop> {
+/// The plans of all scenarios, which must be for one environment.
+fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), Stop> {
     if args.others.is_empty() {
         return Err(Stop::Wrong(
             "--interleave takes two scenarios or more: netburn run --interleave A.toml B.toml --repeat 10".to_owned(),
         ));
     }
     let mut plans = Vec::new();
-    let mut ground = None;
+    let mut environment = None;
     for scenario in std::iter::once(&args.changes.scenario).chain(&args.others) {
         let changes = Changes {
             scenario: scenario.clone(),
@@ -89,18 +95,18 @@ fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Ground), Stop> {
         };
         // A lab that was opened to see whether that is permitted is closed again: each round has its own.
         let resolved = said(plan::resolved(&changes, args.on)?);
-        if *ground.get_or_insert(resolved.ground) != resolved.ground {
+        if *environment.get_or_insert(resolved.environment) != resolved.environment {
             return Err(Stop::Wrong(format!(
-                "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one ground",
+                "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one environment",
                 resolved.plan.name,
-                resolved.ground,
-                ground.map_or("another", Ground::name)
+                resolved.environment,
+                environment.map_or("another", Environment::name)
             )));
         }
         plans.push(resolved.plan);
     }
-    let ground = ground.expect("there is at least one scenario");
-    Ok((plans, ground))
+    let environment = environment.expect("there is at least one scenario");
+    Ok((plans, environment))
 }
 
 /// A folder's name for each plan, none twice.

@@ -12,7 +12,7 @@ use crate::terminal::{say, stderr_colour};
 use netburn_fleet::conduct::Cast;
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
-use netburn_record::{Ending, Ground, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
+use netburn_record::{Ending, Environment, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
@@ -23,24 +23,24 @@ use tokio::sync::watch;
 /// `lab`: one that is open already, for the first of them. `fleet`: whom it runs on, where that is a fleet.
 pub(super) fn all(
     plan: &Plan,
-    ground: Ground,
+    environment: Environment,
     lab: Option<Lab>,
     fleet: Option<&On>,
     folder: &Path,
 ) -> Result<Done, Stop> {
-    finished(rounds(plan, ground, lab, fleet, folder))
+    finished(rounds(plan, environment, lab, fleet, folder))
 }
 
 /// Runs the rounds of several plans in turns, each plan into a folder of its own: `order` names, round by round, the plan's
 /// place. Gives what came of each plan that has a round.
 pub(super) fn interleaved(
     plans: &[Plan],
-    ground: Ground,
+    environment: Environment,
     fleet: Option<&On>,
     order: &[usize],
     folders: &[PathBuf],
 ) -> Result<Vec<Done>, Stop> {
-    finished(turns(plans, ground, fleet, order, folders))
+    finished(turns(plans, environment, fleet, order, folders))
 }
 
 fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
@@ -53,7 +53,7 @@ fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
 
 async fn turns(
     plans: &[Plan],
-    ground: Ground,
+    environment: Environment,
     fleet: Option<&On>,
     order: &[usize],
     folders: &[PathBuf],
@@ -81,7 +81,7 @@ async fn turns(
             plan.seed.0
         ));
         let path = repeats.next_path();
-        let (run, ending) = one(&plan, ground, None, fleet, &path, &program, &mut signals).await?;
+        let (run, ending) = one(&plan, environment, None, fleet, &path, &program, &mut signals).await?;
         repeats.add(run);
         last = ending;
         if last != Ending::Complete {
@@ -101,7 +101,7 @@ async fn turns(
 
 async fn rounds(
     plan: &Plan,
-    ground: Ground,
+    environment: Environment,
     mut open: Option<Lab>,
     fleet: Option<&On>,
     folder: &Path,
@@ -110,7 +110,7 @@ async fn rounds(
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
-        let (run, ending) = one(plan, ground, open, fleet, folder, &program, &mut signals).await?;
+        let (run, ending) = one(plan, environment, open, fleet, folder, &program, &mut signals).await?;
         return Ok(Done::of(&run, &ending));
     }
     let mut repeats = Repeats::create(folder).map_err(unmade)?;
@@ -123,7 +123,7 @@ async fn rounds(
         say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
         let (run, ending) = one(
             &plan,
-            ground,
+            environment,
             open.take(),
             fleet,
             &repeats.next_path(),
@@ -145,7 +145,7 @@ async fn rounds(
 /// One round into `folder`.
 async fn one(
     plan: &Plan,
-    ground: Ground,
+    environment: Environment,
     open: Option<Lab>,
     fleet: Option<&On>,
     folder: &Path,
@@ -161,8 +161,8 @@ async fn one(
         None => None,
     };
     // Before there is a folder: without a lab there is nothing to keep.
-    let lab = match ground {
-        Ground::Lab => match open {
+    let lab = match environment {
+        Environment::Lab => match open {
             Some(lab) => Some(lab),
             None => Some(lab::open(plan)?),
         },
@@ -173,7 +173,7 @@ async fn one(
     }
     let header = Header {
         plan: plan.clone(),
-        ground,
+        environment,
         seed: plan.seed,
         host: Host::here(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -183,7 +183,7 @@ async fn one(
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
-    let mut keeping = Keeping::new(&mut recorder, ground, lab.as_ref());
+    let mut keeping = Keeping::new(&mut recorder, environment, lab.as_ref());
     let cast = fleet.zip(cast).map(|(on, cast)| (on, cast, folder.as_path()));
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
@@ -204,8 +204,8 @@ async fn one(
         Ok(_) => Ending::Complete,
         Err(FleetError::Keep(error)) => {
             screen.finish();
-            let more = match ground {
-                Ground::Fleet => "; what the agents have stays with them, and comes home when there is room",
+            let more = match environment {
+                Environment::Fleet => "; what the agents have stays with them, and comes home when there is room",
                 _ => "",
             };
             return Err(unkept(&folder, &format!("{error}{more}")));

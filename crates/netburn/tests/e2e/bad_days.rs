@@ -47,7 +47,10 @@ fn a_server_that_dies_is_counted_and_the_run_ends_in_time() {
     let summary = ended.json();
     let calls = &station(&summary, "one")["workloads"][0];
     assert!(calls["failures"].as_u64().unwrap() > 0, "{summary:#}");
-    assert!(summary["gate"]["reasons"].to_string().contains("server"), "{summary:#}");
+    assert!(
+        summary["self_check"]["reasons"].to_string().contains("server"),
+        "{summary:#}"
+    );
     assert!(finished(&rows(&bench.path("kept")), 0) >= 4);
 }
 
@@ -178,7 +181,7 @@ fn a_full_disk_is_said_once_and_leaves_no_half_written_record() {
     bench.write(
         "probes.toml",
         format!(
-            "{}\n[workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n",
+            "{}\n[workload.often]\nkind = \"probe\"\ninterval = \"1ms\"\n",
             one_station("often", 20, 10)
         ),
     );

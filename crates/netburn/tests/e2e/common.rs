@@ -143,7 +143,7 @@ impl Bench {
         command
     }
 
-    /// Simulates `scenario`, a file or a shipped one, and keeps it in `folder`.
+    /// Simulates `scenario`, a file or a built-in one, and keeps it in `folder`.
     #[track_caller]
     pub(crate) fn simulate(&self, scenario: &str, folder: &str, more: &[&str]) -> Ended {
         let run = ["run", scenario, "--on", "simulate", "--out", folder];

@@ -167,7 +167,7 @@ fn scenarios_in_turns_are_compared() {
         "b.toml",
         house("2 s", "500 ms").replace("delay = \"5 ms\"", "delay = \"45 ms\""),
     );
-    let on = |ground: &str, repeat: &str, out: &str| {
+    let on = |environment: &str, repeat: &str, out: &str| {
         let args = [
             "run",
             "--interleave",
@@ -176,7 +176,7 @@ fn scenarios_in_turns_are_compared() {
             "--repeat",
             repeat,
             "--on",
-            ground,
+            environment,
             "--out",
             out,
             "--format",
@@ -194,7 +194,7 @@ fn scenarios_in_turns_are_compared() {
     assert!(bench.path("virtual/a/6/run.json").exists() && bench.path("virtual/b/6/run.json").exists());
     // In real time each round is a run of its own, in an order by the seed.
     let ended = on("local", "2", "real");
-    // Beside other tests the gate may find the machine too busy, and then says so.
+    // Beside other tests the self-check may find the machine too busy, and then says so.
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     let turns: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
     assert_eq!(turns.len(), 4, "{}", ended.stderr);

@@ -104,12 +104,12 @@ fn four_uses_moved_what_the_kernel_says_within_1_percent() {
 fn check_summary(summary: &Value) {
     assert_eq!(summary["schema"], "netburn.summary/1");
     assert_eq!(
-        (&summary["scenario"], &summary["ground"]),
+        (&summary["scenario"], &summary["environment"]),
         (&"four-uses".into(), &"local".into())
     );
     assert_eq!(summary["duration_s"], 5.0);
     assert!(["pass", "marginal", "fail", "inconclusive"].contains(&summary["verdict"].as_str().unwrap()));
-    assert!(summary["gate"]["ok"].is_boolean() && summary["gate"]["timer_lateness_us"]["p99"].is_number());
+    assert!(summary["self_check"]["ok"].is_boolean() && summary["self_check"]["timer_lateness_us"]["p99"].is_number());
     assert!(summary["totals"]["throughput_mbps"].as_f64().unwrap() > 20.0);
     let stations = summary["stations"].as_array().unwrap();
     let uses: Vec<&str> = stations
@@ -130,7 +130,7 @@ fn check_summary(summary: &Value) {
             "verdict",
             "provisional",
             "operations",
-            "misses",
+            "goal_misses",
             "failures",
             "unfinished",
         ] {
@@ -160,12 +160,12 @@ fn operations_are_as_many_as_the_kernel_says_within_1_percent() {
         kind = "pages"
         objects = 10
         object_size = "1KiB"
-        every = "50ms"
+        interval = "50ms"
         jitter = "0s"
         connections = "new"
         [workload.echo]
         kind = "probe"
-        every = "5ms"
+        interval = "5ms"
         [station.reader]
         workload = ["pages", "echo"]
         "#,
@@ -177,7 +177,7 @@ fn operations_are_as_many_as_the_kernel_says_within_1_percent() {
         .rows(&mut |row| {
             if let Row::Operation(row) = row
                 && row.operation.started.is_some()
-                && !matches!(row.operation.outcome, Outcome::Missed)
+                && !matches!(row.operation.outcome, Outcome::NotStarted)
             {
                 match row.workload {
                     0 => objects += 10,

@@ -307,7 +307,7 @@ fn beyond_loopback_it_wants_a_key_and_on_loopback_its_own_name() {
 }
 
 /// The colour behind everything.
-fn ground(browser: &Browser) -> String {
+fn background(browser: &Browser) -> String {
     let colour = browser.run("return getComputedStyle(document.body).backgroundColor");
     colour.as_str().unwrap().to_owned()
 }
@@ -324,18 +324,18 @@ fn the_page_as_it_looks_on_a_phone() {
     browser.click("#rows tr:nth-child(2) input");
     browser.run("scrollTo({ top: 0, behavior: 'instant' })");
     browser.picture(&house.bench.picture("runs-narrow.png"));
-    let light = ground(&browser);
+    let light = background(&browser);
     browser.click("#rows tr:nth-child(2) th a");
     browser.wait_for("Open the report");
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     browser.prefer("dark");
-    assert_ne!(ground(&browser), light);
+    assert_ne!(background(&browser), light);
     // The switch goes against what the system prefers, and is remembered.
     browser.click("#theme");
-    assert_eq!(ground(&browser), light);
+    assert_eq!(background(&browser), light);
     browser.reload();
     browser.wait_for("Open the report");
-    assert_eq!(ground(&browser), light);
+    assert_eq!(background(&browser), light);
 }
 
 #[test]

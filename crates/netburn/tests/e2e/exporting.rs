@@ -159,7 +159,7 @@ fn the_whole_record_is_one_document() {
     let mut latency: Vec<i64> = operations
         .iter()
         .filter(|row| row["workload"] == "probe" && row["outcome"] == "finished")
-        .map(|row| row["finished"].as_i64().unwrap() - row["planned"].as_i64().unwrap())
+        .map(|row| row["finished"].as_i64().unwrap() - row["due"].as_i64().unwrap())
         .collect();
     latency.sort_unstable();
     let of = &station(&summary, "reader")["workloads"][0]["latency_ms"];
@@ -248,7 +248,11 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.sampl
             "{got} and {expected}"
         );
     };
-    let of = [("station", "caller"), ("scenario", "scenario"), ("ground", "simulate")];
+    let of = [
+        ("station", "caller"),
+        ("scenario", "scenario"),
+        ("environment", "simulate"),
+    ];
     near(
         value("netburn_station_throughput_bits_per_second", &of),
         &caller["throughput_mbps"],
@@ -367,7 +371,7 @@ fn flent_draws_a_run_and_it_can_be_read_back() {
         .expect(0)
         .json();
     assert_eq!(
-        (&again["ground"], &again["duration_s"]),
+        (&again["environment"], &again["duration_s"]),
         (&"imported".into(), &20.0.into())
     );
     let (was, is) = (station(&summary, "caller"), station(&again, "caller"));
@@ -550,7 +554,7 @@ fn tshark_reads_a_simulated_runs_packets() {
         .unwrap()
         .iter()
         .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["far_sent"].is_i64())
-        .map(|row| row["finished"].as_i64().unwrap() - row["planned"].as_i64().unwrap())
+        .map(|row| row["finished"].as_i64().unwrap() - row["due"].as_i64().unwrap())
         .collect();
     assert_eq!(probes.len(), 2 * latency.len());
     assert!(latency.len() > 20);
@@ -642,7 +646,7 @@ fn packets_are_had_of_one_simulated_run_only() {
     finish(bench.netburn(["import", "old.flent", "--out", "old"])).expect(0);
     let foreign = finish(bench.netburn(["export", "old", "--to", "pcapng"])).expect(2);
     assert!(
-        foreign.stderr.contains("this one's ground is imported"),
+        foreign.stderr.contains("this one's environment is imported"),
         "{}",
         foreign.stderr
     );

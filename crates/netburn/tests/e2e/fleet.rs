@@ -142,7 +142,7 @@ fn two_agents_are_the_stations_of_a_run() {
     assert_eq!(list[0]["about"]["labels"]["room"], "kitchen");
     let ended = finish(fleet.run(&["--out", "r"]));
     let found = summary(&ended);
-    assert_eq!(found["ground"], "fleet");
+    assert_eq!(found["environment"], "fleet");
     // A voice frame every 131 ms for 4 s, and the phase of the first.
     for name in ["caller", "reader"] {
         assert!((29..=31).contains(&operations(&found, name)), "{found:#}");

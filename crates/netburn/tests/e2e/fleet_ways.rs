@@ -126,7 +126,7 @@ fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
     fleet.bench.write(
         "often.toml",
         "duration = \"8 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
-         [workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n",
+         [workload.often]\nkind = \"probe\"\ninterval = \"1ms\"\n",
     );
     let script = "mkdir -p full && mount -t tmpfs -o size=256k tmpfs full && exec \"$@\"";
     let join = ["fleet", "join", fleet.url(), "--name", "alpha"];

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A thousand probes a second are some 60 kB of rows a second.
 const OFTEN: &str = "duration = \"20 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
-                     [workload.often]\nkind = \"probe\"\nevery = \"1ms\"\n";
+                     [workload.often]\nkind = \"probe\"\ninterval = \"1ms\"\n";
 
 /// How many operations a record has.
 fn rows(folder: &Path) -> usize {

@@ -8,12 +8,12 @@ fn a_run_in_the_lab_leaves_a_record_of_the_air() {
     bench.write("small.toml", SMALL);
     let command = ["run", "small.toml", "--on", "lab", "--out", "run", "--format", "json"];
     let ended = finish(bench.netburn(command));
-    // On a machine that is busy the gate may say so; it ran all the same.
+    // On a machine that is busy the self-check may say so; it ran all the same.
     assert!(matches!(ended.status.code(), Some(0 | 3)), "{ended:?}");
     let summary = ended.json();
-    assert_eq!(summary["ground"], "lab");
+    assert_eq!(summary["environment"], "lab");
     assert!(
-        !summary["gate"]["reasons"].to_string().contains("taken down"),
+        !summary["self_check"]["reasons"].to_string().contains("taken down"),
         "{summary:#}"
     );
     for station in summary["stations"].as_array().unwrap() {

@@ -37,7 +37,7 @@ fn without_its_server_a_run_ends_in_its_time_and_who_measured_elsewhere_keeps_it
         assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
         assert!(reasons(&found, "caller").contains(text), "{found:#}");
         let asked = &station(&found, "caller")["workloads"][0];
-        let met = asked["operations"].as_u64().unwrap() - asked["misses"].as_u64().unwrap();
+        let met = asked["operations"].as_u64().unwrap() - asked["goal_misses"].as_u64().unwrap();
         assert!((10..40).contains(&met), "{found:#}");
         // A voice frame every 131 ms for 6 s, and nothing to doubt but what a busy machine gives.
         assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");

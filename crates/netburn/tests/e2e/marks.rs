@@ -126,7 +126,7 @@ kind = "calls"
 priority = "voice"
 [workload.film]
 kind = "pages"
-every = "500 ms"
+interval = "500 ms"
 object_size = "20 KiB"
 priority = "video"
 [workload.gift]
@@ -232,7 +232,7 @@ workload = ["film", "gift"]
 [workload.film]
 kind = "stream"
 object_size = "100 KiB"
-every = "100 ms"
+interval = "100 ms"
 cc = "reno"
 [workload.gift]
 kind = "upload"
@@ -292,7 +292,7 @@ workload = "film"
 [workload.film]
 kind = "stream"
 object_size = "100 KiB"
-every = "100 ms"
+interval = "100 ms"
 cc = "reno"
 "#;
     let bench = Bench::new();

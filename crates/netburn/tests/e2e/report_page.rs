@@ -136,10 +136,10 @@ fn the_page_works_from_disk() {
                 !f.querySelector('table tbody tr') || !f.querySelector('svg title') || !f.querySelector('svg desc').textContent).length";
     assert_eq!(browser.run(dumb), 0);
     // Dark by the switch, and kept.
-    let ground = "return getComputedStyle(document.body).backgroundColor";
-    let light = browser.run(ground);
+    let background = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.run(background);
     browser.click("#theme");
-    assert_ne!(browser.run(ground), light);
+    assert_ne!(browser.run(background), light);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

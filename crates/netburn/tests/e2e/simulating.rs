@@ -67,8 +67,8 @@ fn the_summary_says_what_the_air_did() {
     bench.write("house.toml", busy_house());
     let ended = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--format", "json"])).expect(0);
     let summary = ended.json();
-    assert_eq!(summary["ground"], "simulate");
-    assert_eq!(summary["gate"]["ok"], true);
+    assert_eq!(summary["environment"], "simulate");
+    assert_eq!(summary["self_check"]["ok"], true);
     let caller = station(&summary, "caller");
     // Nobody else was there: 2 × 5 ms, twice 56 µs for 92 + 38 bytes at 20 Mbit/s, and the air.
     let idle = caller["idle_latency_ms"].as_f64().unwrap();

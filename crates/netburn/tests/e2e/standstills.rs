@@ -97,7 +97,7 @@ fn a_station_whose_interface_was_taken_down_makes_the_run_inconclusive() {
     for station in [0, 1] {
         doubted(&run, station, "was taken down during the run");
     }
-    let reasons = run["summary"]["gate"]["reasons"].to_string();
+    let reasons = run["summary"]["self_check"]["reasons"].to_string();
     assert_eq!(reasons.matches("was taken down").count(), 1, "{reasons}");
 }
 

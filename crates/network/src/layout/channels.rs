@@ -72,7 +72,9 @@ fn config(channel: usize, channel_of: &[usize], radios: &[PlacedRadio], places: 
         || places
             .iter()
             .any(|place| here(place.radio.index()) && place.link.standard == Standard::B);
-    let busy = of_channel().map(|radio| radio.config.busy.as_f64()).fold(0.0, f64::max);
+    let busy = of_channel()
+        .map(|radio| radio.config.channel_busy.as_f64())
+        .fold(0.0, f64::max);
     ChannelConfig {
         timing: match band {
             Band::Ghz2_4 if dsss => Timing::DSSS,

@@ -2,7 +2,7 @@
 
 use super::{PlacedRadio, link};
 use crate::error::NetworkError;
-use netburn_medium::config::{Quality, Selects};
+use netburn_medium::config::{Quality, RadioSelection};
 use netburn_medium::signal::{PathLoss, received_dbm};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Station};
@@ -54,14 +54,14 @@ pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> 
         let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::of_band(config.band));
         (dbm.unwrap_or(0.0) * 100.0) as i64
     };
-    let wanted = |index: usize| matches!(station.air.selects, Selects::Band(band) if band == radios[index].config.band);
+    let wanted = |index: usize| matches!(station.air.radio_selection, RadioSelection::Band(band) if band == radios[index].config.band);
     spoken.sort_by_key(|index| {
         let band = radios[*index].config.band;
         let by_band = std::cmp::Reverse((wanted(*index), band, signal(*index)));
         let by_signal = std::cmp::Reverse((signal(*index), band));
-        match station.air.selects {
-            Selects::Strongest => (Some(by_signal), None),
-            Selects::HighestBand | Selects::Band(_) => (None, Some(by_band)),
+        match station.air.radio_selection {
+            RadioSelection::Strongest => (Some(by_signal), None),
+            RadioSelection::HighestBand | RadioSelection::Band(_) => (None, Some(by_band)),
         }
     });
     Ok((spoken[0], quality))

@@ -14,7 +14,7 @@ use crate::queue::QueueConfig;
 use link::Link;
 use netburn_medium::aggregation::Framing;
 use netburn_medium::air::{AirConfig, NodeConfig};
-use netburn_medium::config::{Limit, Quality, RadioConfig, RateControl};
+use netburn_medium::config::{AdapterRate, Quality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, ofdm};
@@ -193,7 +193,7 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
         rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
         rts_rate: control_rate(&radio.config),
         framing: Framing::CCMP,
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
         links: joined(index).map(|place| place.link.down(place)).collect(),
     };
     let of_station = |place: &Place| {
@@ -206,7 +206,7 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
             rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
             rts_rate: control_rate(&radio.config),
             framing: Framing::CCMP,
-            limit: station.air.limit,
+            limit: station.air.adapter_rate,
             links: vec![place.link.up(place)],
         }
     };

@@ -96,6 +96,6 @@ fn over(usual: &RadioConfig, said: &Radio) -> RadioConfig {
         power: said.power,
         aggregation: said.aggregation,
         rts: said.rts,
-        busy: said.busy,
+        channel_busy: said.channel_busy,
     }
 }

@@ -84,7 +84,7 @@ impl Limits {
     pub(super) fn of(config: &Config) -> Limits {
         let size = config.operation_size().map_or(u64::MAX, |size| size.as_bytes());
         let at_once = u64::from(config.objects) * u64::from(config.outstanding);
-        let period = config.every.filter(|every| !every.is_zero());
+        let period = config.interval.filter(|every| !every.is_zero());
         Limits {
             operations: Pace {
                 burst: BURST,

@@ -303,10 +303,10 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let base = [Config::voip(), Config::browsing(), Config::stream_4k(), Config::download()][kind].clone();
-        let every = base.every.map(|_| Duration::from_micros(every_us));
+        let every = base.interval.map(|_| Duration::from_micros(every_us));
         let config = Config {
             jitter: Duration::ZERO,
-            every,
+            interval: every,
             outstanding,
             object_size: ByteSize::from_bytes(size),
             ..base

@@ -37,7 +37,7 @@ impl Table for OperationRow {
         Column::new("station", Name),
         Column::new("workload", Name),
         Column::new("sequence", Unsigned),
-        Column::new("planned", Signed),
+        Column::new("due", Signed),
         Column::new("started", Signed).optional(),
         Column::new("connected", Signed).optional(),
         Column::new("first_byte", Signed).optional(),

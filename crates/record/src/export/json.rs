@@ -27,7 +27,7 @@ pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
     let head = json!({
         "schema": SCHEMA,
         "scenario": header.plan.name,
-        "ground": header.ground,
+        "environment": header.environment,
         "started_utc": header.started.map(crate::UnixTime::rfc3339),
         "seed": header.seed.0,
         "netburn": header.version,

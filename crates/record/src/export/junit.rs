@@ -43,7 +43,7 @@ pub fn text(summary: &Summary, started: Option<UnixTime>) -> String {
         line(&mut text, 2, "<properties>");
         let seed = summary.seed.to_string();
         for (name, value) in [
-            ("ground", summary.ground.name()),
+            ("environment", summary.environment.name()),
             ("seed", &seed),
             ("run", &summary.run),
         ] {
@@ -84,7 +84,7 @@ enum Came {
 /// Whether the run could be measured.
 fn whole(summary: &Summary) -> Suite {
     let mut reasons = summary.reasons.clone();
-    reasons.extend(summary.gate.reasons.iter().cloned());
+    reasons.extend(summary.self_check.reasons.iter().cloned());
     Suite {
         name: summary.scenario.clone(),
         cases: vec![Case {

@@ -66,7 +66,7 @@ pub const COLUMNS: [(&str, &str); 37] = [
     ("verdict", "verdict"),
     ("run", "run"),
     ("scenario", "scenario"),
-    ("ground", "ground"),
+    ("environment", "environment"),
     ("seed", "seed"),
 ];
 
@@ -183,7 +183,7 @@ impl Station<'_> {
             text(verdict_name(judged.verdict)),
             text(self.name),
             text(&self.header.plan.name),
-            text(self.header.ground.name()),
+            text(self.header.environment.name()),
             Cell::Count(self.header.seed.0),
         ];
         debug_assert_eq!(cells.len(), COLUMNS.len(), "a cell for every column");

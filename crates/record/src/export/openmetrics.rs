@@ -1,6 +1,6 @@
 //! A summary's figures as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and Grafana.
 //!
-//! Every series has `scenario` and `ground`, those of a station `station`, those of a workload `workload`. Samples carry no
+//! Every series has `scenario` and `environment`, those of a station `station`, those of a workload `workload`. Samples carry no
 //! time, so that node_exporter's textfile collector and a push gateway take them; what isn't known is left out.
 //! `docs/grafana/netburn.json` is a dashboard over them.
 
@@ -29,7 +29,7 @@ pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> Stri
         text: String::new(),
         common: vec![
             ("scenario", summary.scenario.clone()),
-            ("ground", summary.ground.name().to_owned()),
+            ("environment", summary.environment.name().to_owned()),
         ],
     };
     let whole = Labels::default();
@@ -56,10 +56,10 @@ pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> Stri
         },
     );
     page.gauge(
-        "netburn_gate_ok",
+        "netburn_self_check_ok",
         "Whether the run's figures can be believed.",
         |page| {
-            page.sample("", &whole, Some(f64::from(u8::from(summary.gate.ok))));
+            page.sample("", &whole, Some(f64::from(u8::from(summary.self_check.ok))));
         },
     );
     page.states(
@@ -160,7 +160,7 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
                 for (outcome, count) in [
                     ("finished", finished),
                     ("failed", workload.failures),
-                    ("missed", workload.missed),
+                    ("not_started", workload.not_started),
                     ("unfinished", workload.unfinished),
                 ] {
                     page.sample("_total", &of.and("outcome", outcome), Some(count as f64));

@@ -2,7 +2,7 @@
 
 use crate::document::check_version;
 use crate::error::Error;
-use crate::header::Ground;
+use crate::header::Environment;
 use crate::regular;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
@@ -24,7 +24,7 @@ pub struct Brief {
     /// What the scenario is meant to find out.
     pub question: Option<String>,
     /// What was measured.
-    pub ground: Ground,
+    pub environment: Environment,
     /// When it was begun, where the record says so.
     pub started: Option<UnixTime>,
     /// The worst station's verdict.
@@ -32,7 +32,7 @@ pub struct Brief {
     pub verdict: Verdict,
     /// Whether there are too few samples to be sure of the verdict.
     pub provisional: bool,
-    /// Whether the gate found the figures in order.
+    /// Whether the self-check found the figures in order.
     pub sound: bool,
     /// How long the load was planned to run, in seconds.
     pub duration_s: f64,
@@ -107,20 +107,20 @@ struct Short {
     title: Option<String>,
     #[serde(default)]
     question: Option<String>,
-    ground: Ground,
+    environment: Environment,
     seed: u64,
     duration_s: f64,
     #[serde(with = "crate::summary::verdict")]
     verdict: Verdict,
     provisional: bool,
-    gate: ShortGate,
+    self_check: ShortSelfCheck,
     totals: ShortTotals,
     stations: Vec<BriefStation>,
     repeats: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
-struct ShortGate {
+struct ShortSelfCheck {
     ok: bool,
 }
 
@@ -135,11 +135,11 @@ impl Short {
             scenario: self.scenario,
             title: self.title,
             question: self.question,
-            ground: self.ground,
+            environment: self.environment,
             started,
             verdict: self.verdict,
             provisional: self.provisional,
-            sound: self.gate.ok,
+            sound: self.self_check.ok,
             duration_s: self.duration_s,
             seed: self.seed,
             throughput_mbps: self.totals.throughput_mbps,

@@ -3,11 +3,11 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
-use crate::gate::claims::Claim;
-use crate::header::{Ending, Ground};
+use crate::header::{Ending, Environment};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::self_check::claims::Claim;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
@@ -42,7 +42,7 @@ struct StationCounter {
 }
 
 impl Counter {
-    pub(crate) fn new(plan: &Plan, ground: Ground) -> Self {
+    pub(crate) fn new(plan: &Plan, environment: Environment) -> Self {
         let names = plan.stations.iter().map(|station| station.name.clone()).collect();
         let at = |since: Duration| Instant::ZERO + since.min(LONGEST);
         let end = at(plan.duration);
@@ -62,7 +62,7 @@ impl Counter {
             stations: stations.collect(),
             warmup: at(plan.warmup).min(end),
             end,
-            one_clock: ground != Ground::Fleet,
+            one_clock: environment != Environment::Fleet,
             names,
             health: Vec::new(),
             clocks: Vec::new(),

@@ -3,8 +3,8 @@
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; what isn't known is `null`.
 
 use super::wifi::WifiSummary;
-use crate::header::Ground;
-use crate::health::Gate;
+use crate::header::Environment;
+use crate::health::SelfCheck;
 use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
 use netburn_workload::Verdict;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct Summary {
     #[serde(default)]
     pub question: Option<String>,
     /// What was measured.
-    pub ground: Ground,
+    pub environment: Environment,
     /// What all chance came from.
     pub seed: u64,
     /// How long the load was planned to run, in seconds.
@@ -43,7 +43,7 @@ pub struct Summary {
     #[serde(default)]
     pub reasons: Vec<String>,
     /// Whether the figures can be believed.
-    pub gate: Gate,
+    pub self_check: SelfCheck,
     /// All stations together.
     pub totals: Totals,
     /// The stations, in the plan's order.
@@ -67,7 +67,7 @@ pub struct Totals {
     pub operations: u64,
     /// Those that did not meet their latency goal.
     #[serde(default)]
-    pub misses: u64,
+    pub goal_misses: u64,
     /// Those that failed or timed out.
     #[serde(default)]
     pub failures: u64,
@@ -117,10 +117,10 @@ pub struct WorkloadSummary {
     pub verdict: Verdict,
     /// Whether there are too few samples to be sure.
     pub provisional: bool,
-    /// Operations that count: finished, failed, timed out, missed, unfinished.
+    /// Operations that count: finished, failed, timed out, not started, unfinished.
     pub operations: u64,
     /// Those that did not meet the latency goal, for whatever reason; without such a goal, those that never began.
-    pub misses: u64,
+    pub goal_misses: u64,
     /// Those that failed or timed out.
     pub failures: u64,
     /// Those still under way after the drain, and older than their goal.
@@ -130,7 +130,7 @@ pub struct WorkloadSummary {
     pub timeouts: u64,
     /// Those that never began because too many were under way.
     #[serde(default)]
-    pub missed: u64,
+    pub not_started: u64,
     /// Content moved in the judged time, both ways.
     pub throughput_mbps: f64,
     /// From the instant an operation was due to its end.
@@ -282,14 +282,14 @@ mod tests {
     /// The example of the summary's contract.
     const EXAMPLE: &str = r#"
 { "schema": "netburn.summary/1", "run": "runs/2026-11-21T18-30-00Z-archer-c7-one-ssid", "scenario": "archer-c7-one-ssid",
-  "ground": "simulate", "seed": 1, "duration_s": 300.0, "verdict": "fail", "provisional": false,
-  "gate": { "ok": true, "timer_lateness_us": { "p99": 40.0 }, "reasons": [] },
+  "environment": "simulate", "seed": 1, "duration_s": 300.0, "verdict": "fail", "provisional": false,
+  "self_check": { "ok": true, "timer_lateness_us": { "p99": 40.0 }, "reasons": [] },
   "totals": { "throughput_mbps": 156.8, "airtime_jain": 0.52 },
   "stations": [
     { "name": "laptop", "verdict": "fail", "throughput_mbps": 3.4, "airtime_share": 0.03, "idle_latency_ms": 2.1,
       "workloads": [
         { "name": "browsing", "kind": "pages", "verdict": "fail", "provisional": true,
-          "operations": 100, "misses": 12, "failures": 0, "unfinished": 1, "throughput_mbps": 3.4,
+          "operations": 100, "goal_misses": 12, "failures": 0, "unfinished": 1, "throughput_mbps": 3.4,
           "latency_ms": { "count": 100, "min": 0.0, "p50": 0.0, "p75": 0.0, "p90": 0.0, "p95": 0.0, "p99": null, "max": 0.0 },
           "goals": [ { "goal": "page load ≤ 500 ms", "met": 0.88, "excess": 4.1, "verdict": "fail" } ] } ] } ],
   "repeats": [], "intervals": {} }"#;
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_contracts_example_is_a_summary() {
         let summary: Summary = serde_json::from_str(EXAMPLE).unwrap();
-        assert_eq!(summary.ground, Ground::Simulate);
+        assert_eq!(summary.environment, Environment::Simulate);
         assert_eq!(summary.verdict, Verdict::Fail);
         assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, None);
         assert_eq!(summary.stations[0].idle_latency_ms, Some(2.1));

@@ -90,7 +90,7 @@ pub(crate) struct Counts {
     pub(crate) finished: u64,
     pub(crate) failed: u64,
     pub(crate) timed_out: u64,
-    pub(crate) missed: u64,
+    pub(crate) not_started: u64,
     pub(crate) unfinished: u64,
 }
 
@@ -126,7 +126,7 @@ impl Lengths {
 
 impl Counts {
     pub(crate) fn all(&self) -> u64 {
-        self.finished + self.failed + self.timed_out + self.missed + self.unfinished
+        self.finished + self.failed + self.timed_out + self.not_started + self.unfinished
     }
 
     /// Those that never finished.
@@ -138,7 +138,7 @@ impl Counts {
         self.finished += other.finished;
         self.failed += other.failed;
         self.timed_out += other.timed_out;
-        self.missed += other.missed;
+        self.not_started += other.not_started;
         self.unfinished += other.unfinished;
     }
 }

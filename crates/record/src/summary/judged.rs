@@ -5,8 +5,8 @@ use super::document::{
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
-use crate::gate::{Checked, Evidence, gate, standstill_limit};
 use crate::header::{Ending, Header};
+use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
 use netburn_units::Duration;
@@ -15,7 +15,7 @@ use netburn_workload::judge::{judge, worst};
 use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::collections::BTreeMap;
 
-/// The gate of one run.
+/// The self-check of one run.
 pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Checked {
     let stations: Vec<&str> = header
         .plan
@@ -35,10 +35,10 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
         reasons.map(|reason| (*name, reason.as_str()))
     });
     let reports: Vec<(&str, &str)> = reports.collect();
-    gate(&Evidence {
+    self_check(&Evidence {
         reports: &reports,
         served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
-        ground: header.ground,
+        environment: header.environment,
         stations: &stations,
         health: &evidence.health,
         clocks: &evidence.clocks,
@@ -95,18 +95,18 @@ pub(crate) fn summarise(
         scenario: plan.name.clone(),
         title: plan.title.clone(),
         question: plan.question.clone(),
-        ground: header.ground,
+        environment: header.environment,
         seed: header.seed.0,
         duration_s: plan.duration.as_secs_f64(),
         verdict,
         provisional: provisional(verdict, stations.iter().map(|s| (s.verdict, s.provisional))),
         reasons,
-        gate: checked.gate,
+        self_check: checked.self_check,
         totals: Totals {
             throughput_mbps: mbps(moved, evidence.judged),
             airtime_jain: fairness(plan, &stations),
             operations: sum(|workload| workload.operations),
-            misses: sum(|workload| workload.misses),
+            goal_misses: sum(|workload| workload.goal_misses),
             failures: sum(|workload| workload.failures),
             unfinished: sum(|workload| workload.unfinished),
         },
@@ -117,10 +117,15 @@ pub(crate) fn summarise(
 }
 
 /// Why one station's figures are in doubt.
-fn doubts(name: &str, evidence: &StationEvidence, gate: &BTreeMap<String, Vec<String>>, run: &[String]) -> Vec<String> {
+fn doubts(
+    name: &str,
+    evidence: &StationEvidence,
+    self_check: &BTreeMap<String, Vec<String>>,
+    run: &[String],
+) -> Vec<String> {
     let mut doubts: Vec<String> = Vec::new();
-    let gate = gate.get(name).map_or(&[][..], Vec::as_slice);
-    for reason in evidence.lost.iter().chain(run).chain(gate) {
+    let self_check = self_check.get(name).map_or(&[][..], Vec::as_slice);
+    for reason in evidence.lost.iter().chain(run).chain(self_check) {
         if !doubts.contains(reason) {
             doubts.push(reason.clone());
         }
@@ -211,9 +216,9 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
     let verdict = worst(goals.iter().map(|goal| goal.verdict));
     let counts = of.counts;
     let probe = (config.kind == Kind::Probe).then(|| ProbeSummary {
-        lost_share: match counts.all() - counts.missed {
+        lost_share: match counts.all() - counts.not_started {
             0 => None,
-            sent => Some((counts.unbounded() - counts.missed) as f64 / sent as f64),
+            sent => Some((counts.unbounded() - counts.not_started) as f64 / sent as f64),
         },
         reordered: of.reordered,
         queued_up_ms: distribution(of.up, 0),
@@ -235,11 +240,11 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         verdict,
         provisional: provisional(verdict, goals.iter().map(|goal| (goal.verdict, goal.provisional))),
         operations: counts.all(),
-        misses: of.late.unwrap_or(counts.missed),
+        goal_misses: of.late.unwrap_or(counts.not_started),
         failures: counts.failed + counts.timed_out,
         unfinished: counts.unfinished,
         timeouts: counts.timed_out,
-        missed: counts.missed,
+        not_started: counts.not_started,
         throughput_mbps: mbps(of.moved, judged),
         latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
         dial_ms: distribution(of.dial, of.undialled),

@@ -15,9 +15,9 @@ use std::io;
 /// ```
 /// use netburn_record::summary::Summariser;
 /// use netburn_record::{Ending, Header};
-/// use netburn_scenario::{Ground, load};
+/// use netburn_scenario::{Environment, load};
 ///
-/// let (plan, _) = load("anomaly")?.resolve_for(Ground::Simulate)?;
+/// let (plan, _) = load("anomaly")?.resolve_for(Environment::Simulate)?;
 /// let summary = Summariser::new(Header::simulated(plan)).finish("in memory", &Ending::Complete);
 /// assert_eq!(summary.stations[0].throughput_mbps, 0.0); // no row, no bytes
 /// # Ok::<(), netburn_scenario::ScenarioError>(())
@@ -33,7 +33,7 @@ impl Summariser {
     #[must_use]
     pub fn new(header: Header) -> Self {
         Summariser {
-            counter: Counter::new(&header.plan, header.ground),
+            counter: Counter::new(&header.plan, header.environment),
             header,
         }
     }
@@ -42,9 +42,9 @@ impl Summariser {
     #[must_use]
     pub fn finish(self, run: &str, ending: &Ending) -> Summary {
         let evidence = self.counter.finish(ending);
-        let gate = checked(&self.header, ending, &evidence);
+        let self_check = checked(&self.header, ending, &evidence);
         let why = reasons(&self.header, ending, &evidence);
-        summarise(&self.header, run, evidence, gate, why)
+        summarise(&self.header, run, evidence, self_check, why)
     }
 }
 

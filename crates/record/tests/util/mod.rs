@@ -7,8 +7,8 @@
 )]
 
 use netburn_record::{
-    AirRow, Bssid, ConnectionRow, EventKind, EventRow, Ground, Header, Health, Host, IntervalRow, LinkRow, Modulation,
-    OperationRow, Phy, Role, Row, Side, UnixTime,
+    AirRow, Bssid, ConnectionRow, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, LinkRow,
+    Modulation, OperationRow, Phy, Role, Row, Side, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -44,7 +44,7 @@ pub fn header(plan: Plan) -> Header {
     Header {
         seed: plan.seed,
         plan,
-        ground: Ground::Local,
+        environment: Environment::Local,
         host: Host::default(),
         version: "0.1.0".into(),
         started: Some(UnixTime(1_795_285_800_000_000_000)),
@@ -72,7 +72,7 @@ pub fn operation(station: u16, workload: u16, sequence: u64, due: Instant, outco
         operation: Operation {
             sequence,
             due,
-            started: (outcome != Outcome::Missed).then_some(due),
+            started: (outcome != Outcome::NotStarted).then_some(due),
             connected: None,
             first_byte: finished,
             finished,
@@ -355,7 +355,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         Outcome::Failed(Failure::Answer),
         Outcome::Failed(Failure::Stopped),
         Outcome::TimedOut,
-        Outcome::Missed,
+        Outcome::NotStarted,
         Outcome::Unfinished,
         Outcome::Cut,
     ])

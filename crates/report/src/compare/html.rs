@@ -11,7 +11,7 @@ use super::text::heading;
 use super::two::{Comparison, Held};
 use super::written::{counts, effect, interval, probability, share, signed, value, what};
 use crate::chart::Chart;
-use crate::ground::sentence;
+use crate::environment::sentence;
 use crate::html::{document, escaped, figure, section};
 use crate::view::View;
 use netburn_stats::judge::Judgement;
@@ -137,15 +137,15 @@ fn head(title: &str, side: &Side) -> String {
     if let Some(question) = side.runs.first().and_then(|run| run.question.as_ref()) {
         let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
     }
-    if let Some(ground) = side.ground() {
+    if let Some(environment) = side.environment() {
         // Commands stand between backticks.
-        let words = escaped(sentence(ground));
+        let words = escaped(sentence(environment));
         let parts = words.split('`').enumerate();
         let marked = parts.map(|(place, part)| match place % 2 {
             0 => part.to_owned(),
             _ => format!("<code>{part}</code>"),
         });
-        let _ = writeln!(out, "<p class=\"ground\">{}</p>", marked.collect::<String>());
+        let _ = writeln!(out, "<p class=\"environment\">{}</p>", marked.collect::<String>());
     }
     out
 }

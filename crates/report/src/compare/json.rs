@@ -181,7 +181,7 @@ fn side(side: &Side, verdict: &str) -> Value {
         "sources": side.sources,
         "runs": side.runs.len(),
         "scenario": side.scenario(),
-        "ground": side.ground().map(|ground| ground.name()),
+        "environment": side.environment().map(|environment| environment.name()),
         "verdict": verdict,
         "mixed": side.mixed,
     })

@@ -1,7 +1,7 @@
 //! Which runs of two sides belong together.
 
 use super::side::Side;
-use netburn_record::{Ground, Summary};
+use netburn_record::{Environment, Summary};
 
 /// What the runs of one side have in common with those of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn seeded(first: &Side, second: &Side) -> Option<Vec<[usize; 2]>> {
         let mut seeds: Vec<u64> = side.runs.iter().map(|run| run.seed).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        if seeds.len() < side.runs.len() || side.runs.iter().any(|run| run.ground != Ground::Simulate) {
+        if seeds.len() < side.runs.len() || side.runs.iter().any(|run| run.environment != Environment::Simulate) {
             return None;
         }
     }

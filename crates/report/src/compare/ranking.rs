@@ -6,7 +6,7 @@ use super::side::Side;
 use super::text::heading;
 use super::two::{Options, Table, known, question};
 use super::written::{value, what};
-use crate::ground::sentence;
+use crate::environment::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, wrap};
 use crate::table::{Cell, left, render, right};
@@ -105,18 +105,18 @@ impl Ranking {
         if !self.shares_a_station() {
             lines.push("There is no station that all of them have: the ranking says nothing of any.".to_owned());
         }
-        let mut grounds: Vec<&str> = self
+        let mut environments: Vec<&str> = self
             .sides
             .iter()
-            .filter_map(Side::ground)
-            .map(|ground| ground.name())
+            .filter_map(Side::environment)
+            .map(|environment| environment.name())
             .collect();
-        grounds.sort_unstable();
-        grounds.dedup();
-        if grounds.len() > 1 {
+        environments.sort_unstable();
+        environments.dedup();
+        if environments.len() > 1 {
             lines.push(format!(
-                "Other grounds: {}. What differs may be what the grounds are, not what was changed.",
-                grounds.join(", ")
+                "Other environments: {}. What differs may be what the environments are, not what was changed.",
+                environments.join(", ")
             ));
         }
         if self.sides.iter().any(|side| side.runs.len() < FEWEST) {
@@ -131,8 +131,8 @@ impl Ranking {
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
-        if let Some(ground) = self.sides.first().and_then(Side::ground) {
-            lines.extend(wrap(sentence(ground), width, ""));
+        if let Some(environment) = self.sides.first().and_then(Side::environment) {
+            lines.extend(wrap(sentence(environment), width, ""));
             lines.push(String::new());
         }
         let title = format!(
@@ -176,7 +176,7 @@ impl Ranking {
                 vec![
                     sanitise(&standing.name).into(),
                     side.runs.len().to_string().into(),
-                    side.ground().map_or("–", |ground| ground.name()).into(),
+                    side.environment().map_or("–", |environment| environment.name()).into(),
                     format!("{:.2}", standing.mean_rank).into(),
                     standing
                         .interval

@@ -1,6 +1,6 @@
 //! One side of a comparison: what its runs came to.
 
-use netburn_record::{Ground, Run, Summary};
+use netburn_record::{Environment, Run, Summary};
 use serde_json::Value;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub struct Side {
     pub runs: Vec<Summary>,
     /// The scenario with every default filled in, where it is known.
     pub plan: Option<Value>,
-    /// Whether its sources are of several scenarios or grounds.
+    /// Whether its sources are of several scenarios or environments.
     pub mixed: bool,
 }
 
@@ -40,7 +40,7 @@ impl Side {
 
     /// Takes in a summary that stood in `source`; with `--repeat` each of its repeats is a run.
     pub fn add_summary(&mut self, source: &Path, summary: &Summary, plan: Option<Value>) {
-        let one = |run: &Summary| (run.scenario.clone(), run.ground);
+        let one = |run: &Summary| (run.scenario.clone(), run.environment);
         match self.runs.first() {
             Some(first) => {
                 // Of a summary as a file no plan is known: it may be the same.
@@ -57,10 +57,10 @@ impl Side {
         }
     }
 
-    /// The ground of its first run.
+    /// The environment of its first run.
     #[must_use]
-    pub fn ground(&self) -> Option<Ground> {
-        self.runs.first().map(|run| run.ground)
+    pub fn environment(&self) -> Option<Environment> {
+        self.runs.first().map(|run| run.environment)
     }
 
     /// The scenario of its first run.

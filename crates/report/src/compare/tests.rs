@@ -7,16 +7,16 @@ use serde_json::json;
 use std::path::Path;
 
 /// A run in which the laptop's pages took `p50` and `p95`, and met its goal in this share.
-fn run(scenario: &str, ground: &str, p50: f64, p95: Option<f64>, met: f64) -> Summary {
+fn run(scenario: &str, environment: &str, p50: f64, p95: Option<f64>, met: f64) -> Summary {
     let unbounded = u64::from(p95.is_none());
     serde_json::from_value(json!({
-        "schema": "netburn.summary/1", "run": "r", "scenario": scenario, "ground": ground, "seed": 1, "duration_s": 60.0,
+        "schema": "netburn.summary/1", "run": "r", "scenario": scenario, "environment": environment, "seed": 1, "duration_s": 60.0,
         "verdict": "pass", "provisional": false,
-        "gate": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+        "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
         "totals": { "throughput_mbps": 50.0, "airtime_jain": null },
         "stations": [ { "name": "laptop", "verdict": "pass", "throughput_mbps": 3.4, "airtime_share": null, "idle_latency_ms": 2.0,
             "workloads": [ { "name": "browsing", "kind": "pages", "verdict": "pass", "provisional": false,
-                "operations": 100, "misses": 0, "failures": 0, "unfinished": 0, "throughput_mbps": 3.4,
+                "operations": 100, "goal_misses": 0, "failures": 0, "unfinished": 0, "throughput_mbps": 3.4,
                 "latency_ms": { "count": 100, "min": 1.0, "p50": p50, "p75": p50, "p90": p50, "p95": p95, "p99": null, "max": 900.0,
                                 "unbounded": unbounded * 10 },
                 "goals": [ { "goal": "page load ≤ 500 ms", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
@@ -117,13 +117,13 @@ fn pages_that_never_end_are_worse_than_any() {
 }
 
 #[test]
-fn other_grounds_and_strangers_are_told() {
+fn other_environments_and_strangers_are_told() {
     let lab = side("lab", (0..8).map(|_| run("home", "lab", 100.0, Some(200.0), 1.0)));
     let comparison = Comparison::new(lab, around("sim", 100.0, 8), Options::default());
     assert!(
         comparison
             .text(100, false)
-            .contains("Other grounds: lab against simulate")
+            .contains("Other environments: lab against simulate")
     );
     let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
@@ -232,7 +232,7 @@ fn three_variants_are_ranked() {
 }
 
 #[test]
-fn a_ranking_of_strangers_names_no_first_and_one_of_two_grounds_says_so() {
+fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
     let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
@@ -243,7 +243,7 @@ fn a_ranking_of_strangers_names_no_first_and_one_of_two_grounds_says_so() {
     for said in [ranking.text(200, false), ranking.html(&[])] {
         for doubt in [
             "no station that all of them have",
-            "Other grounds: lab, simulate",
+            "Other environments: lab, simulate",
             "fewer than three runs",
         ] {
             assert!(
@@ -376,11 +376,11 @@ fn runs_of_one_seed_are_pairs() {
     let strangers = Comparison::new(new(101), old(), Options::default());
     assert!(strangers.pairing.pairs.is_empty());
     assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
-    // Seeds of another ground bring nothing about, and one that comes twice leaves it open which runs belong together.
+    // Seeds of another environment bring nothing about, and one that comes twice leaves it open which runs belong together.
     let lab = side(
         "lab",
         (1..=14).map(|seed| Summary {
-            ground: netburn_record::Ground::Lab,
+            environment: netburn_record::Environment::Lab,
             ..seeded(seed, 60.0, 50.0)
         }),
     );
@@ -411,7 +411,7 @@ fn runs_that_are_identical_are_said_to_be() {
         side(
             "m",
             runs().map(|run| Summary {
-                ground: netburn_record::Ground::Local,
+                environment: netburn_record::Environment::Local,
                 ..run
             }),
         )

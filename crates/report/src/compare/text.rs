@@ -4,7 +4,7 @@ use super::differs::Differing;
 use super::pairing::Pairing;
 use super::two::{Comparison, Held};
 use super::written::{counts, effect, interval, probability, runs, share, signed, value, what};
-use crate::ground::sentence;
+use crate::environment::sentence;
 use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
 use crate::table::{Cell, left, render, right};
@@ -22,8 +22,8 @@ impl Comparison {
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
-        if let Some(ground) = self.these.ground() {
-            lines.extend(wrap(sentence(ground), width, ""));
+        if let Some(environment) = self.these.environment() {
+            lines.extend(wrap(sentence(environment), width, ""));
             lines.push(String::new());
         }
         lines.extend(self.lines(width, colour));
@@ -77,13 +77,17 @@ impl Comparison {
     /// What was compared, and what tells it apart before anything is measured.
     pub(super) fn premises(&self) -> Vec<String> {
         let side = |side: &super::Side| {
-            let ground = side.ground().map_or("nowhere", |ground| ground.name());
-            format!("{} of {} on {ground}", runs(side.runs.len()), sanitise(side.scenario()))
+            let environment = side.environment().map_or("nowhere", |environment| environment.name());
+            format!(
+                "{} of {} on {environment}",
+                runs(side.runs.len()),
+                sanitise(side.scenario())
+            )
         };
         let mut lines = vec![format!("{}, against {}", side(&self.these), side(&self.against))];
-        if let Some([these, against]) = self.grounds() {
+        if let Some([these, against]) = self.environments() {
             lines.push(format!(
-                "Other grounds: {} against {}. What differs may be what the grounds are, not what was changed.",
+                "Other environments: {} against {}. What differs may be what the environments are, not what was changed.",
                 these.name(),
                 against.name()
             ));
@@ -91,7 +95,7 @@ impl Comparison {
         for side in [&self.these, &self.against] {
             if side.mixed {
                 lines.push(format!(
-                    "{} mixes runs of different scenarios or grounds: its median is of all of them together. `--ranked` holds \
+                    "{} mixes runs of different scenarios or environments: its median is of all of them together. `--ranked` holds \
                      each against the others.",
                     sanitise(&side.name)
                 ));

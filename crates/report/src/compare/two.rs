@@ -4,7 +4,7 @@ use super::differs::{Differing, differing};
 use super::figure::{Key, figures};
 use super::pairing::Pairing;
 use super::side::Side;
-use netburn_record::Ground;
+use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
     Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
@@ -111,7 +111,7 @@ impl Comparison {
         let figures: Vec<Held> = shared.collect();
         let differing = match (&against.plan, &these.plan) {
             (Some(baseline), Some(mine)) => {
-                let modelled = |side: &Side| side.ground().is_none_or(Ground::models_air);
+                let modelled = |side: &Side| side.environment().is_none_or(Environment::models_air);
                 Some(differing(baseline, mine, modelled(&these) || modelled(&against)))
             }
             _ => None,
@@ -174,10 +174,10 @@ impl Comparison {
         self.figures.iter().any(|held| held.key.station.is_some())
     }
 
-    /// The grounds of both, baseline last, where they differ.
+    /// The environments of both, baseline last, where they differ.
     #[must_use]
-    pub fn grounds(&self) -> Option<[Ground; 2]> {
-        let (these, against) = (self.these.ground()?, self.against.ground()?);
+    pub fn environments(&self) -> Option<[Environment; 2]> {
+        let (these, against) = (self.these.environment()?, self.against.environment()?);
         (these != against).then_some([these, against])
     }
 

@@ -1,10 +1,11 @@
 //! What the rules look at, gathered from a run's rows.
 
 use super::{Explanation, Unexplained, rules, scene::Scene};
-use netburn_record::gate::{lab_reasons, standstill_limit};
 use netburn_record::row::BASELINE;
+use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
-    AirRow, ConnectionRow, EventKind, EventRow, Ground, Health, IntervalRow, LabHealth, LinkRow, Row, Side, Summary,
+    AirRow, ConnectionRow, Environment, EventKind, EventRow, Health, IntervalRow, LabHealth, LinkRow, Row, Side,
+    Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -35,7 +36,7 @@ const DOUBTS: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Evidence {
     pub(super) plan: Plan,
-    pub(super) ground: Ground,
+    pub(super) environment: Environment,
     /// How long a bin is.
     pub(super) width: Duration,
     /// How many there are.
@@ -140,7 +141,7 @@ pub(super) struct RoundTrips {
 impl Evidence {
     /// Of a run of that plan there.
     #[must_use]
-    pub fn new(plan: &Plan, ground: Ground) -> Self {
+    pub fn new(plan: &Plan, environment: Environment) -> Self {
         let width = SHORTEST.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
         Evidence {
             bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
@@ -152,7 +153,7 @@ impl Evidence {
                 .map(|station| station.workloads.iter().map(|w| Limits::of(&w.config)).collect())
                 .collect(),
             plan: plan.clone(),
-            ground,
+            environment,
             somebodys: RoundTrips::default(),
             doubts: Vec::new(),
             connections: BTreeMap::new(),

@@ -9,7 +9,7 @@ use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
 use netburn_scenario::plan::{Ap, RadioSetting, Setting};
-use netburn_scenario::{Ground, Plan};
+use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration};
 use netburn_workload::{Kind, Verdict};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const FULL: f64 = 0.8;
 pub(super) struct Scene<'a> {
     pub(super) evidence: &'a Evidence,
     pub(super) plan: &'a Plan,
-    pub(super) ground: Ground,
+    pub(super) environment: Environment,
     pub(super) health: &'a [Health],
     summary: &'a Summary,
     /// How many runs the evidence is of.
@@ -117,7 +117,7 @@ impl<'a> Scene<'a> {
         let mut scene = Scene {
             evidence,
             plan: &evidence.plan,
-            ground: evidence.ground,
+            environment: evidence.environment,
             health,
             summary,
             runs: summary.repeats.len().max(1) as u64,
@@ -378,9 +378,9 @@ impl<'a> Scene<'a> {
 
     fn grouped(&self) -> Vec<Group> {
         let mut groups: BTreeMap<Air, Vec<usize>> = BTreeMap::new();
-        match self.ground {
-            Ground::Local | Ground::Imported => {}
-            Ground::Simulate | Ground::Lab => {
+        match self.environment {
+            Environment::Local | Environment::Imported => {}
+            Environment::Simulate | Environment::Lab => {
                 let Ok(network) = Network::<()>::new(self.plan) else {
                     return Vec::new();
                 };
@@ -398,7 +398,7 @@ impl<'a> Scene<'a> {
                     }
                 }
             }
-            Ground::Fleet => {
+            Environment::Fleet => {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
                     // Those of whom nothing is known may be anywhere.
                     if let Some(mhz) = seen.link.frequency_mhz {

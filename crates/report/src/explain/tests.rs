@@ -4,8 +4,8 @@ use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, EventKind, EventRow, Ground, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
-    Sink as _,
+    AirRow, Ending, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow,
+    Row, Sink as _,
 };
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -22,17 +22,17 @@ workload = "download"
 
 fn plan() -> Plan {
     let document = Document::from_toml("house", PLAN).unwrap();
-    document.resolve_for(Ground::Fleet).unwrap().0
+    document.resolve_for(Environment::Fleet).unwrap().0
 }
 
 /// What is named in a fleet's run of these rows.
 fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
     let plan = plan();
     let header = Header {
-        ground: Ground::Fleet,
+        environment: Environment::Fleet,
         ..Header::simulated(plan.clone())
     };
-    let mut evidence = Evidence::new(&plan, Ground::Fleet);
+    let mut evidence = Evidence::new(&plan, Environment::Fleet);
     let mut summariser = Summariser::new(header);
     for row in rows {
         evidence.row(row);

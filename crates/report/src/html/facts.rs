@@ -1,4 +1,4 @@
-//! Figures and facts as tables: every workload's, the Wi-Fi's, the gate's, the machines'.
+//! Figures and facts as tables: every workload's, the Wi-Fi's, the self-check's, the machines'.
 
 use super::{cells, escaped};
 use crate::text::figure::{mbps, percent, short, span, span_us};
@@ -24,7 +24,7 @@ pub(super) fn figures(view: &View) -> String {
                 format!("{}, {}", station.name, workload.name),
                 mbps(workload.throughput_mbps),
                 workload.operations.to_string(),
-                workload.misses.to_string(),
+                workload.goal_misses.to_string(),
                 workload.failures.to_string(),
                 workload.unfinished.to_string(),
                 maybe(latency.min),
@@ -85,13 +85,13 @@ pub(super) fn wifi(view: &View) -> String {
 }
 
 /// Whether the figures can be believed.
-pub(super) fn gate(view: &View) -> String {
-    let gate = &view.summary.gate;
+pub(super) fn self_check(view: &View) -> String {
+    let self_check = &view.summary.self_check;
     let mut out = String::new();
-    let late = gate.timer_lateness_us;
-    if !view.summary.ground.is_real() {
+    let late = self_check.timer_lateness_us;
+    if !view.summary.environment.is_real() {
         out.push_str("<p>In virtual time nothing can be late: there is nothing to doubt about the measuring. How close the model is to the world is another question.</p>\n");
-    } else if gate.ok {
+    } else if self_check.ok {
         let _ = writeln!(
             out,
             "<p>It is sound: what was due was done {} late at the 99th percentile, {} at worst.</p>",
@@ -100,7 +100,7 @@ pub(super) fn gate(view: &View) -> String {
         );
     } else {
         out.push_str("<p class=\"warning\">It is in doubt. What stands above may be the machine's doing, not the network's:</p>\n<ul>\n");
-        for reason in &gate.reasons {
+        for reason in &self_check.reasons {
             let _ = writeln!(out, "<li>{}</li>", escaped(reason));
         }
         out.push_str("</ul>\n");
@@ -211,7 +211,7 @@ pub(super) fn environment(view: &View) -> String {
     }
     fact("seed", view.summary.seed.to_string());
     let mut out = cells("How it was measured", &words(&["what", "value"]), &rows);
-    if !view.summary.ground.is_real() {
+    if !view.summary.environment.is_real() {
         out.push_str(
             "<p class=\"note\">Neither machine nor time has anything to do with what comes out of a simulation.</p>",
         );

@@ -1,7 +1,7 @@
-//! The top of a page: the question, the ground, the verdict, and why, station by station.
+//! The top of a page: the question, the environment, the verdict, and why, station by station.
 
 use super::escaped;
-use crate::ground;
+use crate::environment;
 use crate::text::figure;
 use crate::text::why;
 use crate::view::View;
@@ -28,8 +28,8 @@ pub(super) fn head(view: &View) -> String {
     }
     let _ = writeln!(
         out,
-        "<p class=\"ground\">{}</p>",
-        ticked(ground::sentence(summary.ground))
+        "<p class=\"environment\">{}</p>",
+        ticked(environment::sentence(summary.environment))
     );
     let _ = writeln!(
         out,
@@ -173,7 +173,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
         escaped(&station.name),
         badge(station.verdict, station.provisional)
     );
-    let sentences = why::plain(station, &summary.gate.reasons);
+    let sentences = why::plain(station, &summary.self_check.reasons);
     for sentence in &sentences {
         let _ = write!(out, "<p>{}</p>", ticked(sentence));
     }
@@ -218,9 +218,9 @@ mod tests {
                 "workloads": [] })
         };
         let summary = json!({
-            "schema": "netburn.summary/1", "run": "r", "scenario": "home", "ground": "simulate", "seed": 1, "duration_s": 60.0,
+            "schema": "netburn.summary/1", "run": "r", "scenario": "home", "environment": "simulate", "seed": 1, "duration_s": 60.0,
             "verdict": "fail", "provisional": false,
-            "gate": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+            "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
             "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} });
         in_short(&serde_json::from_value(summary).unwrap())

@@ -98,7 +98,7 @@ impl Model {
                     starts: Instant::ZERO + station.start,
                     stops: Instant::ZERO + stop,
                     limit: workload.config.goals.iter().find_map(latency_limit),
-                    window: workload.config.every.unwrap_or(WINDOW).clamp(WINDOW, LONGEST_WINDOW),
+                    window: workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, LONGEST_WINDOW),
                     bytes: VecDeque::new(),
                     newest: None,
                     latency: None,

@@ -166,7 +166,7 @@ fn between_two_pages_the_rate_is_that_of_a_page_and_its_pause() {
     let text = "duration = \"60 s\"\n[station.a]\nworkload = \"browsing\"\n";
     let (plan, _) = netburn_scenario::Document::from_toml("t.toml", text)
         .unwrap()
-        .resolve_for(netburn_scenario::Ground::Fleet)
+        .resolve_for(netburn_scenario::Environment::Fleet)
         .unwrap();
     let mut model = Model::new(&plan);
     model.phase(Phase::Load);

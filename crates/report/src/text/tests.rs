@@ -10,7 +10,7 @@ fn latency(count: u64, unbounded: u64, figures: [Option<f64>; 5]) -> Value {
 }
 
 fn workload(name: &str, kind: &str, verdict: &str, latency: Value, goals: Value) -> Value {
-    json!({ "name": name, "kind": kind, "verdict": verdict, "provisional": false, "operations": latency["count"], "misses": 0,
+    json!({ "name": name, "kind": kind, "verdict": verdict, "provisional": false, "operations": latency["count"], "goal_misses": 0,
             "failures": 0, "unfinished": 0, "throughput_mbps": 3.4, "latency_ms": latency, "goals": goals })
 }
 
@@ -20,10 +20,10 @@ fn station(name: &str, verdict: &str, workloads: Vec<Value>) -> Value {
 }
 
 fn summary(verdict: &str, stations: Vec<Value>) -> Value {
-    json!({ "schema": "netburn.summary/1", "run": "runs/x", "scenario": "house", "ground": "local", "seed": 7,
+    json!({ "schema": "netburn.summary/1", "run": "runs/x", "scenario": "house", "environment": "local", "seed": 7,
             "title": "Four people, one line", "question": "Who suffers first?",
             "duration_s": 60.0, "verdict": verdict, "provisional": false,
-            "gate": { "ok": true, "timer_lateness_us": { "p50": 10.0, "p99": 40.0, "max": 2500.0 }, "reasons": [] },
+            "self_check": { "ok": true, "timer_lateness_us": { "p50": 10.0, "p99": 40.0, "max": 2500.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 156.8, "airtime_jain": null },
             "stations": stations, "repeats": [], "intervals": {} })
 }
@@ -184,16 +184,16 @@ fn doubts_and_repeats_are_said() {
             json!([{ "goal": "latency ≤ 150 ms", "met": met, "excess": 0.1, "verdict": "pass", "samples": 6 }]),
         )
     };
-    let gate = "the server s1 kept 97 % of a core busy; the limit is 95 %";
+    let self_check = "the server s1 kept 97 % of a core busy; the limit is 95 %";
     let mut phone = station("phone", "inconclusive", vec![calls(1.0)]);
-    phone["reasons"] = json!([gate]);
+    phone["reasons"] = json!([self_check]);
     let mut tablet = station("tablet", "inconclusive", vec![calls(1.0)]);
-    tablet["reasons"] = json!([gate, "its agent was lost after 3 s"]);
+    tablet["reasons"] = json!([self_check, "its agent was lost after 3 s"]);
     let mut whole = summary("inconclusive", vec![phone, tablet]);
     whole["provisional"] = json!(true);
     whole["reasons"] = json!(["it was interrupted after 4 s"]);
-    whole["gate"]["ok"] = json!(false);
-    whole["gate"]["reasons"] = json!([gate]);
+    whole["self_check"]["ok"] = json!(false);
+    whole["self_check"]["reasons"] = json!([self_check]);
     let one = serde_json::from_value::<Summary>(summary("pass", vec![])).unwrap();
     let mut whole: Summary = serde_json::from_value(whole).unwrap();
     whole.repeats = vec![one.clone(), Summary { seed: 99, ..one }];
@@ -245,7 +245,7 @@ fn doubts_and_repeats_are_said() {
 #[test]
 fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
     let mut whole = four();
-    whole.ground = netburn_record::Ground::Simulate;
+    whole.environment = netburn_record::Environment::Simulate;
     whole.totals.airtime_jain = Some(0.5263);
     for (station, share) in whole.stations.iter_mut().zip([0.03, 0.6049, 0.0, 0.3651]) {
         station.airtime_share = Some(share);
@@ -271,10 +271,10 @@ fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
 
 #[test]
 fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
-    use netburn_record::Ground;
-    for ground in [Ground::Simulate, Ground::Lab] {
-        let sentence = crate::ground::sentence(ground);
-        assert!(sentence.starts_with(ground.name()), "{sentence}");
+    use netburn_record::Environment;
+    for environment in [Environment::Simulate, Environment::Lab] {
+        let sentence = crate::environment::sentence(environment);
+        assert!(sentence.starts_with(environment.name()), "{sentence}");
         for part in [
             "a modelled access point was measured",
             "nothing of your own Wi-Fi",
@@ -348,7 +348,7 @@ proptest! {
         summary.question = Some(evil.clone());
         summary.run = evil.clone();
         summary.reasons = vec![evil.clone()];
-        summary.gate.reasons = vec![evil.clone()];
+        summary.self_check.reasons = vec![evil.clone()];
         summary.stations[0].name = evil.clone();
         summary.stations[0].reasons = vec![evil.clone()];
         summary.stations[0].workloads[0].name = evil.clone();

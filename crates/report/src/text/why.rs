@@ -10,19 +10,19 @@ use netburn_workload::Verdict;
 /// A sentence per goal that was not passed, per doubt, and per workload with failures; nothing for those who are well.
 pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut by_gate = Vec::new();
+    let mut by_self_check = Vec::new();
     for station in &summary.stations {
         let name = sanitise(&station.name);
-        for (tone, sentence) in sentences(station, &summary.gate.reasons) {
+        for (tone, sentence) in sentences(station, &summary.self_check.reasons) {
             lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
         }
-        // What the gate says of several is not said again for each.
-        if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.gate.reasons.contains(r)) {
-            by_gate.push(paint(&name, Tone::Doubtful, colour));
+        // What the self-check says of several is not said again for each.
+        if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
+            by_self_check.push(paint(&name, Tone::Doubtful, colour));
         }
     }
-    if !by_gate.is_empty() {
-        let names = by_gate.join(", ");
+    if !by_self_check.is_empty() {
+        let names = by_self_check.join(", ");
         lines.push(format!(
             "{names} could not be measured: see below what is in doubt about the measuring."
         ));

@@ -72,7 +72,7 @@ impl Arrivals {
         };
         self.stalls.sort_unstable();
         let rate = self.config.rate.max(BitRate::from_bps(1)).as_bps() as f64;
-        let holds = self.config.hold.max(self.config.start).as_secs_f64();
+        let holds = self.config.max_buffer.max(self.config.start).as_secs_f64();
         let step = self.step as i64;
         let (mut level, mut stall) = (0.0_f64, 0);
         // It goes on playing when nothing comes any more, of which there are no bytes.
@@ -124,7 +124,7 @@ impl Levels {
     pub(super) fn finish(self, config: &PlayerConfig) -> BufferView {
         let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
         BufferView {
-            holds_s: config.hold.as_secs_f64(),
+            holds_s: config.max_buffer.as_secs_f64(),
             starts_with_s: config.start.as_secs_f64(),
             least_s: self.least,
             end_s: self.ends.into_iter().map(mean).collect(),

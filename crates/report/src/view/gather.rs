@@ -40,7 +40,7 @@ impl View {
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let plan = &run.header().plan;
-        let mut gathering = Gathering::new(plan, Evidence::new(plan, run.header().ground));
+        let mut gathering = Gathering::new(plan, Evidence::new(plan, run.header().environment));
         let folders = run.repeats();
         if folders.is_empty() {
             gathering.round(run, None);

@@ -1,7 +1,7 @@
 //! What changes while a scenario runs.
 
 use super::RadioRef;
-use netburn_medium::config::{Limit, Quality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// Something that changes while it runs.
@@ -60,7 +60,7 @@ pub enum ApSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioSetting {
     /// The share of the air that others take.
-    Busy(Probability),
+    ChannelBusy(Probability),
     /// Its transmit power.
     Power(Dbm),
 }
@@ -75,7 +75,7 @@ pub enum StationSetting {
     /// How the rate is chosen.
     RateControl(RateControl),
     /// What its adapter can move.
-    Limit(Limit),
+    AdapterRate(AdapterRate),
     /// Its transmit queue. What waits in the old one is dropped.
     Queue(QueueKind),
     /// Its weight in a schedule by airtime.

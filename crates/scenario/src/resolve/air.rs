@@ -51,7 +51,7 @@ pub(super) fn ap(name: &At<String>, section: &At<ApSection>, cx: &mut Context) -
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
         driver_queue: section.driver_queue.as_ref().map_or(ATH9K_DEPTH, |at| whole(at.0)),
         aql: section.aql.as_ref().and_then(|at| at.0),
-        receive_delay: section.receive_delay.as_ref().map_or(Duration::ZERO, |at| at.0),
+        rx_interrupt_delay: section.rx_interrupt_delay.as_ref().map_or(Duration::ZERO, |at| at.0),
         forwarding: section.forwarding.as_ref().map(|at| at.0),
         forwarding_queue: section.forwarding_queue.as_ref().map(|at| at.0),
         wan: section.wan.as_ref().map(|at| wan(at)),
@@ -152,7 +152,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
             .map_or(RadioConfig::of_band(band).power, |at| at.0),
         aggregation: aggregation(section, standard, cx),
         rts: section.rts.as_ref().and_then(|at| at.0),
-        busy: section.busy.as_ref().map(|at| at.0).unwrap_or_default(),
+        channel_busy: section.channel_busy.as_ref().map(|at| at.0).unwrap_or_default(),
     }
 }
 

@@ -51,8 +51,8 @@ pub(super) fn station(
     station.tsq = section.tsq.as_ref().map(|at| at.value);
     station.gso = section.gso.as_ref().is_none_or(|at| at.0);
     station.gro = section.gro.as_ref().is_none_or(|at| at.0);
-    station.completion_delay = section.completion_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
-    station.receive_delay = section.receive_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
+    station.tx_completion_delay = section.tx_completion_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
+    station.rx_interrupt_delay = section.rx_interrupt_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
     station.agent = section.agent.as_ref().map(|at| at.0.clone());
     station.label = section.label.as_ref().map(|at| at.0.clone());
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
@@ -137,7 +137,7 @@ fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, 
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);
     StationAir {
         joins,
-        selects: section.selects.as_ref().map(|at| at.value).unwrap_or_default(),
+        radio_selection: section.radio_selection.as_ref().map(|at| at.value).unwrap_or_default(),
         standard,
         // Those older than 802.11n have one stream, however many are usual.
         streams: standard.map_or(streams, |standard| streams.min(standard.most_streams())),
@@ -145,7 +145,7 @@ fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, 
         signal_up: section.signal_up.as_ref().map(|at| at.0),
         hidden_from: hidden_from(name, section, names, cx),
         rate_control,
-        limit: section.limit.as_ref().map(|at| at.0).unwrap_or_default(),
+        adapter_rate: section.adapter_rate.as_ref().map(|at| at.0).unwrap_or_default(),
         queue: section.queue.as_ref().map_or(usual.queue, |at| at.value),
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
         weight: section.weight.as_ref().map_or(usual.weight, |at| whole(at.0)),

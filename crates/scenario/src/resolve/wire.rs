@@ -59,7 +59,7 @@ fn not_both(section: &StationSection, cx: &mut Context) {
         };
     }
     of_the_air!(
-        selects,
+        radio_selection,
         standard,
         streams,
         signal,
@@ -68,7 +68,7 @@ fn not_both(section: &StationSection, cx: &mut Context) {
         signal_up,
         hidden_from,
         rate_control,
-        limit,
+        adapter_rate,
         hardware_queue,
         weight
     );

@@ -1,4 +1,4 @@
-//! Workloads: the six ready-made ones, and the file's own.
+//! Workloads: the six built-in ones, and the file's own.
 
 use crate::reading::{At, Context, Named};
 use crate::sections::{PlayerSection, WorkloadSection};
@@ -14,19 +14,19 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// The names of the ready-made ones.
+    /// The names of the built-in ones.
     pub(super) const BUILT_IN: &'static [&'static str] =
         &["browsing", "4kstream", "voip", "download", "upload", "probe"];
 
     pub(super) fn get(&self, name: &str) -> Option<(Config, Option<CongestionControl>)> {
         let own = self.own.get(name).cloned();
-        own.or_else(|| built_in(name).map(|config| (config, None)))
+        own.or_else(|| built_in_workload(name).map(|config| (config, None)))
     }
 }
 
-/// A ready-made workload by its name.
+/// A built-in workload by its name.
 #[must_use]
-pub fn built_in(name: &str) -> Option<Config> {
+pub fn built_in_workload(name: &str) -> Option<Config> {
     match name {
         "browsing" => Some(Config::browsing()),
         "4kstream" => Some(Config::stream_4k()),
@@ -38,7 +38,7 @@ pub fn built_in(name: &str) -> Option<Config> {
     }
 }
 
-/// The ready-made workload that one of this kind begins as.
+/// The built-in workload that one of this kind begins as.
 pub(crate) fn preset(kind: Kind) -> Config {
     match kind {
         Kind::Pages => Config::browsing(),
@@ -55,7 +55,7 @@ pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut
     for (name, section) in section.iter().flat_map(|named| &named.0) {
         if Definitions::BUILT_IN.contains(&name.as_str()) && !cx.resolved {
             let help = format!("pick another name, such as `[workload.my-{}]`", name.value);
-            cx.wrong(name, format!("`{}` is a ready-made workload", name.value), help);
+            cx.wrong(name, format!("`{}` is a built-in workload", name.value), help);
             continue;
         }
         if let Some(config) = config(section, cx) {
@@ -121,7 +121,7 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     }
     only(at(&section.objects), "objects", &[Pages]);
     only(at(&section.rate), "rate", &[Pages, Stream, Calls]);
-    only(at(&section.every), "every", &[Pages, Stream, Calls, Probe]);
+    only(at(&section.interval), "interval", &[Pages, Stream, Calls, Probe]);
     only(at(&section.jitter), "jitter", &[Pages, Calls, Probe]);
     only(
         at(&section.connections),
@@ -151,11 +151,11 @@ fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
     if matches!(kind, Kind::Download | Kind::Upload) {
         return;
     }
-    if let (Some(rate), Some(_)) = (&section.rate, &section.every) {
+    if let (Some(rate), Some(_)) = (&section.rate, &section.interval) {
         cx.wrong(
             rate,
-            "`every` says already how often",
-            "give `rate` or `every`".to_owned(),
+            "`interval` says already how often",
+            "give `rate` or `interval`".to_owned(),
         );
         return;
     }
@@ -163,27 +163,27 @@ fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
     let usual = match kind {
         Kind::Stream => BitRate::from_mbps(25).time_for(size),
         Kind::Calls => BitRate::from_mbps(1).time_for(size),
-        _ => config.every,
+        _ => config.interval,
     };
     let most = Duration::from_secs(30 * 86_400);
-    match (&section.rate, &section.every) {
-        (_, Some(every)) => config.every = Some(every.0),
+    match (&section.rate, &section.interval) {
+        (_, Some(every)) => config.interval = Some(every.0),
         (Some(rate), _) => match rate.0.time_for(size).filter(|time| *time <= most) {
-            Some(every) => config.every = Some(every),
+            Some(every) => config.interval = Some(every),
             None => {
                 let message = format!("at {} one operation of {size} comes less than once in 30 days", rate.0);
                 cx.wrong(rate, message, "ask for more, or for smaller objects".to_owned());
             }
         },
-        (None, None) => config.every = usual,
+        (None, None) => config.interval = usual,
     }
 }
 
 fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
-    let most = config.every.map(|every| every / 2);
+    let most = config.interval.map(|every| every / 2);
     match (&section.jitter, most) {
         (Some(jitter), Some(most)) if jitter.0 > most => {
-            let help = format!("at most half of `every`: {most}");
+            let help = format!("at most half of `interval`: {most}");
             cx.wrong(jitter, format!("{} is too much", jitter.0), help);
         }
         (Some(jitter), Some(_)) => config.jitter = jitter.0,
@@ -197,14 +197,14 @@ fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
     let player = PlayerConfig {
         start: section.start.as_ref().map_or(usual.start, |at| at.0),
         rate: section.rate.as_ref().map_or(usual.rate, |at| at.0),
-        hold: section.hold.as_ref().map_or(usual.hold, |at| at.0),
+        max_buffer: section.max_buffer.as_ref().map_or(usual.max_buffer, |at| at.0),
     };
-    if player.start > player.hold {
-        let message = format!("it starts with {} but holds {}", player.start, player.hold);
-        let help = || "make `start` at most `hold`".to_owned();
-        match (&section.start, &section.hold) {
+    if player.start > player.max_buffer {
+        let message = format!("it starts with {} but holds {}", player.start, player.max_buffer);
+        let help = || "make `start` at most `max_buffer`".to_owned();
+        match (&section.start, &section.max_buffer) {
             (Some(start), _) => cx.wrong(start, message, help()),
-            (None, Some(hold)) => cx.wrong(hold, message, help()),
+            (None, Some(max_buffer)) => cx.wrong(max_buffer, message, help()),
             (None, None) => {}
         }
     }
@@ -225,7 +225,7 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
         return;
     };
     let asked = config
-        .every
+        .interval
         .and_then(|every| BitRate::mean(operation_size(config), every));
     for goal in &goals.0 {
         let wrong = match goal.value {
@@ -243,7 +243,7 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
         }
         // Compared as periods, which are rounded alike.
         let size = operation_size(config);
-        if let (Goal::Rate { at_least, .. }, Some(every), Some(asked)) = (goal.value, config.every, asked)
+        if let (Goal::Rate { at_least, .. }, Some(every), Some(asked)) = (goal.value, config.interval, asked)
             && at_least.time_for(size).is_some_and(|needed| needed < every)
             && !cx.resolved
         {

@@ -1,6 +1,6 @@
-//! What comes from outside the text: arguments, the ground, files.
+//! What comes from outside the text: arguments, the environment, files.
 
-use netburn_scenario::{Document, Ground, LARGEST_FILE, load};
+use netburn_scenario::{Document, Environment, LARGEST_FILE, load};
 
 #[test]
 fn arguments_are_checked_as_keys_are() {
@@ -21,7 +21,7 @@ fn arguments_are_checked_as_keys_are() {
         ("station.tv.workload", "[\"voip\", \"download\"]"),
         ("station.tv.tsq", "2012"),
         ("station.tv.tsq.shift", "8"),
-        ("station.tv.limit.up", "5 Mbit/s"),
+        ("station.tv.adapter_rate.up", "5 Mbit/s"),
         ("ap.home.queue", "airtime"),
         ("ap.home.radio.2g.width", "40 MHz"),
     ] {
@@ -91,32 +91,35 @@ fn arguments_are_checked_as_keys_are() {
 #[test]
 fn a_whole_value_cannot_be_set_in_part() {
     let mut document = Document::from_toml("x.toml", "[station.tv]\nlimit = \"5 Mbit/s\"\n").unwrap();
-    let error = document.set("station.tv.limit.up", "1 Mbit/s").unwrap_err();
+    let error = document.set("station.tv.adapter_rate.up", "1 Mbit/s").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--set station.tv.limit.up=1 Mbit/s: `station.tv.limit` is one value here; set all of it: \
-         `--set 'station.tv.limit={ … }'`"
+        "--set station.tv.adapter_rate.up=1 Mbit/s: `station.tv.adapter_rate` is one value here; set all of it: \
+         `--set 'station.tv.adapter_rate={ … }'`"
     );
 }
 
 #[test]
-fn what_a_ground_needs() {
+fn what_a_environment_needs() {
     let bare = Document::from_toml("x.toml", "[station.tv]\nworkload = \"4kstream\"\ncc = \"dctcp\"\n").unwrap();
-    assert!(bare.resolve_for(Ground::Local).is_ok());
-    assert!(bare.resolve_for(Ground::Fleet).is_ok());
+    assert!(bare.resolve_for(Environment::Local).is_ok());
+    assert!(bare.resolve_for(Environment::Fleet).is_ok());
     assert_eq!(
-        bare.resolve_for(Ground::Lab).unwrap_err().to_string(),
+        bare.resolve_for(Environment::Lab).unwrap_err().to_string(),
         "x.toml: there is no access point; begin one with `[ap.home.radio.5g]`, or run it with `--on local`; lab models the air"
     );
     assert!(
-        bare.resolve_for(Ground::Simulate).unwrap_err().to_string().contains(
-            "x.toml:3:1: station.tv.cc: `dctcp` can't be modelled; on simulate it is `reno`, `cubic` or `bbr`"
-        )
+        bare.resolve_for(Environment::Simulate)
+            .unwrap_err()
+            .to_string()
+            .contains(
+                "x.toml:3:1: station.tv.cc: `dctcp` can't be modelled; on simulate it is `reno`, `cubic` or `bbr`"
+            )
     );
     let text = "[ap.c7]\nrating = \"AC1750\"\n[station.tv]\n";
     let error = Document::from_toml("x.toml", text)
         .unwrap()
-        .resolve_for(Ground::Simulate)
+        .resolve_for(Environment::Simulate)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -137,7 +140,7 @@ fn files() {
         "this is a directory"
     );
     assert!(error("missing.toml").starts_with(
-        "missing.toml: there is no such file and no ready-made scenario of that name; the ready-made ones are `anomaly`, "
+        "missing.toml: there is no such file and no built-in scenario of that name; the built-in ones are `anomaly`, "
     ));
     assert!(
         load("four-use")

@@ -1,7 +1,7 @@
 //! The network: access points, radios, who joins what, links, and what changes while it runs.
 
 use crate::{errors, station, wrong};
-use netburn_scenario::{Document, Ground};
+use netburn_scenario::{Document, Environment};
 
 #[test]
 fn on_the_air_or_on_a_wire_and_not_both() {
@@ -34,10 +34,10 @@ fn on_the_air_or_on_a_wire_and_not_both() {
     );
     let wired = Document::from_toml("x.toml", "[station.tv]\nlink = {}\n").unwrap();
     assert!(
-        wired.resolve_for(Ground::Simulate).is_ok(),
+        wired.resolve_for(Environment::Simulate).is_ok(),
         "there need be no access point"
     );
-    let (_, notes) = wired.resolve_for(Ground::Local).unwrap();
+    let (_, notes) = wired.resolve_for(Environment::Local).unwrap();
     assert!(
         notes
             .iter()
@@ -203,7 +203,7 @@ fn timed_changes() {
     let at =
         |lines: &str, expected: &[&str]| wrong(&format!("[station.tv]\n[ap.c7.radio.5g]\n[[at]]\n{lines}\n"), expected);
     at(
-        "time = \"5 s\"\nset = { \"station.tv.signal\" = \"-80 dBm\", \"ap.c7.radio.5g.busy\" = \"20 %\", \"server.link.rate\" = \"5 Mbit/s\" }",
+        "time = \"5 s\"\nset = { \"station.tv.signal\" = \"-80 dBm\", \"ap.c7.radio.5g.channel_busy\" = \"20 %\", \"server.link.rate\" = \"5 Mbit/s\" }",
         &[],
     );
     at(
@@ -219,11 +219,11 @@ fn timed_changes() {
         &["5:9: at.set.ap.c8.queue: there is no access point `c8`; did you mean `c7`?"],
     );
     at(
-        "time = \"5 s\"\nset = { \"ap.c7.radio.2g.busy\" = \"5 %\" }",
-        &["5:9: at.set.ap.c7.radio.2g.busy: `c7` has no radio `2g`; it has `c7.5g`"],
+        "time = \"5 s\"\nset = { \"ap.c7.radio.2g.channel_busy\" = \"5 %\" }",
+        &["5:9: at.set.ap.c7.radio.2g.channel_busy: `c7` has no radio `2g`; it has `c7.5g`"],
     );
     at(
-        "time = \"5 s\"\nset = { \"ap.c7.radio.7g.busy\" = \"5 %\" }",
+        "time = \"5 s\"\nset = { \"ap.c7.radio.7g.channel_busy\" = \"5 %\" }",
         &["5:9: at.set: `7g` is no radio's name; radios are named `2g`, `5g` and `6g`; a second one in a band `5g-2`"],
     );
     at(
@@ -237,7 +237,7 @@ fn timed_changes() {
     at(
         "time = \"5 s\"\nset = { \"station.tv.streams\" = 1 }",
         &[
-            "5:9: at.set: `station.tv.streams` can't change while it runs; these can: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.limit`, `station.*.queue`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`, `station.*.weight`",
+            "5:9: at.set: `station.tv.streams` can't change while it runs; these can: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.adapter_rate`, `station.*.queue`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`, `station.*.weight`",
         ],
     );
     at(

@@ -47,12 +47,12 @@ fn workloads() {
         ],
     );
     own(
-        "kind = \"pages\"\nrate = \"5 Mbit/s\"\nevery = \"2 s\"",
-        &["4:8: workload.mine.rate: `every` says already how often; give `rate` or `every`"],
+        "kind = \"pages\"\nrate = \"5 Mbit/s\"\ninterval = \"2 s\"",
+        &["4:8: workload.mine.rate: `interval` says already how often; give `rate` or `interval`"],
     );
     own(
-        "kind = \"pages\"\nevery = \"2 s\"\njitter = \"1.5 s\"",
-        &["5:10: workload.mine.jitter: 1.5 s is too much; at most half of `every`: 1 s"],
+        "kind = \"pages\"\ninterval = \"2 s\"\njitter = \"1.5 s\"",
+        &["5:10: workload.mine.jitter: 1.5 s is too much; at most half of `interval`: 1 s"],
     );
     own(
         "kind = \"probe\"\nobject_size = \"1500 B\"",
@@ -64,13 +64,13 @@ fn workloads() {
     );
     own(
         "kind = \"stream\"\nplayer = { start = \"20 s\" }",
-        &["4:20: workload.mine.player.start: it starts with 20 s but holds 10 s; make `start` at most `hold`"],
+        &["4:20: workload.mine.player.start: it starts with 20 s but holds 10 s; make `start` at most `max_buffer`"],
     );
     own(
-        "kind = \"download\"\nobjects = 5\nevery = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
+        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; leave it out; it is for `pages`",
-            "5:9: workload.mine.every: a workload of kind `download` has no `every`; leave it out; it is for `pages`, `stream`, `calls`, `probe`",
+            "5:9: workload.mine.interval: a workload of kind `download` has no `interval`; leave it out; it is for `pages`, `stream`, `calls`, `probe`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; leave it out; it is for `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; leave it out; it is for `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; leave it out; it is for `stream`",
@@ -78,7 +78,7 @@ fn workloads() {
     );
     wrong(
         "[station.tv]\n[workload.voip]\nkind = \"calls\"\n",
-        &["2:11: workload.voip: `voip` is a ready-made workload; pick another name, such as `[workload.my-voip]`"],
+        &["2:11: workload.voip: `voip` is a built-in workload; pick another name, such as `[workload.my-voip]`"],
     );
 }
 

@@ -14,9 +14,9 @@ fn unknown_keys_suggest_the_nearest() {
         &[
             "1:1: unknown key `durration`; did you mean `duration`?",
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
-            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `selects`, `standard`, `streams`, `signal`, \
-             `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `limit`, `workload`, `start`, `stop`, `cc`, `ecn`, \
-             `tsq`, `gso`, `gro`, `completion_delay`, `receive_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
+            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `radio_selection`, `standard`, `streams`, `signal`, \
+             `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `adapter_rate`, `workload`, `start`, `stop`, `cc`, `ecn`, \
+             `tsq`, `gso`, `gro`, `tx_completion_delay`, `rx_interrupt_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
         ],
     );
     station(
@@ -36,7 +36,7 @@ fn missing_units() {
         &[
             "1:12: duration: `60` lacks its unit; write it as `\"60 s\"`",
             "3:10: station.tv.signal: `-62` lacks its unit; write it as `\"-62 dBm\"`",
-            "4:9: station.tv.limit: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
+            "4:9: station.tv.adapter_rate: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
             "6:8: server.link.rate: `1.5` lacks its unit; write it as `\"1.5 Mbit/s\"`",
         ],
     );
@@ -45,8 +45,8 @@ fn missing_units() {
         "2:10: station.tv.signal: `dB` is no unit of this; the units are dBm",
     );
     station(
-        "limit = \"5 mbit/s\"",
-        "2:9: station.tv.limit: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
+        "adapter_rate = \"5 mbit/s\"",
+        "2:9: station.tv.adapter_rate: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
          kbit/s, bit/s",
     );
     station(
@@ -79,8 +79,8 @@ fn impossible_values() {
             "2:10: station.tv.weight: `-1` is out of range; this is a whole number, 1 to 65535",
         ),
         (
-            "limit = \"0 bit/s\"",
-            "2:9: station.tv.limit: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
+            "adapter_rate = \"0 bit/s\"",
+            "2:9: station.tv.adapter_rate: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
         ),
         (
             "start = \"-5 s\"",

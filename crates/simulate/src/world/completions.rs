@@ -14,7 +14,7 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn new(plan: &Plan) -> Self {
-        let of = |station: &netburn_scenario::Station| (station.completion_delay, Vec::new());
+        let of = |station: &netburn_scenario::Station| (station.tx_completion_delay, Vec::new());
         Completions {
             stations: plan.stations.iter().map(of).collect(),
             due: Deadlines::new(plan.stations.len()),
@@ -50,14 +50,14 @@ impl Completions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_scenario::{Document, Ground};
+    use netburn_scenario::{Document, Environment};
 
     /// The first at 1 ms is told 300 µs later, and with it what ended at 1.2 ms.
     #[test]
     fn several_at_once() {
         let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ncompletion_delay = \"300 us\"\n";
         let document = Document::from_toml("test", text).unwrap();
-        let (plan, _) = document.resolve_for(Ground::Simulate).unwrap();
+        let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
         let mut completions = Completions::new(&plan);
         let at = |micros: i64| Instant::from_nanos(micros * 1_000);
         assert!(completions.hold(at(1_000), 0, 4, 2));

@@ -42,8 +42,8 @@ impl Gathering {
             let name = joined.as_deref().and_then(|radio| radio.split('.').next());
             let mut aps = plan.aps.iter();
             let access_point = aps.find(|ap| Some(ap.name.as_str()) == name);
-            let access_point = access_point.map_or(Duration::ZERO, |ap| ap.receive_delay);
-            [card(station.receive_delay), card(access_point)]
+            let access_point = access_point.map_or(Duration::ZERO, |ap| ap.rx_interrupt_delay);
+            [card(station.rx_interrupt_delay), card(access_point)]
         };
         Gathering {
             cards: plan.stations.iter().enumerate().map(of).collect(),
@@ -95,7 +95,7 @@ mod tests {
     use crate::world::load::Load;
     use crate::world::loads::Loads;
     use netburn_medium::packet::Ecn;
-    use netburn_scenario::{Document, Ground};
+    use netburn_scenario::{Document, Environment};
     use netburn_workload::RequestId;
 
     /// 500 µs after the last, as long as that is within 2 ms of the first: frames every 400 µs from 1 ms on are told at 3 ms, then anew.
@@ -104,7 +104,7 @@ mod tests {
         let text =
             "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nreceive_delay = \"500 us\"\n";
         let document = Document::from_toml("test", text).unwrap();
-        let (plan, _) = document.resolve_for(Ground::Simulate).unwrap();
+        let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
         let mut gathering = Gathering::new(&plan, &Network::<Ticket>::new(&plan).unwrap());
         let mut loads = Loads::default();
         let at = |micros: i64| Instant::from_nanos(micros * 1_000);

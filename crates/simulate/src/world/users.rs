@@ -29,7 +29,7 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
     for (station, number) in plan.stations.iter().zip(0_u16..) {
         let mut add = |workload: u16, config: Config, cc: Option<&CongestionControl>, load: [Instant; 3]| {
             let [start, end, settle] = load;
-            // The same numbers as on the other grounds, so that the same things are due at the same instants.
+            // The same numbers as on the other environments, so that the same things are due at the same instants.
             let index = u64::from(number) << 16 | u64::from(workload);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
             users.push(User {

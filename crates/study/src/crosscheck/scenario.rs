@@ -3,7 +3,7 @@
 use super::plan::{CrosscheckPlan, PlanQueue, Transport};
 use netburn_medium::config::{Band, Standard};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
-use netburn_scenario::{Document, Ground, Plan, ScenarioError};
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -90,7 +90,7 @@ gro = false
         }
         if tcp {
             let every = self.probe_period.as_millis();
-            let _ = write!(text, "[workload.ping]\nkind = \"probe\"\nevery = \"{every} ms\"\n");
+            let _ = write!(text, "[workload.ping]\nkind = \"probe\"\ninterval = \"{every} ms\"\n");
         }
         text
     }
@@ -99,9 +99,9 @@ gro = false
     ///
     /// # Errors
     /// The scenario is wrong, which a test rules out.
-    pub fn resolved(&self, seed: u64, ground: Ground) -> Result<Plan, ScenarioError> {
+    pub fn resolved(&self, seed: u64, environment: Environment) -> Result<Plan, ScenarioError> {
         let document = Document::from_toml("crosscheck.toml", &self.scenario(seed))?;
-        Ok(document.resolve_for(ground)?.0)
+        Ok(document.resolve_for(environment)?.0)
     }
 
     /// The plan as the program around ns-3 reads it, without a seed.
@@ -190,7 +190,7 @@ mod tests {
         for number in 1..=500 {
             let plan = CrosscheckPlan::generate(number);
             let resolved = plan
-                .resolved(1, Ground::Simulate)
+                .resolved(1, Environment::Simulate)
                 .unwrap_or_else(|why| panic!("{number}: {}", why.render(false)));
             assert_eq!(resolved.stations.len(), plan.stations.len());
             Network::<u8>::new(&resolved).unwrap_or_else(|why| panic!("{number}: {why}"));

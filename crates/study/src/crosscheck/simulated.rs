@@ -5,7 +5,7 @@ use super::plan::{CrosscheckPlan, Transport};
 use super::results::Values;
 use super::scenario::PROBE_LENGTH;
 use netburn_network::{Endpoint, Network};
-use netburn_scenario::{Ground, Plan, ScenarioError};
+use netburn_scenario::{Environment, Plan, ScenarioError};
 use netburn_simulate::SimulateError;
 use netburn_simulate::datagrams::{Driver, Flow, Load};
 use netburn_units::{BitRate, Instant};
@@ -29,7 +29,7 @@ impl CrosscheckPlan {
     /// # Errors
     /// The plan is none that netburn can simulate.
     pub fn simulate(&self, seed: u64) -> Result<Values, PlanError> {
-        let plan = self.resolved(seed, Ground::Simulate)?;
+        let plan = self.resolved(seed, Environment::Simulate)?;
         match self.transport {
             Transport::Udp { kbps } => self.datagrams(&plan, BitRate::from_bps(kbps * 1_000)),
             Transport::Cubic | Transport::Reno => self.connections(&plan),

@@ -5,7 +5,7 @@ use netburn_medium::config::Quality;
 use netburn_record::summary::{Summariser, Summary};
 use netburn_record::{Ending, Header, Sink as _};
 use netburn_scenario::plan::{RadioSetting, Setting, StationSetting};
-use netburn_scenario::{Document, Ground, Plan, ScenarioError, load};
+use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_simulate::SimulateError;
 use netburn_units::{Dbm, Seed};
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 /// belong together.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    /// A ready-made scenario by name, a file, or, where it has several lines, its text.
+    /// A built-in scenario by name, a file, or, where it has several lines, its text.
     pub scenario: String,
     /// Keys and values, as `--set` has them.
     pub set: Vec<(String, String)>,
@@ -76,7 +76,7 @@ impl Grid {
         for (key, value) in &self.set {
             document.set(key, value)?;
         }
-        let (plan, _) = document.resolve_for(Ground::Simulate)?;
+        let (plan, _) = document.resolve_for(Environment::Simulate)?;
         let own = [0];
         let shifts = if self.shifts.is_empty() { &own[..] } else { &self.shifts };
         let seeds = self.seeds.0..self.seeds.0 + self.seeds.1.max(1);

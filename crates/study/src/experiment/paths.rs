@@ -10,7 +10,7 @@ use netburn_workload::Verdict;
 /// | `verdict` | the run's |
 /// | `totals.throughput_mbps`, `totals.airtime_jain` | all stations together |
 /// | `station.NAME.verdict`, `.throughput_mbps`, `.airtime_share`, `.idle_ms` | one station |
-/// | `station.NAME.WORKLOAD.verdict`, `.throughput_mbps`, `.operations`, `.misses`, `.failures` | one workload |
+/// | `station.NAME.WORKLOAD.verdict`, `.throughput_mbps`, `.operations`, `.goal_misses`, `.failures` | one workload |
 /// | `station.NAME.WORKLOAD.min_ms`, `.p50_ms`, `.p75_ms`, `.p90_ms`, `.p95_ms`, `.p99_ms`, `.max_ms` | its latency |
 /// | `station.NAME.WORKLOAD.met`, `.excess` | its first goal |
 /// | `station.NAME.WORKLOAD.stalls`, `.stalled_ms`, `.lost_share` | its player, its datagrams |
@@ -45,7 +45,7 @@ const OF_WORKLOAD: [&str; 17] = [
     "verdict",
     "throughput_mbps",
     "operations",
-    "misses",
+    "goal_misses",
     "failures",
     "min_ms",
     "p50_ms",
@@ -146,7 +146,7 @@ fn of_workload(workload: &WorkloadSummary, name: &str) -> Option<f64> {
         "verdict" => rank(workload.verdict),
         "throughput_mbps" => Some(workload.throughput_mbps),
         "operations" => Some(workload.operations as f64),
-        "misses" => Some(workload.misses as f64),
+        "goal_misses" => Some(workload.goal_misses as f64),
         "failures" => Some(workload.failures as f64),
         "min_ms" => latency.min,
         "p50_ms" => latency.p50,

@@ -3,7 +3,7 @@
 use super::columns::{Column, columns};
 use super::grid::Grid;
 use crate::pool::each;
-use netburn_scenario::{Ground, Plan};
+use netburn_scenario::{Environment, Plan};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -85,7 +85,7 @@ fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
 fn begin(plan: &Plan) -> Result<(), String> {
     match netburn_simulate::run(plan, |_, _| ControlFlow::Break(())) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("on {}: {error}", Ground::Simulate)),
+        Err(error) => Err(format!("on {}: {error}", Environment::Simulate)),
     }
 }
 

@@ -141,7 +141,7 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Fi
         verdict(&name("verdict"), workload.verdict),
         number(&name("throughput_mbps"), Measure::Mbps, Some(workload.throughput_mbps)),
         count(&name("operations"), workload.operations),
-        count(&name("misses"), workload.misses),
+        count(&name("goal_misses"), workload.goal_misses),
         number(&name("p50_ms"), Measure::Ms, latency.p50),
         number(&name("p95_ms"), Measure::Ms, latency.p95),
         number(&name("p99_ms"), Measure::Ms, latency.p99),

@@ -5,13 +5,13 @@ use super::{Grid, Vary};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Reads any bytes as `--vary` arguments, one a line, over a shipped scenario, and as a file of a sweep's folder.
+/// Reads any bytes as `--vary` arguments, one a line, over a built-in scenario, and as a file of a sweep's folder.
 ///
 /// # Panics
 /// When a grid isn't the product of its values, each combination once.
 pub fn check(bytes: &[u8]) {
     static DOCUMENT: LazyLock<netburn_scenario::Document> =
-        LazyLock::new(|| netburn_scenario::load("anomaly").expect("it is shipped"));
+        LazyLock::new(|| netburn_scenario::load("anomaly").expect("it is built in"));
     let _ = read_any(bytes);
     let text = String::from_utf8_lossy(bytes);
     let varies: Result<Vec<Vary>, _> = text.lines().map(Vary::parse).collect();

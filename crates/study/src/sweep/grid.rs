@@ -1,7 +1,7 @@
 //! The cells of a sweep: the product of all values, the first key slowest, and each cell's plan.
 
 use super::vary::Vary;
-use netburn_scenario::{Document, Ground, Plan, ScenarioError};
+use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// The most runs of one sweep.
 pub const MOST_RUNS: u64 = 10_000_000;
@@ -167,7 +167,7 @@ impl Grid {
         for (key, value) in self.keys.iter().zip(self.choices(run)) {
             document.set(key, value)?;
         }
-        let (mut plan, _) = document.resolve_for(Ground::Simulate)?;
+        let (mut plan, _) = document.resolve_for(Environment::Simulate)?;
         plan.seed = plan.seed.repeat(run % u64::from(self.repeat));
         Ok(plan)
     }

@@ -2,8 +2,9 @@
 //!
 //! A file of cases ([`file`](mod@file)) states for each what is run ([`kind`]), what is measured, what a source found ([`case`]) and how near the
 //! model must come. [`run`](mod@run) runs them on all processors; [`table`], [`json`] and [`markdown`] show what came of them. The
-//! [`shipped`] files are those of `validation/` in the repository.
+//! [`built_in`] files are those of `validation/` in the repository.
 
+pub mod built_in;
 pub mod case;
 pub mod file;
 pub mod json;
@@ -11,7 +12,6 @@ pub mod kind;
 pub mod markdown;
 pub mod quantity;
 pub mod run;
-pub mod shipped;
 pub mod table;
 
 pub use case::{Case, Deviation, Expectation, Goal, Standing, Tolerance, Trust};

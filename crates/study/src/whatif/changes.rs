@@ -8,7 +8,7 @@ use netburn_network::Network;
 use netburn_record::Summary;
 use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::plan::{Ap, Joins};
-use netburn_scenario::{Document, Ground, Plan, Station};
+use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::BitRate;
 use netburn_workload::Kind as Use;
 
@@ -118,7 +118,7 @@ impl<'a> Maker<'a> {
             self.offer(
                 Kind::Adapter,
                 label,
-                &[(&format!("station.{name}.limit"), "1000 Mbit/s")],
+                &[(&format!("station.{name}.adapter_rate"), "1000 Mbit/s")],
             );
         }
     }
@@ -127,15 +127,15 @@ impl<'a> Maker<'a> {
         let Some((ap, radio)) = cause.stations.first().and_then(|name| self.place(name)) else {
             return;
         };
-        let key = format!("ap.{}.radio.{radio}.busy", ap.name);
+        let key = format!("ap.{}.radio.{radio}.channel_busy", ap.name);
         self.offer(
             Kind::FullBand,
             format!("{}.{radio} is on a channel that nobody else uses", ap.name),
             &[(&key, "0 %")],
         );
         let now = ap.radios.iter().find(|known| known.name.to_string() == radio);
-        if let Some(now) = now.filter(|radio| radio.busy.as_ppb() > 0) {
-            let half = format!("{} %", f64::from(now.busy.as_ppb()) / 2e7);
+        if let Some(now) = now.filter(|radio| radio.channel_busy.as_ppb() > 0) {
+            let half = format!("{} %", f64::from(now.channel_busy.as_ppb()) / 2e7);
             self.offer(
                 Kind::FullBand,
                 format!("{}.{radio} is on a channel of which others take half as much", ap.name),
@@ -270,7 +270,7 @@ impl<'a> Maker<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, None, Some(&to));
         let label = format!("{name} takes no more than {to}");
-        self.offer(cause, label, &[(&format!("station.{name}.limit"), &value)]);
+        self.offer(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
     fn capped_up(&mut self, name: &str, most: Option<u64>) {
@@ -280,7 +280,11 @@ impl<'a> Maker<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, Some(&to), None);
         let label = format!("{name} sends no more than {to}");
-        self.offer(Kind::UploadBloat, label, &[(&format!("station.{name}.limit"), &value)]);
+        self.offer(
+            Kind::UploadBloat,
+            label,
+            &[(&format!("station.{name}.adapter_rate"), &value)],
+        );
     }
 
     fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate) {
@@ -338,7 +342,7 @@ impl<'a> Maker<'a> {
                 return;
             }
         }
-        let Ok((plan, _)) = document.resolve_for(Ground::Simulate) else {
+        let Ok((plan, _)) = document.resolve_for(Environment::Simulate) else {
             return;
         };
         let known = self.made.iter().any(|made| made.plan == plan);
@@ -368,7 +372,7 @@ impl<'a> Maker<'a> {
 
 /// A limit as it is written: what is known of the other way and of transfers stays.
 fn limits(station: &Station, up: Option<&str>, down: Option<&str>) -> String {
-    let known = &station.air.limit;
+    let known = &station.air.adapter_rate;
     let rate = |new: Option<&str>, old: Option<BitRate>| {
         new.map(str::to_owned)
             .or_else(|| old.map(|rate| written(rate.as_bps())))

@@ -188,7 +188,7 @@ impl Core {
         self.machines[index]
             .watched
             .take_rows_with(&mut self.rows, |operation| {
-                missed += u64::from(operation.outcome == Outcome::Missed && operation.due <= then);
+                missed += u64::from(operation.outcome == Outcome::NotStarted && operation.due <= then);
                 report.operations += 1;
                 report.finished += u64::from(operation.outcome == Outcome::Finished);
             });
@@ -224,7 +224,7 @@ mod tests {
     fn calls() -> (Core, Instant) {
         let config = Config {
             object_size: ByteSize::from_bytes(1000),
-            every: Some(Duration::from_millis(100)),
+            interval: Some(Duration::from_millis(100)),
             ..Config::voip()
         };
         let end = Instant::from_secs(10);

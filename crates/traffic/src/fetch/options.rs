@@ -77,7 +77,7 @@ impl Options {
             kind,
             objects,
             object_size: size,
-            every,
+            interval: every,
             jitter: every.map_or(Duration::ZERO, |every| self.jitter.min(every / 2)),
             connections: self.connections,
             outstanding: 1,
@@ -104,7 +104,7 @@ mod tests {
         options.jitter = Duration::from_secs(1);
         let config = options.workload(size);
         assert_eq!(
-            (config.kind, config.every),
+            (config.kind, config.interval),
             (Kind::Stream, Some(Duration::from_millis(200)))
         );
         assert_eq!((config.objects, config.jitter), (2, Duration::from_millis(100)));

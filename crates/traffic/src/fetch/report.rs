@@ -29,7 +29,7 @@ pub struct Report {
     pub jitter: Duration,
     /// From the beginning to the end of the last page.
     pub elapsed: Duration,
-    /// Pages that count: finished, failed, timed out, missed, unfinished.
+    /// Pages that count: finished, failed, timed out, not started, unfinished.
     pub pages: u64,
     /// Those that finished.
     pub finished: u64,
@@ -135,7 +135,7 @@ fn why(outcome: Outcome) -> Option<&'static str> {
         Outcome::Failed(Failure::Answer) => Some("wrong answer"),
         Outcome::Failed(Failure::Stopped) => Some("stopped"),
         Outcome::TimedOut => Some("timed out"),
-        Outcome::Missed => Some("missed"),
+        Outcome::NotStarted => Some("not_started"),
         Outcome::Unfinished => Some("unfinished"),
         Outcome::Finished | Outcome::Cut => None,
     }

@@ -53,7 +53,7 @@ impl Seconds {
                 match operation.outcome {
                     Outcome::Finished => sum.latencies.extend(latency.map(Duration::as_nanos)),
                     Outcome::Failed(_) | Outcome::TimedOut => sum.failed += 1,
-                    Outcome::Missed | Outcome::Unfinished | Outcome::Cut => {}
+                    Outcome::NotStarted | Outcome::Unfinished | Outcome::Cut => {}
                 }
             }
             Row::Interval(row) => self.sum(row.at).bytes += row.bytes_down + row.bytes_up,

@@ -74,7 +74,7 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
     nginx.object("bytes/131072", 131_072);
     let target = Target::new(nginx.address);
     let config = Config {
-        every: Some(Duration::from_millis(300)),
+        interval: Some(Duration::from_millis(300)),
         jitter: Duration::ZERO,
         // A page that takes long is not in the way of those after it.
         outstanding: 10,
@@ -203,7 +203,7 @@ fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it()
         assert!(operation.finished.unwrap() >= over, "{operation:?}");
     }
     // 2 s hold 15 periods of 131 ms: those beyond the eight never began.
-    let missed = left.count(|outcome| outcome == Outcome::Missed);
+    let missed = left.count(|outcome| outcome == Outcome::NotStarted);
     assert!(missed >= 5, "{missed}");
     // Where this machine let the driver be in time, none of them is its fault.
     if left.report.lateness_us_max < 10_000.0 {
@@ -226,11 +226,11 @@ fn a_player_that_runs_dry_leaves_an_event() {
     });
     let config = Config {
         object_size: ByteSize::from_bytes(12_500),
-        every: Some(Duration::from_millis(50)),
+        interval: Some(Duration::from_millis(50)),
         player: Some(PlayerConfig {
             start: Duration::from_millis(100),
             rate: BitRate::from_mbps(1),
-            hold: Duration::from_secs(10),
+            max_buffer: Duration::from_secs(10),
         }),
         ..Config::stream_4k()
     };

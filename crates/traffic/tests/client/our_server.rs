@@ -153,7 +153,7 @@ fn many_streams_share_one_http_2_connection() {
     let server = serve(|_| ());
     let config = Config {
         objects: 10,
-        every: Some(Duration::from_millis(200)),
+        interval: Some(Duration::from_millis(200)),
         jitter: Duration::ZERO,
         // A page that takes long is not in the way of those after it.
         outstanding: 10,
@@ -234,7 +234,7 @@ fn priority_is_on_the_packets() {
 
 fn probe() -> Config {
     Config {
-        every: Some(Duration::from_millis(10)),
+        interval: Some(Duration::from_millis(10)),
         ..Config::probe()
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn calls(size: u64, millis: u64) -> Config {
         kind: Kind::Calls,
         outstanding: 1000,
         object_size: ByteSize::from_bytes(size),
-        every: Some(Duration::from_millis(millis)),
+        interval: Some(Duration::from_millis(millis)),
         ..Config::voip()
     }
 }

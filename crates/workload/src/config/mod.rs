@@ -32,8 +32,8 @@ pub struct Config {
     /// Size of one object, or of one datagram (64 B to 1400 B) for `probe`.
     pub object_size: ByteSize,
     /// Time between operations. `None` for those that begin when the last ends (`download`, `upload`).
-    pub every: Option<Duration>,
-    /// How far around its place in the grid an operation may fall due, either way; at most half of `every`.
+    pub interval: Option<Duration>,
+    /// How far around its place in the grid an operation may fall due, either way; at most half of `interval`.
     pub jitter: Duration,
     /// Whether each object comes over a connection of its own.
     pub connections: Connections,
@@ -112,7 +112,7 @@ pub struct PlayerConfig {
     /// The rate at which it plays. Default 20 Mbit/s.
     pub rate: BitRate,
     /// The most it holds; what comes beyond is let go. Default 10 s.
-    pub hold: Duration,
+    pub max_buffer: Duration,
 }
 
 /// What makes a workload good.
@@ -141,7 +141,7 @@ impl Default for PlayerConfig {
         PlayerConfig {
             start: Duration::from_secs(2),
             rate: BitRate::from_mbps(20),
-            hold: Duration::from_secs(10),
+            max_buffer: Duration::from_secs(10),
         }
     }
 }

@@ -7,7 +7,7 @@ use netburn_units::{ByteSize, Duration};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
-    /// The key it concerns: `objects`, `object_size`, `every`, `jitter`, `outstanding`, `player`, `goal`, `timeout`.
+    /// The key it concerns: `objects`, `object_size`, `interval`, `jitter`, `outstanding`, `player`, `goal`, `timeout`.
     pub key: &'static str,
     /// What is wrong, and what would be right.
     pub problem: String,
@@ -59,22 +59,22 @@ impl Config {
     }
 
     fn check_period(&self) -> Result<(), ConfigError> {
-        let every = match (self.kind, self.every) {
+        let every = match (self.kind, self.interval) {
             (Kind::Download | Kind::Upload, None) => Duration::ZERO,
             (kind @ (Kind::Download | Kind::Upload), Some(_)) => {
                 let why = format!("can't be set on kind `{kind}`, which begins an object when the last ends");
-                return wrong("every", format!("{why}; kind `stream` has a rate"));
+                return wrong("interval", format!("{why}; kind `stream` has a rate"));
             }
-            (kind, None) => return wrong("every", format!("or `rate` is needed on kind `{kind}`")),
+            (kind, None) => return wrong("interval", format!("or `rate` is needed on kind `{kind}`")),
             (_, Some(every)) if every < MIN_PERIOD || every > Duration::from_secs(86_400) => {
-                return wrong("every", format!("is {every}; {MIN_PERIOD} to 24 h"));
+                return wrong("interval", format!("is {every}; {MIN_PERIOD} to 24 h"));
             }
             (_, Some(every)) => every,
         };
         if self.jitter > every / 2 {
             let bound = match every.is_zero() {
                 true => format!("can't be set on kind `{}`, which has no period", self.kind),
-                false => format!("is {}; at most half of `every`, which is {every}", self.jitter),
+                false => format!("is {}; at most half of `interval`, which is {every}", self.jitter),
             };
             return wrong("jitter", bound);
         }
@@ -104,11 +104,11 @@ fn check_player(player: &PlayerConfig) -> Result<(), ConfigError> {
             "has a start of 0 s; it must buffer something before it plays".to_owned(),
         );
     }
-    if player.hold < player.start {
-        let (hold, start) = (player.hold, player.start);
+    if player.max_buffer < player.start {
+        let (max_buffer, start) = (player.max_buffer, player.start);
         return wrong(
             "player",
-            format!("holds {hold}, less than the {start} it starts with, so it never would"),
+            format!("holds {max_buffer}, less than the {start} it starts with, so it never would"),
         );
     }
     Ok(())

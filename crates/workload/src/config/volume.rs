@@ -32,7 +32,7 @@ impl Config {
     fn period(&self) -> Option<Duration> {
         match self.kind {
             Kind::Download | Kind::Upload => None,
-            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe => self.every.filter(|every| !every.is_zero()),
+            Kind::Pages | Kind::Stream | Kind::Calls | Kind::Probe => self.interval.filter(|every| !every.is_zero()),
         }
     }
 }

@@ -261,7 +261,7 @@ impl Watched {
             }
             Outcome::Failed(_) => assert!(finished.is_some(), "{operation:?}"),
             Outcome::TimedOut => assert!(finished >= Some(self.config.timeout), "{operation:?}"),
-            Outcome::Missed | Outcome::Unfinished | Outcome::Cut => assert_eq!(finished, None, "{operation:?}"),
+            Outcome::NotStarted | Outcome::Unfinished | Outcome::Cut => assert_eq!(finished, None, "{operation:?}"),
         }
         if self.config.kind == Kind::Probe {
             self.active.retain(|id, _| id.operation != operation.sequence);
@@ -285,7 +285,7 @@ impl Watched {
             let (before, after) = (pair[0], pair[1]);
             assert!(after.due >= before.due, "in the order of falling due");
             let ended = before.finished.unwrap_or(before.due);
-            match (self.config.kind, self.config.every) {
+            match (self.config.kind, self.config.interval) {
                 (Kind::Download | Kind::Upload, _) | (_, None) => {
                     let well = before.outcome == Outcome::Finished;
                     let pause = if well { Duration::ZERO } else { BACKOFF };
@@ -316,7 +316,7 @@ impl Watched {
         let allowed = self.config.outstanding.max(1) as usize;
         let operations: Vec<&Operation> = self.ended.values().collect();
         for (index, operation) in operations.iter().enumerate() {
-            let earlier = || operations[..index].iter().filter(|o| o.outcome != Outcome::Missed);
+            let earlier = || operations[..index].iter().filter(|o| o.outcome != Outcome::NotStarted);
             // Ends at the very instant may have come before or after.
             let outlast = |at_least: bool| {
                 earlier()
@@ -326,7 +326,7 @@ impl Watched {
                     })
                     .count()
             };
-            if operation.outcome == Outcome::Missed {
+            if operation.outcome == Outcome::NotStarted {
                 let needed = allowed + usize::from(self.config.kind == Kind::Pages);
                 assert!(outlast(true) >= needed, "{operation:?} had room");
             } else if self.config.kind != Kind::Pages {

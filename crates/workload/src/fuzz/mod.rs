@@ -53,14 +53,14 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
     let player = PlayerConfig {
         rate: BitRate::from_bps(1 + u64::from(next()) * 997),
         start: Duration::from_millis(1 + u64::from(next())),
-        hold: Duration::from_millis(256 + u64::from(next()) * 10),
+        max_buffer: Duration::from_millis(256 + u64::from(next()) * 10),
     };
     let unthrottled = matches!(kind, Kind::Download | Kind::Upload);
     let config = Config {
         kind,
         objects: if kind == Kind::Probe { 1 } else { objects },
         object_size: ByteSize::from_bytes(size),
-        every: (!unthrottled).then_some(every),
+        interval: (!unthrottled).then_some(every),
         jitter: if unthrottled { Duration::ZERO } else { jitter },
         connections,
         outstanding,

@@ -54,13 +54,13 @@ impl Workload {
         let sequence = self.sequence;
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
-            self.operations.push_back(unbegun(sequence, due, Outcome::Missed));
+            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
         } else if self.under_way.len() < self.config.outstanding.max(1) as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
         } else {
-            self.operations.push_back(unbegun(sequence, due, Outcome::Missed));
+            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
         }
     }
 

@@ -138,7 +138,7 @@ impl Workload {
     }
 
     /// Whether the driver has more to do than it can. Until it is told otherwise, operations that fall due at fixed points
-    /// in time are [missed](Outcome::Missed) instead of begun. An operation that waits for the previous one still begins:
+    /// in time are [missed](Outcome::NotStarted) instead of begun. An operation that waits for the previous one still begins:
     /// it can't fall due faster than the driver works.
     pub fn set_overloaded(&mut self, overloaded: bool) {
         self.overloaded = overloaded;

@@ -31,7 +31,7 @@ enum Rhythm {
 impl Schedule {
     /// The first due instant is a random phase within one period of `start`; without a period it is `start`.
     pub(super) fn new(config: &Config, start: Instant, seed: Seed, index: u64) -> Self {
-        let every = config.every.map(|every| every.max(MIN_PERIOD));
+        let every = config.interval.map(|every| every.max(MIN_PERIOD));
         let (first, every) = match (config.kind, every) {
             (Kind::Download | Kind::Upload, _) | (_, None) => (Some(start), None),
             (_, Some(every)) => {

@@ -45,28 +45,28 @@ fn impossible_values_are_named_by_their_key() {
         ),
         (
             "voip",
-            |c| c.every = None,
-            "`every` or `rate` is needed on kind `calls`",
+            |c| c.interval = None,
+            "`interval` or `rate` is needed on kind `calls`",
         ),
         (
             "voip",
-            |c| c.every = Some(Duration::ZERO),
-            "`every` is 0 s; 100 us to 24 h",
+            |c| c.interval = Some(Duration::ZERO),
+            "`interval` is 0 s; 100 us to 24 h",
         ),
         (
             "4kstream",
-            |c| c.every = Some(Duration::from_secs(86_401)),
-            "`every` is 86401 s; 100 us to 24 h",
+            |c| c.interval = Some(Duration::from_secs(86_401)),
+            "`interval` is 86401 s; 100 us to 24 h",
         ),
         (
             "download",
-            |c| c.every = Some(Duration::from_secs(1)),
-            "`every` can't be set on kind `download`, which begins an object when the last ends; kind `stream` has a rate",
+            |c| c.interval = Some(Duration::from_secs(1)),
+            "`interval` can't be set on kind `download`, which begins an object when the last ends; kind `stream` has a rate",
         ),
         (
             "browsing",
             |c| c.jitter = Duration::from_millis(1501),
-            "`jitter` is 1.501 s; at most half of `every`, which is 3 s",
+            "`jitter` is 1.501 s; at most half of `interval`, which is 3 s",
         ),
         (
             "upload",
@@ -87,7 +87,7 @@ fn impossible_values_are_named_by_their_key() {
         ),
         (
             "4kstream",
-            |c| c.player.as_mut().unwrap().hold = Duration::from_secs(1),
+            |c| c.player.as_mut().unwrap().max_buffer = Duration::from_secs(1),
             "`player` holds 1 s, less than the 2 s it starts with, so it never would",
         ),
         (
@@ -174,7 +174,7 @@ fn values_at_their_bounds_are_possible() {
         ("4kstream", |c| c.jitter = Duration::from_millis(100)),
         ("probe", |c| c.goals = vec![LATENCY]),
         ("probe", |c| c.object_size = ByteSize::from_bytes(1400)),
-        ("probe", |c| c.every = Some(Duration::from_micros(100))),
+        ("probe", |c| c.interval = Some(Duration::from_micros(100))),
     ];
     for (use_, change) in cases {
         let mut config = Config::of_use(use_).unwrap();

@@ -76,7 +76,7 @@ fn it_runs_empty_at_the_next_whole_nanosecond() {
     let config = PlayerConfig {
         start: Duration::from_nanos(1),
         rate: BitRate::from_bps(3),
-        hold: Duration::from_secs(100),
+        max_buffer: Duration::from_secs(100),
     };
     let mut player = Player::new(config, ms(0));
     player.handle_bytes(ms(0), 1);
@@ -142,7 +142,7 @@ fn counted(config: PlayerConfig, arrivals: &[(u64, u64)], end: u64) -> (Option<u
             level = level.saturating_sub(rate);
         }
         for (_, bytes) in arrivals.iter().filter(|(at, _)| *at == now) {
-            level = (level + u128::from(*bytes) * 8_000_000_000).min(media(config.hold));
+            level = (level + u128::from(*bytes) * 8_000_000_000).min(media(config.max_buffer));
             if !playing && level >= media(config.start) {
                 playing = true;
                 startup = startup.or(Some(now));
@@ -174,7 +174,7 @@ proptest! {
         let config = PlayerConfig {
             start: Duration::from_nanos(start),
             rate: BitRate::from_bps(rate),
-            hold: Duration::from_nanos(hold),
+            max_buffer: Duration::from_nanos(hold),
         };
         let end = 2500;
         let mut arrivals = arrivals;

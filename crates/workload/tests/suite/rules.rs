@@ -8,7 +8,7 @@ use netburn_workload::{Config, Connections, Kind, PlayerConfig};
 fn pages() -> Config {
     let mut config = Config::browsing();
     config.objects = 2;
-    config.every = Some(Duration::from_millis(100));
+    config.interval = Some(Duration::from_millis(100));
     config.jitter = Duration::ZERO;
     config.goals = vec![netburn_workload::Goal::Latency {
         limit: Duration::from_millis(50),
@@ -283,7 +283,7 @@ fn a_download_goes_on_at_once_and_waits_a_second_after_a_failure() {
 #[test]
 fn what_makes_no_progress_is_given_up_and_its_connection_dialled_anew() {
     let mut config = calls(2);
-    config.every = Some(Duration::from_secs(1));
+    config.interval = Some(Duration::from_secs(1));
     config.timeout = Duration::from_millis(500);
     let operations = play(
         &config,
@@ -327,7 +327,7 @@ fn progress_at_the_very_instant_of_the_time_out_counts() {
 #[test]
 fn a_probe_is_lost_after_its_time_out_and_a_later_answer_is_ignored() {
     let mut config = Config::probe();
-    config.every = Some(Duration::from_millis(100));
+    config.interval = Some(Duration::from_millis(100));
     config.timeout = Duration::from_millis(250);
     let operations = play(
         &config,
@@ -454,7 +454,7 @@ fn a_stream_feeds_its_player_and_the_stall_begins_to_the_nanosecond() {
     config.player = Some(PlayerConfig {
         start: Duration::from_millis(20),
         rate: netburn_units::BitRate::from_mbps(8),
-        hold: Duration::from_millis(60),
+        max_buffer: Duration::from_millis(60),
     });
     play(
         &config,

@@ -89,7 +89,11 @@ fn a_stall_of_two_seconds_is_in_the_tail_of_calls_at_its_full_length() {
     let network = Network::new(10, 100).outage(from, to);
     let run = network.run(&Config::voip(), ms(60_000), 1);
     // The server gets a request half a round trip after it was due.
-    let begun: Vec<&Operation> = run.operations.iter().filter(|o| o.outcome != Outcome::Missed).collect();
+    let begun: Vec<&Operation> = run
+        .operations
+        .iter()
+        .filter(|o| o.outcome != Outcome::NotStarted)
+        .collect();
     let first = begun
         .iter()
         .position(|o| o.due + Duration::from_millis(5) >= from)
@@ -106,9 +110,9 @@ fn a_stall_of_two_seconds_is_in_the_tail_of_calls_at_its_full_length() {
     assert!(longest > Duration::from_millis(2000 - 132), "{longest}");
     // The others that were due during it are misses: 2000 / 131.072 is 15.3, less the eight.
     let during =
-        |o: &&Operation| o.outcome == Outcome::Missed && o.due >= from && o.due < to + Duration::from_millis(7);
+        |o: &&Operation| o.outcome == Outcome::NotStarted && o.due >= from && o.due < to + Duration::from_millis(7);
     let missed = run.operations.iter().filter(during).count();
-    assert_eq!(missed, count(&run, Outcome::Missed), "no misses but those");
+    assert_eq!(missed, count(&run, Outcome::NotStarted), "no misses but those");
     assert!((7..=8).contains(&missed), "{missed}");
     // Each ended exactly once, and afterwards all is well again.
     assert_eq!(
@@ -161,7 +165,7 @@ fn a_stream_fails_at_15_megabits() {
     for pair in run.operations[1..].windows(2) {
         assert_eq!(pair[1].due.since(pair[0].due).as_nanos(), 559_240_534 + 10_000_000);
     }
-    assert_eq!(count(&run, Outcome::Missed), 0);
+    assert_eq!(count(&run, Outcome::NotStarted), 0);
     let (rate, verdict) = verdict_on_stream(&run, &config, ms(60_000));
     assert_eq!((verdict, rate.met), (Verdict::Fail, Some(0.0)));
     // At most 30 Mbit in 2 s where 40 are needed; at least what is left when four round trips bring nothing.
@@ -294,7 +298,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
         assert_eq!(once.trace, network.run(&config, ms(10_000), 3).trace);
         let other = network.run(&config, ms(10_000), 4);
         assert_eq!(
-            config.every.is_none(),
+            config.interval.is_none(),
             once.first_due == other.first_due,
             "{use_}: the phase is seeded"
         );
@@ -304,7 +308,7 @@ fn one_seed_gives_one_trace_and_another_gives_another() {
 #[test]
 fn phases_spread_over_one_period() {
     let config = Config::voip();
-    let period = config.every.unwrap();
+    let period = config.interval.unwrap();
     let mut firsts: Vec<u64> = (0..1000)
         .map(|index| {
             let seed = netburn_units::Seed(1);
@@ -330,15 +334,15 @@ fn the_uses_are_what_the_contract_says() {
     let browsing = Config::browsing();
     assert_eq!((browsing.objects, browsing.object_size), (10, ByteSize::from_kib(128)));
     assert_eq!(
-        (browsing.every, browsing.jitter),
+        (browsing.interval, browsing.jitter),
         (Some(Duration::from_secs(3)), Duration::from_millis(500))
     );
-    assert_eq!(Config::stream_4k().every, Some(Duration::from_nanos(335_544_320)));
+    assert_eq!(Config::stream_4k().interval, Some(Duration::from_nanos(335_544_320)));
     assert_eq!(Config::stream_4k().player, Some(PlayerConfig::default()));
-    assert_eq!(Config::voip().every, Some(Duration::from_nanos(131_072_000)));
+    assert_eq!(Config::voip().interval, Some(Duration::from_nanos(131_072_000)));
     assert_eq!(Config::voip().outstanding, 8);
     assert_eq!(
-        (Config::probe().object_size, Config::probe().every),
+        (Config::probe().object_size, Config::probe().interval),
         (ByteSize::from_bytes(64), Some(Duration::from_millis(50)))
     );
     for use_ in netburn_workload::config::USES {

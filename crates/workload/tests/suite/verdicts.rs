@@ -51,7 +51,7 @@ fn met_is_the_share_within_the_limit_and_the_failed_are_misses() {
         (Outcome::Failed(Failure::Dial), 1, 1, 0),
         (Outcome::Failed(Failure::Answer), 1, 1, 0),
         (Outcome::TimedOut, 30_000, 1, 0),
-        (Outcome::Missed, 0, 1, 0),
+        (Outcome::NotStarted, 0, 1, 0),
         (Outcome::Unfinished, 0, 1, 0),
         (Outcome::Cut, 0, 0, 0),
     ] {

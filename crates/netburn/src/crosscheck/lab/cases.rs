@@ -4,7 +4,7 @@ use super::flow::Flows;
 use netburn_units::Duration;
 use std::borrow::Cow;
 
-/// One scenario that runs on both grounds.
+/// One scenario that runs on both environments.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     pub(super) name: String,
@@ -15,7 +15,7 @@ pub(super) struct Case {
     pub(super) set: Vec<(String, String)>,
     /// `None`: its own workloads run.
     pub(super) flows: Option<Flows>,
-    /// How many times on each ground: several where it is chaotic.
+    /// How many times on each environment: several where it is chaotic.
     pub(super) runs: u32,
     /// Whether it takes a few seconds.
     pub(super) quick: bool,
@@ -284,13 +284,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_case_has_a_plan_on_both_grounds_and_a_name_of_its_own() {
+    fn each_case_has_a_plan_on_both_environments_and_a_name_of_its_own() {
         let cases: Vec<Case> = all().into_iter().chain(super::super::grid::all()).collect();
         let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());
         for case in &cases {
-            let (lab, _) = super::super::plan(case, netburn_scenario::Ground::Lab).unwrap();
-            let (simulated, _) = super::super::plan(case, netburn_scenario::Ground::Simulate).unwrap();
+            let (lab, _) = super::super::plan(case, netburn_scenario::Environment::Lab).unwrap();
+            let (simulated, _) = super::super::plan(case, netburn_scenario::Environment::Simulate).unwrap();
             assert_eq!(lab, simulated, "{}: the same plan", case.name);
         }
         assert!(cases.iter().any(|case| case.quick));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What of a packet of 1500 bytes is content (UDP over IPv4).
 pub(super) const CONTENT: u64 = 1_472;
-/// The share of its datagrams that a sender may fail to send: a fifth of what two grounds may differ by.
+/// The share of its datagrams that a sender may fail to send: a fifth of what two environments may differ by.
 const LEFT_OUT: f64 = 0.002;
 /// Room for what arrives while a receiver waits for a processor, and for what a sender that was held up catches up with; kernels
 /// give less where less is usual.

@@ -7,7 +7,7 @@ use netburn_lab::{Guest, Program, address};
 use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
-use netburn_record::gate::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
+use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::fs::File;

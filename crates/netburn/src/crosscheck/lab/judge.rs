@@ -1,4 +1,4 @@
-//! Whether two grounds agree: pure.
+//! Whether two environments agree: pure.
 
 /// What a figure is, which decides how close the two have to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Verdict,
 }
 
-/// One figure, of every run on both grounds.
+/// One figure, of every run on both environments.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figure {
     /// Whose and what.
@@ -33,11 +33,11 @@ pub(super) struct Figure {
 pub(super) enum Outcome {
     /// The medians are within the tolerance.
     Agrees,
-    /// The medians are not, but the ranges of five and more runs on each ground overlap: it is chaotic.
+    /// The medians are not, but the ranges of five and more runs on each environment overlap: it is chaotic.
     WithinSpread,
     /// They are not.
     Differs,
-    /// The lab's own gate doubts its figure, so it says nothing.
+    /// The lab's own self-check doubts its figure, so it says nothing.
     Doubted,
 }
 
@@ -47,7 +47,7 @@ const WIRE_TOLERANCE: f64 = 0.15;
 const ENOUGH: usize = 5;
 
 impl Figure {
-    /// How the two compare. A ground that has no figure where the other has one differs.
+    /// How the two compare. An environment that has no figure where the other has one differs.
     pub(super) fn outcome(&self) -> Outcome {
         let (Some(simulator), Some(lab)) = (median(&self.simulator), median(&self.lab)) else {
             return match self.simulator.is_empty() && self.lab.is_empty() {

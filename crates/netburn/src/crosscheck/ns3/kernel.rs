@@ -6,7 +6,7 @@ use crate::exit::Stop;
 use crate::run;
 use crate::terminal::say;
 use netburn_record::Run;
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 use netburn_study::crosscheck::plan::Transport;
 use netburn_study::crosscheck::{Collector, CrosscheckPlan, PlanResult, Values};
 use std::collections::BTreeMap;
@@ -64,13 +64,13 @@ fn in_lab(
     folder: &Path,
 ) -> Result<Result<Values, Vec<String>>, Stop> {
     let resolved = plan
-        .resolved(seed, Ground::Lab)
+        .resolved(seed, Environment::Lab)
         .map_err(|why| Stop::Wrong(why.render(false)))?;
     let mut why = Vec::new();
     for attempt in 0..ATTEMPTS {
         let folder = folder.join(format!("{}-{seed}-{attempt}", plan.number));
-        let summary = run::of(&resolved, Ground::Lab, &folder)?;
-        why = believed(args, summary.gate.reasons);
+        let summary = run::of(&resolved, Environment::Lab, &folder)?;
+        why = believed(args, summary.self_check.reasons);
         if why.is_empty() {
             let unreadable = |error| Stop::Wrong(format!("{}: {error}", folder.display()));
             let mut collector = Collector::new(plan);

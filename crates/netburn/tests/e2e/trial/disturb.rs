@@ -44,17 +44,17 @@ impl Clear {
         let workloads = r#"[workload.small]
 kind = "calls"
 object_size = "2 KiB"
-every = "40 ms"
+interval = "40 ms"
 goal = "150 ms"
 [workload.datagrams]
 kind = "probe"
-every = "20 ms"
+interval = "20 ms"
 goal = "100 ms"
 [workload.page]
 kind = "pages"
 objects = 4
 object_size = "8 KiB"
-every = "300 ms"
+interval = "300 ms"
 jitter = "50 ms"
 goal = "500 ms"
 [workload.fast]
@@ -63,7 +63,7 @@ goal = "12 Mbit/s"
 [workload.large]
 kind = "calls"
 object_size = "256 KiB"
-every = "1 s"
+interval = "1 s"
 goal = "150 ms"
 "#;
         two_stations(rate, caller, reader, workloads)
@@ -115,7 +115,7 @@ fn judge(clear: Clear, ended: &Ended) -> (&'static str, String) {
     let why = match outcome {
         CONTRADICTED => format!("{summary:#}\n{}", ended.stderr),
         WITHHELD => stations.iter().map(|station| station["reasons"].to_string()).collect(),
-        _ => summary["gate"]["reasons"].to_string(),
+        _ => summary["self_check"]["reasons"].to_string(),
     };
     (outcome, why)
 }

@@ -15,7 +15,7 @@ pub(super) fn calls() -> String {
         r#"[workload.often]
 kind = "calls"
 object_size = "1 KiB"
-every = "{every} ms"
+interval = "{every} ms"
 goal = "500 ms"
 "#
     );

@@ -90,7 +90,7 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
         "NETBURN": {
             "version": run.header().version,
             "scenario": plan.name,
-            "ground": run.header().ground.name(),
+            "environment": run.header().environment.name(),
             "seed": run.header().seed.0,
         },
     });
@@ -107,7 +107,7 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
 /// What can't be told from the series' names.
 fn note(run: &Run, of: &Series) -> String {
     let header = run.header();
-    let mut note = format!("netburn {}, ground {}", header.version, header.ground);
+    let mut note = format!("netburn {}, environment {}", header.version, header.environment);
     for (station, series) in header.plan.stations.iter().zip(&of.stations) {
         let what = match &series.of {
             Some(workload) => format!("latency of its {workload}"),

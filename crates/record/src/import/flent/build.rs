@@ -3,7 +3,7 @@
 use super::NotFlent;
 use super::document::{Data, Point};
 use super::names::{Holds, holds, host, is_computed, station};
-use crate::header::{Ground, Header, Host, Source};
+use crate::header::{Environment, Header, Host, Source};
 use crate::import::Imported;
 use crate::row::{BASELINE, IntervalRow, OperationRow, Row};
 use crate::utc::UnixTime;
@@ -127,7 +127,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         left_out,
     };
     let header = Header {
-        ground: Ground::Imported,
+        environment: Environment::Imported,
         seed: plan.seed,
         host: Host {
             name: shown(&data.local),

@@ -203,7 +203,7 @@ fn count(counts: &mut Counts, outcome: Outcome, ended: bool) {
     *match outcome {
         Outcome::Finished if ended => &mut counts.finished,
         Outcome::TimedOut => &mut counts.timed_out,
-        Outcome::Missed => &mut counts.missed,
+        Outcome::NotStarted => &mut counts.not_started,
         Outcome::Unfinished => &mut counts.unfinished,
         // One that claims to have finished, but not when or before it was due, is broken.
         Outcome::Failed(_) | Outcome::Finished | Outcome::Cut => &mut counts.failed,

@@ -21,7 +21,7 @@ impl Pen {
         let mut out = String::new();
         let id = &chart.id;
         // A file has its title in the picture; a page has it above.
-        let (font, height, ground) = match look {
+        let (font, height, environment) = match look {
             Look::Page => ("inherit", height, String::new()),
             Look::File => (
                 "DejaVu Sans, sans-serif",
@@ -38,7 +38,7 @@ impl Pen {
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
              font-family=\"{font}\" font-size=\"12\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{ground}",
+             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{environment}",
             escaped(&chart.title),
             escaped(&chart.says)
         );
@@ -60,7 +60,7 @@ impl Pen {
         }
     }
 
-    fn ground(&self) -> &'static str {
+    fn environment(&self) -> &'static str {
         match self.look {
             Look::Page => "var(--card)",
             Look::File => "#fff",
@@ -156,10 +156,10 @@ impl Pen {
             self.out,
             "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" fill=\"none\"/>"
         );
-        let (ground, label) = (self.ground(), escaped(&level.label));
+        let (environment, label) = (self.environment(), escaped(&level.label));
         let _ = writeln!(
             self.out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{ground}\" stroke-width=\"3\" \
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{environment}\" stroke-width=\"3\" \
              paint-order=\"stroke\">{label}</text>",
             right - 4.0,
             y - 4.0

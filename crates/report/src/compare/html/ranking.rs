@@ -57,7 +57,9 @@ impl Ranking {
             vec![
                 standing.name.clone(),
                 side.runs.len().to_string(),
-                side.ground().map_or("–", |ground| ground.name()).to_owned(),
+                side.environment()
+                    .map_or("–", |environment| environment.name())
+                    .to_owned(),
                 format!("{:.2}", standing.mean_rank),
                 standing
                     .interval

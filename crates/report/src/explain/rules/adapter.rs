@@ -4,7 +4,7 @@ use super::{named, severity, suffering};
 use crate::explain::scene::{Scene, Way};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::{mbps, percent};
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 use netburn_workload::Kind as Use;
 
 /// An adapter that is full for this share of the time in which it moves anything is the limit.
@@ -20,16 +20,18 @@ const BINS: usize = 10;
 
 pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
     let stations = 0..scene.plan.stations.len();
-    match scene.ground {
-        Ground::Simulate | Ground::Lab => stations.filter_map(|station| said(scene, station)).collect(),
-        Ground::Fleet if !named(found, Kind::Server) => stations.filter_map(|station| flat(scene, station)).collect(),
-        Ground::Fleet | Ground::Local | Ground::Imported => Vec::new(),
+    match scene.environment {
+        Environment::Simulate | Environment::Lab => stations.filter_map(|station| said(scene, station)).collect(),
+        Environment::Fleet if !named(found, Kind::Server) => {
+            stations.filter_map(|station| flat(scene, station)).collect()
+        }
+        Environment::Fleet | Environment::Local | Environment::Imported => Vec::new(),
     }
 }
 
 /// By the limit that the scenario gives it.
 fn said(scene: &Scene<'_>, station: usize) -> Option<Cause> {
-    let limit = &scene.plan.stations[station].air.limit;
+    let limit = &scene.plan.stations[station].air.adapter_rate;
     let ways = [(Way::Down, limit.down), (Way::Up, limit.up)];
     let full = ways
         .into_iter()

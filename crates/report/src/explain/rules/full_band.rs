@@ -4,7 +4,7 @@ use super::{list, named_for, severity, suffering};
 use crate::explain::scene::{Group, Scene};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::percent;
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 
 /// What others must take of the air to be the cause.
 const OTHERS: f64 = 0.3;
@@ -30,8 +30,8 @@ fn of(scene: &Scene<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
         return None;
     }
     let mask = scene.bad_bins(&suffer);
-    let (others, figure) = match scene.ground {
-        Ground::Fleet => surveyed(scene, group)?,
+    let (others, figure) = match scene.environment {
+        Environment::Fleet => surveyed(scene, group)?,
         _ => {
             let look = scene.look(group, &mask)?;
             if look.used() < TAKEN {

@@ -5,11 +5,11 @@ use crate::explain::scene::Scene;
 use crate::explain::{Cause, Kind, Severity};
 use crate::text::figure::{percent, span_us};
 use netburn_record::Health;
-use netburn_record::gate::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
 use netburn_record::health::Role;
+use netburn_record::self_check::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
 
 pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
-    if !scene.ground.is_real() {
+    if !scene.environment.is_real() {
         return Vec::new();
     }
     let limit_us = standstill_limit(scene.plan).as_nanos() as f64 / 1e3;

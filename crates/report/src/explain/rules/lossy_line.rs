@@ -4,7 +4,7 @@ use super::{list, named, severity, suffering};
 use crate::explain::scene::{Scene, Way};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::{percent, span};
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
 /// Of lines without faults less than this share of segments is lost: a connection with 20 ms there and back and this loss is held to
@@ -18,7 +18,7 @@ const TAKEN: f64 = 0.85;
 const OFTEN: f64 = 0.3;
 
 pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
-    if matches!(scene.ground, Ground::Imported) || named(found, Kind::Server) {
+    if matches!(scene.environment, Environment::Imported) || named(found, Kind::Server) {
         return Vec::new();
     }
     let lossy: Vec<(usize, f64)> = (0..scene.plan.stations.len())

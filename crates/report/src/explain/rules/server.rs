@@ -4,9 +4,9 @@ use super::{list, severity, suffering};
 use crate::explain::scene::{Line, Scene, Way};
 use crate::explain::{Cause, Kind, Severity};
 use crate::text::figure::{mbps, percent, span_us};
-use netburn_record::gate::{CPU, SERVICE_US};
 use netburn_record::health::Role;
-use netburn_scenario::Ground;
+use netburn_record::self_check::{CPU, SERVICE_US};
+use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
 /// A hop that is full for this share of the time in which anything moves is the limit.
@@ -18,7 +18,7 @@ pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
 
 /// By what it says of itself.
 fn itself(scene: &Scene<'_>) -> Option<Cause> {
-    if !scene.ground.is_real() {
+    if !scene.environment.is_real() {
         return None;
     }
     let mut figures = Vec::new();
@@ -60,9 +60,9 @@ fn itself(scene: &Scene<'_>) -> Option<Cause> {
 /// By how full its hop was.
 fn hop(scene: &Scene<'_>) -> Option<Cause> {
     let said = scene.plan.server.link.rate;
-    let rate = match scene.ground {
-        Ground::Simulate | Ground::Lab | Ground::Local => said.unwrap_or(BitRate::from_mbps(1_000)),
-        Ground::Fleet | Ground::Imported => return None,
+    let rate = match scene.environment {
+        Environment::Simulate | Environment::Lab | Environment::Local => said.unwrap_or(BitRate::from_mbps(1_000)),
+        Environment::Fleet | Environment::Imported => return None,
     };
     let all: Vec<usize> = (0..scene.plan.stations.len()).collect();
     let (way, line) = fullest(scene, &all, rate)?;

@@ -4,7 +4,7 @@ use super::{list, named, severity, suffering};
 use crate::explain::scene::{Scene, Way};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::{mbps, percent};
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
 /// What a line carries of its rate in content: 1448 of 1538 bytes of each full Ethernet frame.
@@ -14,7 +14,7 @@ const OFTEN: f64 = 0.3;
 
 pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
     // Elsewhere nothing is known of lines.
-    if !matches!(scene.ground, Ground::Simulate | Ground::Lab) || named(found, Kind::Server) {
+    if !matches!(scene.environment, Environment::Simulate | Environment::Lab) || named(found, Kind::Server) {
         return Vec::new();
     }
     lines(scene).iter().filter_map(|line| of(scene, line)).collect()

@@ -4,14 +4,17 @@ use super::{named_for, severity, suffering};
 use crate::explain::scene::{OF_RATE, Scene, Way};
 use crate::explain::{Cause, Kind};
 use crate::text::figure::mbps;
-use netburn_scenario::Ground;
+use netburn_scenario::Environment;
 
 /// A signal that is not weak, in dBm: −67 dBm is what Wi-Fi networks for voice and video are planned for at the edge of a cell (Cisco, *Enterprise
 /// Mobility Design Guide*).
 const WEAK_DBM: f64 = -67.0;
 
 pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
-    if !matches!(scene.ground, Ground::Simulate | Ground::Lab | Ground::Fleet) {
+    if !matches!(
+        scene.environment,
+        Environment::Simulate | Environment::Lab | Environment::Fleet
+    ) {
         return Vec::new();
     }
     let stations = 0..scene.plan.stations.len();

@@ -16,7 +16,7 @@ impl Scene<'_> {
 
     fn look_at(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<Look> {
         let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
-        let estimated = self.ground == Ground::Fleet;
+        let estimated = self.environment == Environment::Fleet;
         if estimated {
             sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
         }
@@ -90,7 +90,7 @@ impl Scene<'_> {
     fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
         let planned = self.plan.aps.iter().flat_map(|ap| {
             let named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
-            ap.radios.iter().map(move |r| (named(r), r.busy.as_f64()))
+            ap.radios.iter().map(move |r| (named(r), r.channel_busy.as_f64()))
         });
         let begin = planned
             .filter(|(name, _)| name == radio)
@@ -99,7 +99,7 @@ impl Scene<'_> {
             .unwrap_or(0.0);
         let changes = self.plan.changes.iter().flat_map(|change| {
             change.settings.iter().filter_map(|setting| match setting {
-                Setting::Radio(of, RadioSetting::Busy(share)) if of.to_string() == radio => {
+                Setting::Radio(of, RadioSetting::ChannelBusy(share)) if of.to_string() == radio => {
                     Some((change.time.as_nanos(), share.as_f64()))
                 }
                 _ => None,

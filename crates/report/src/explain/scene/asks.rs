@@ -60,7 +60,7 @@ impl Scene<'_> {
             .map(|workload| &workload.config);
         let paced = workloads.filter(|config| way(config.kind) == wanted);
         let each = paced
-            .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.every?.as_secs_f64().max(1e-9)));
+            .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
         each.sum()
     }
 

@@ -12,10 +12,10 @@ const PLOT: f64 = 320.0;
 const GROUPS: usize = 12;
 /// Legible on white and on black alike.
 const INK: &str = "#767676";
-/// Hues that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or dark for its ground.
+/// Hues that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or dark for its environment.
 const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
-/// The chart as an SVG document. It has no ground of its own, so that it suits a dark page as well as a light one.
+/// The chart as an SVG document. It has no environment of its own, so that it suits a dark page as well as a light one.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
     let groups = &chart.groups[..chart.groups.len().min(GROUPS)];

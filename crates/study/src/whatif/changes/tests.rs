@@ -21,7 +21,7 @@ fn rates_are_written_as_people_do() {
 fn proposed(text: &str, kind: Kind, by: &str) -> Vec<String> {
     let (plan, _) = Document::from_toml("house", text)
         .unwrap()
-        .resolve_for(Ground::Simulate)
+        .resolve_for(Environment::Simulate)
         .unwrap();
     let mut summary = Summariser::new(Header::simulated(plan.clone())).finish("", &Ending::Complete);
     for station in &mut summary.stations {
@@ -53,12 +53,12 @@ fn each_cause_has_its_changes() {
 queue = "fifo"
 wan = { down = "50 Mbit/s", up = "10 Mbit/s" }
 [ap.home.radio.5g]
-busy = "60 %"
+channel_busy = "60 %"
 [ap.home.radio.2g]
 [station.tv]
 joins = "home.5g"
 signal = "-80 dBm"
-limit = { up = "5 Mbit/s", transfer = 20 }
+adapter_rate = { up = "5 Mbit/s", transfer = 20 }
 workload = ["download", "upload"]
 "#;
     let of = |kind| proposed(house, kind, "tv");
@@ -68,14 +68,14 @@ workload = ["download", "upload"]
             "ap.home.queue=airtime",
             "station.tv.joins=home.2g",
             "station.tv.signal=-60 dBm",
-            "station.tv.limit={ up = \"5 Mbit/s\", down = \"10 Mbit/s\", transfer = 20 }",
+            "station.tv.adapter_rate={ up = \"5 Mbit/s\", down = \"10 Mbit/s\", transfer = 20 }",
         ]
     );
     assert_eq!(
         of(Kind::UploadBloat),
         [
             "ap.home.wan.queue=25000 B",
-            "station.tv.limit={ up = \"8 Mbit/s\", transfer = 20 }",
+            "station.tv.adapter_rate={ up = \"8 Mbit/s\", transfer = 20 }",
             "station.tv.cc=bbr",
         ]
     );
@@ -85,19 +85,19 @@ workload = ["download", "upload"]
             "ap.home.wan.queue=125000 B",
             "ap.home.queue=airtime",
             "station.tv.joins=home.2g",
-            "station.tv.limit={ up = \"5 Mbit/s\", down = \"40 Mbit/s\", transfer = 20 }",
+            "station.tv.adapter_rate={ up = \"5 Mbit/s\", down = \"40 Mbit/s\", transfer = 20 }",
         ]
     );
     assert_eq!(
         of(Kind::FullBand),
         [
-            "ap.home.radio.5g.busy=0 %",
-            "ap.home.radio.5g.busy=30 %",
+            "ap.home.radio.5g.channel_busy=0 %",
+            "ap.home.radio.5g.channel_busy=30 %",
             "station.tv.joins=home.2g",
             "ap.home.queue=airtime",
         ]
     );
-    assert_eq!(of(Kind::Adapter), ["station.tv.limit=1000 Mbit/s"]);
+    assert_eq!(of(Kind::Adapter), ["station.tv.adapter_rate=1000 Mbit/s"]);
     assert_eq!(of(Kind::Server), ["server.link.rate=10000 Mbit/s"]);
     assert_eq!(
         of(Kind::SmallQueues),

@@ -75,7 +75,7 @@ fn operation(operation: &Operation) -> String {
         Outcome::Finished => format!("finished in {}", operation.latency().unwrap()),
         Outcome::Failed(_) => "failed".to_owned(),
         Outcome::TimedOut => "timed out".to_owned(),
-        Outcome::Missed => "missed".to_owned(),
+        Outcome::NotStarted => "missed".to_owned(),
         Outcome::Unfinished => "unfinished".to_owned(),
         Outcome::Cut => "cut".to_owned(),
     };

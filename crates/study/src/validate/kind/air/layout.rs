@@ -4,7 +4,7 @@ use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
 use super::watch::{Watch, Watched};
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{Aql, Limit, QueueKind, QueueLimit, RateControl};
+use netburn_medium::config::{AdapterRate, Aql, QueueKind, QueueLimit, RateControl};
 use netburn_medium::edca::{EdcaParameters, Timing};
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
@@ -153,7 +153,7 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
             },
         ),
         framing: framing(fields),
-        limit: Limit::default(),
+        limit: AdapterRate::default(),
         links,
     }
 }

@@ -1,11 +1,11 @@
-//! The shipped cases: every figure is where it must be, and the page about them is current.
+//! The built-in cases: every figure is where it must be, and the page about them is current.
 
-use netburn_study::validate::{CaseFile, Outcome, Standing, json::json, markdown::markdown, run, shipped};
+use netburn_study::validate::{CaseFile, Outcome, Standing, built_in, json::json, markdown::markdown, run};
 use std::path::Path;
 
 fn quick() -> Vec<CaseFile> {
     let quick = ["rates.toml", "durations.toml", "codel.toml"];
-    let files = shipped::files().unwrap();
+    let files = built_in::files().unwrap();
     files
         .into_iter()
         .filter(|file| quick.contains(&file.name.as_str()))
@@ -14,7 +14,7 @@ fn quick() -> Vec<CaseFile> {
 
 #[test]
 fn every_figure_is_within_tolerance_or_explained_and_the_page_tells_of_it() {
-    let files = shipped::models().unwrap();
+    let files = built_in::models().unwrap();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let outcomes = run(&files, threads, &|_, _| {});
     assert!(outcomes.len() > 500, "{}", outcomes.len());
@@ -51,11 +51,11 @@ fn without_figures(page: &str) -> Vec<String> {
 /// What an explanation excuses is rare, and every exception is explained.
 #[test]
 fn few_figures_need_an_explanation() {
-    let models = excused(&shipped::models().unwrap());
+    let models = excused(&built_in::models().unwrap());
     assert!(models <= 7, "{models}");
     // Measurements of whole houses and kernels, each explained on its question's page: half of them are of two columns of two
     // clients' table: the one that isn't met, and FQ-CoDel's, whose driver queue stands in the model.
-    let all = excused(&shipped::files().unwrap());
+    let all = excused(&built_in::files().unwrap());
     assert!(all <= models + 37, "{all}");
 }
 
@@ -75,7 +75,7 @@ fn excused(files: &[CaseFile]) -> usize {
 /// Of the questions only what takes a moment; `netburn validate` has them all.
 #[test]
 fn a_question_is_answered() {
-    let mut files = shipped::files().unwrap();
+    let mut files = built_in::files().unwrap();
     for file in &mut files {
         file.cases.retain(|case| {
             case.name == "USB: pfifo_fast in place of FQ-CoDel changes nothing" && !case.input.is_slow()
@@ -96,9 +96,9 @@ fn every_file_of_the_directory_is_shipped() {
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     there.sort_unstable();
-    let mut shipped: Vec<&str> = shipped::FILES.iter().map(|(name, _)| *name).collect();
-    shipped.sort_unstable();
-    assert_eq!(there, shipped);
+    let mut built_in: Vec<&str> = built_in::FILES.iter().map(|(name, _)| *name).collect();
+    built_in.sort_unstable();
+    assert_eq!(there, built_in);
 }
 
 #[test]

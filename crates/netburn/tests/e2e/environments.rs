@@ -1,4 +1,4 @@
-//! Which ground it is where nobody says, what changes while the lab runs, and whether lab and simulator agree. Needs namespaces.
+//! Which environment it is where nobody says, what changes while the lab runs, and whether lab and simulator agree. Needs namespaces.
 
 use crate::common::{Bench, SMALL, finish, station};
 use netburn_record::{EventKind, Row, Run};

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// Where a scenario runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ground {
+pub enum Environment {
     /// All of it modelled, in virtual time.
     Simulate,
     /// Real programs and the kernel's TCP, the air modelled.
@@ -24,64 +24,71 @@ pub enum Ground {
     Imported,
 }
 
-impl Ground {
+impl Environment {
     /// All that a scenario can run on.
-    pub const ALL: [Ground; 4] = [Ground::Simulate, Ground::Lab, Ground::Local, Ground::Fleet];
+    pub const ALL: [Environment; 4] = [
+        Environment::Simulate,
+        Environment::Lab,
+        Environment::Local,
+        Environment::Fleet,
+    ];
 
     /// As it is written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Ground::Simulate => "simulate",
-            Ground::Lab => "lab",
-            Ground::Local => "local",
-            Ground::Fleet => "fleet",
-            Ground::Imported => "imported",
+            Environment::Simulate => "simulate",
+            Environment::Lab => "lab",
+            Environment::Local => "local",
+            Environment::Fleet => "fleet",
+            Environment::Imported => "imported",
         }
     }
 
     /// Whether the air is modelled there, so that the scenario must describe it.
     #[must_use]
     pub const fn models_air(self) -> bool {
-        matches!(self, Ground::Simulate | Ground::Lab)
+        matches!(self, Environment::Simulate | Environment::Lab)
     }
 
     /// Whether clocks and processors are real there, so that they may be what is measured.
     #[must_use]
     pub const fn is_real(self) -> bool {
-        !matches!(self, Ground::Simulate | Ground::Imported)
+        !matches!(self, Environment::Simulate | Environment::Imported)
     }
 }
 
-impl fmt::Display for Ground {
+impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// A word that names no ground.
+/// A word that names no environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no ground; it is `simulate`, `lab`, `local` or `fleet`")]
-pub struct NoGround(String);
+#[error("`{0}` is no environment; it is `simulate`, `lab`, `local` or `fleet`")]
+pub struct NoEnvironment(String);
 
-impl FromStr for Ground {
-    type Err = NoGround;
+impl FromStr for Environment {
+    type Err = NoEnvironment;
 
-    fn from_str(text: &str) -> Result<Self, NoGround> {
-        let known = Ground::ALL.into_iter().find(|ground| ground.name() == text);
-        known.ok_or_else(|| NoGround(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, NoEnvironment> {
+        let known = Environment::ALL
+            .into_iter()
+            .find(|environment| environment.name() == text);
+        known.ok_or_else(|| NoEnvironment(text.to_owned()))
     }
 }
 
 impl Plan {
-    /// Checks that the plan says all that `ground` needs, and tells what the ground takes no notice of.
+    /// Checks that the plan says all that `environment` needs, and tells what the environment takes no notice of.
     ///
     /// # Errors
     /// Everything that is missing.
-    pub fn check_for(&self, ground: Ground) -> Result<Vec<String>, ScenarioError> {
-        let missing = self.missing_on(ground);
+    pub fn check_for(&self, environment: Environment) -> Result<Vec<String>, ScenarioError> {
+        let missing = self.missing_on(environment);
         if missing.is_empty() {
-            return Ok(self.notes_on(ground));
+            return Ok(self.notes_on(environment));
         }
         let source = crate::problem::Source {
             name: self.name.clone(),
@@ -90,12 +97,12 @@ impl Plan {
         Err(ScenarioError::new(&source, missing))
     }
 
-    pub(crate) fn missing_on(&self, ground: Ground) -> Vec<Problem> {
+    pub(crate) fn missing_on(&self, environment: Environment) -> Vec<Problem> {
         let mut problems = Vec::new();
-        if ground.models_air() {
-            self.missing_air(ground, &mut problems);
+        if environment.models_air() {
+            self.missing_air(environment, &mut problems);
         }
-        if ground == Ground::Simulate {
+        if environment == Environment::Simulate {
             for (path, cc) in self.congestion_controls() {
                 if let CongestionControl::System(name) = cc {
                     let message = format!("`{name}` can't be modelled");
@@ -117,7 +124,7 @@ impl Plan {
         all.filter_map(|(path, cc)| Some((path, cc.as_ref()?)))
     }
 
-    fn missing_air(&self, ground: Ground, problems: &mut Vec<Problem>) {
+    fn missing_air(&self, environment: Environment, problems: &mut Vec<Problem>) {
         let mut missing = |path: String, message: String, help: String| {
             problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
         };
@@ -126,8 +133,9 @@ impl Plan {
             return;
         }
         if self.aps.is_empty() {
-            let help =
-                format!("begin one with `[ap.home.radio.5g]`, or run it with `--on local`; {ground} models the air");
+            let help = format!(
+                "begin one with `[ap.home.radio.5g]`, or run it with `--on local`; {environment} models the air"
+            );
             missing(String::new(), "there is no access point".to_owned(), help);
             return;
         }
@@ -144,23 +152,23 @@ impl Plan {
         for station in self.stations.iter().filter(on_air) {
             let path = format!("station.{}", station.name);
             if station.air.joins.is_none() {
-                let message = format!("{ground} needs to know what it joins");
+                let message = format!("{environment} needs to know what it joins");
                 missing(path.clone(), message, format!("say so: `joins = \"{to_join}\"`"));
             }
             if station.air.quality.is_none() {
-                let message = format!("{ground} needs to know how good its link is");
+                let message = format!("{environment} needs to know how good its link is");
                 let help = "say so: `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
                 missing(path, message, help.to_owned());
             }
         }
     }
 
-    pub(crate) fn notes_on(&self, ground: Ground) -> Vec<String> {
+    pub(crate) fn notes_on(&self, environment: Environment) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stations.iter().all(|station| station.workloads.is_empty()) {
             notes.push("no station has a workload: nothing will move".to_owned());
         }
-        notes.extend(self.ineffective_on(ground).iter().map(ToString::to_string));
+        notes.extend(self.ineffective_on(environment).iter().map(ToString::to_string));
         notes
     }
 

@@ -1,4 +1,4 @@
-//! The ready-made scenarios, and how a scenario is found.
+//! The built-in scenarios, and how a scenario is found.
 
 use crate::document::Document;
 use crate::problem::{Problem, ScenarioError, Source};
@@ -6,13 +6,13 @@ use crate::suggest::{list, nearest};
 use std::io::Read as _;
 use std::path::Path;
 
-macro_rules! shipped {
+macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
         &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),+]
     };
 }
 
-const SHIPPED: &[(&str, &str)] = shipped![
+const BUILT_IN: &[(&str, &str)] = built_in![
     "anomaly",
     "archer-c7-one-ssid",
     "archer-c7-split",
@@ -30,13 +30,13 @@ const SHIPPED: &[(&str, &str)] = shipped![
 /// The largest file that is read, in bytes: 1 MiB.
 pub const LARGEST_FILE: u64 = 1 << 20;
 
-/// The ready-made scenarios: name and text.
+/// The built-in scenarios: name and text.
 #[must_use]
-pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    SHIPPED
+pub fn built_in_scenarios() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
 }
 
-/// Finds a scenario: a file of that path, else a ready-made one of that name.
+/// Finds a scenario: a file of that path, else a built-in one of that name.
 ///
 /// # Errors
 /// There is neither; or the file can't be read, is larger than [`LARGEST_FILE`], isn't UTF-8 or isn't TOML.
@@ -44,7 +44,7 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
     let path = Path::new(name_or_path);
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            if let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
+            if let Some((name, text)) = named(name_or_path) {
                 return Document::from_toml(name, text);
             }
             let help = "name the scenario file in it";
@@ -62,10 +62,8 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => {
-            match SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
-                Some((name, text)) => Document::from_toml(name, text),
-                None => Err(not_found(name_or_path)),
-            }
+            let (name, text) = named(name_or_path).ok_or_else(|| not_found(name_or_path))?;
+            Document::from_toml(name, text)
         }
         Err(error) => Err(ScenarioError::whole(
             name_or_path,
@@ -73,6 +71,12 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             None,
         )),
     }
+}
+
+/// The built-in scenario of that name, in British or American spelling.
+fn named(name: &str) -> Option<&'static (&'static str, &'static str)> {
+    let british = name.replace("neighbor", "neighbour");
+    BUILT_IN.iter().find(|(known, _)| *known == british)
 }
 
 fn is_word(name: &str) -> bool {
@@ -119,12 +123,12 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
 }
 
 fn not_found(name: &str) -> ScenarioError {
-    let names = || SHIPPED.iter().map(|(name, _)| *name);
+    let names = || BUILT_IN.iter().map(|(name, _)| *name);
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     let help = match nearest(stem, names()) {
-        Some(near) => format!("did you mean `{near}`? The ready-made ones are {}", list(names())),
-        None => format!("the ready-made ones are {}", list(names())),
+        Some(near) => format!("did you mean `{near}`? The built-in ones are {}", list(names())),
+        None => format!("the built-in ones are {}", list(names())),
     };
-    let message = "there is no such file and no ready-made scenario of that name".to_owned();
+    let message = "no such file, and no built-in scenario with this name".to_owned();
     ScenarioError::whole(name, message, Some(help))
 }

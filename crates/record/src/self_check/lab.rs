@@ -234,7 +234,8 @@ mod tests {
                 "duration = \"9 s\"\n[station.a]\nworkload = [{workloads}]\n[station.b]\nworkload = \"download\"\n"
             );
             let document = netburn_scenario::Document::from_toml("t.toml", &text).unwrap();
-            standstill_limit(&document.resolve_for(netburn_scenario::Ground::Local).unwrap().0).as_nanos() / 1_000_000
+            standstill_limit(&document.resolve_for(netburn_scenario::Environment::Local).unwrap().0).as_nanos()
+                / 1_000_000
         };
         // Goals of 150 ms and 500 ms; a rate over 2 s; none at all.
         assert_eq!(limit("\"voip\", \"browsing\""), 15);

@@ -2,14 +2,14 @@
 
 use super::file::{CaseFile, Wrong};
 
-macro_rules! shipped {
+macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
         &[$(($name, include_str!(concat!("../../../../validation/", $name)))),+]
     };
 }
 
 /// Name and text of each file, in the order in which they are shown.
-pub const FILES: &[(&str, &str)] = shipped![
+pub const FILES: &[(&str, &str)] = built_in![
     "rates.toml",
     "durations.toml",
     "signal.toml",

@@ -1,15 +1,15 @@
-//! The ready-made scenarios are right, on every ground.
+//! The built-in scenarios are right, on every environment.
 
-use netburn_scenario::{Ground, Plan, load, shipped};
+use netburn_scenario::{Environment, Plan, built_in_scenarios, load};
 
 #[test]
-fn every_shipped_scenario_is_valid_on_every_ground() {
-    for (name, _) in shipped() {
+fn every_shipped_scenario_is_valid_on_every_environment() {
+    for (name, _) in built_in_scenarios() {
         let document = load(name).unwrap_or_else(|error| panic!("{}", error.render(false)));
-        for ground in Ground::ALL {
+        for environment in Environment::ALL {
             let (plan, _) = document
-                .resolve_for(ground)
-                .unwrap_or_else(|error| panic!("{name} on {ground}: {}", error.render(false)));
+                .resolve_for(environment)
+                .unwrap_or_else(|error| panic!("{name} on {environment}: {}", error.render(false)));
             assert_eq!(plan.name, *name);
             assert!(plan.title.is_some() && plan.question.is_some(), "{name}");
             let again = Plan::from_json(&plan.to_json()).unwrap_or_else(|error| panic!("{}", error.render(false)));
@@ -19,7 +19,7 @@ fn every_shipped_scenario_is_valid_on_every_ground() {
 }
 
 #[test]
-fn every_file_in_scenarios_is_shipped() {
+fn every_file_in_scenarios_is_built_in() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<String> = std::fs::read_dir(directory)
         .expect("scenarios/")
@@ -28,7 +28,7 @@ fn every_file_in_scenarios_is_shipped() {
         .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
         .collect();
     files.sort();
-    let names: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = built_in_scenarios().iter().map(|(name, _)| *name).collect();
     assert_eq!(files, names, "in the order of the alphabet");
 }
 
@@ -54,4 +54,11 @@ fn what_comments_offer_to_set_can_be_set() {
         let after = document.resolve().unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(before, after, "{name}: {key}={value}");
     }
+}
+
+#[test]
+fn a_name_may_have_the_american_spelling() {
+    let named = |name: &str| load(name).unwrap().resolve().unwrap();
+    assert_eq!(named("slow-neighbor"), named("slow-neighbour"));
+    assert_eq!(named("slow-neighbor-both").name, "slow-neighbour-both");
 }

@@ -5,14 +5,14 @@ mod lab;
 
 pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL, lab_reasons, standstill_limit};
 
-use crate::header::Ground;
-use crate::health::{Clock, Gate, Health, Lateness, Role};
+use crate::header::Environment;
+use crate::health::{Clock, Health, Lateness, Role, SelfCheck};
 use crate::lab_health::LabHealth;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
 /// The 99th percentile of lateness that is still believed, in µs. Latency counts from the due instant, so lateness
-/// adds to it as if it were the network's; 10 ms is a fifteenth of the strictest shipped goal (150 ms).
+/// adds to it as if it were the network's; 10 ms is a fifteenth of the strictest built-in goal (150 ms).
 pub const LATENESS_US: f64 = 10_000.0;
 /// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
 /// allows.
@@ -26,20 +26,20 @@ pub const CLOCK_ERROR_NS: u64 = 5_000_000;
 /// The 99th percentile of the server's service time that is still believed, in µs: it is in every latency.
 pub const SERVICE_US: f64 = 20_000.0;
 
-/// The gate, and which stations it concerns.
+/// The self-check, and which stations it concerns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checked {
     /// Over the whole run.
-    pub gate: Gate,
+    pub self_check: SelfCheck,
     /// Why a station's figures are in doubt, by its name; those not in doubt are left out.
     pub doubts: BTreeMap<String, Vec<String>>,
 }
 
-/// What a gate is made of.
+/// What a self-check is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// What was measured: on simulate nothing is in doubt, whatever is reported.
-    pub ground: Ground,
+    pub environment: Environment,
     /// The stations of the plan, by name.
     pub stations: &'a [&'a str],
     /// Those that measured against the run's server, where it was lost and not all did, for it is known only then: what is
@@ -63,10 +63,10 @@ pub struct Evidence<'a> {
 
 /// Holds what was reported against the limits. Each reason is one plain sentence with figure and limit.
 #[must_use]
-pub fn gate(evidence: &Evidence<'_>) -> Checked {
+pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let mut checked = Checked::default();
     // Where time is virtual, nothing is late and no processor too slow.
-    if !evidence.ground.is_real() {
+    if !evidence.environment.is_real() {
         return checked;
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
@@ -81,11 +81,11 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
                 reasons.push(reason.clone());
             }
         }
-        if !checked.gate.reasons.contains(&reason) {
-            checked.gate.reasons.push(reason);
+        if !checked.self_check.reasons.contains(&reason) {
+            checked.self_check.reasons.push(reason);
         }
     };
-    let one_machine = matches!(evidence.ground, Ground::Local | Ground::Lab);
+    let one_machine = matches!(evidence.environment, Environment::Local | Environment::Lab);
     let mut lateness = Lateness::default();
     for health in evidence.health {
         // A server that fails is in every station's figures.
@@ -177,9 +177,9 @@ pub fn gate(evidence: &Evidence<'_>) -> Checked {
             doubt(served, "no health report came from the server".to_owned());
         }
     }
-    checked.gate.timer_lateness_us = lateness;
-    checked.gate.standstill_us_max = longest;
-    checked.gate.ok = checked.gate.reasons.is_empty();
+    checked.self_check.timer_lateness_us = lateness;
+    checked.self_check.standstill_us_max = longest;
+    checked.self_check.ok = checked.self_check.reasons.is_empty();
     checked
 }
 
@@ -332,14 +332,14 @@ mod tests {
         }
     }
 
-    fn check(ground: Ground, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
-        gate(&Evidence {
+    fn check(environment: Environment, health: &[Health], clocks: &[Clock], complete: bool) -> Checked {
+        self_check(&Evidence {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[],
-            ground,
+            environment,
             stations: &["laptop", "tv"],
             health,
             clocks,
@@ -353,13 +353,13 @@ mod tests {
             stations: vec!["tv".into()],
             ..agent()
         };
-        let checked = gate(&Evidence {
+        let checked = self_check(&Evidence {
             served: Some(&["laptop".to_owned()]),
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[],
-            ground: Ground::Fleet,
+            environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
             clocks: &[],
@@ -371,19 +371,19 @@ mod tests {
             stations: vec!["tv".into()],
             ..agent()
         };
-        let checked = gate(&Evidence {
+        let checked = self_check(&Evidence {
             served: Some(&[]),
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[],
-            ground: Ground::Fleet,
+            environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &[agent(), tv],
             clocks: &[],
             complete: true,
         });
-        assert!(checked.gate.ok && checked.doubts.is_empty(), "it served nobody");
+        assert!(checked.self_check.ok && checked.doubts.is_empty(), "it served nobody");
     }
 
     /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.
@@ -458,9 +458,9 @@ mod tests {
             };
             let (mut a, mut s) = (agent(), server());
             change(&mut a, &mut s);
-            let checked = check(Ground::Fleet, &[a, tv, s], &[], true);
-            assert_eq!(checked.gate.ok, sentence.is_empty(), "{sentence}");
-            assert_eq!(checked.gate.reasons.join("\n"), *sentence);
+            let checked = check(Environment::Fleet, &[a, tv, s], &[], true);
+            assert_eq!(checked.self_check.ok, sentence.is_empty(), "{sentence}");
+            assert_eq!(checked.self_check.reasons.join("\n"), *sentence);
             assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), *doubted, "{sentence}");
         }
     }
@@ -476,9 +476,9 @@ mod tests {
             machine_busy: 0.985,
             ..server()
         };
-        let checked = check(Ground::Local, &[busy(0.99), busy(0.999), tv], &[], false);
+        let checked = check(Environment::Local, &[busy(0.99), busy(0.999), tv], &[], false);
         assert_eq!(
-            checked.gate.reasons,
+            checked.self_check.reasons,
             ["this machine was 99.9 % busy; the limit is 98 %"]
         );
         assert_eq!(checked.doubts.len(), 2);
@@ -499,13 +499,13 @@ mod tests {
             standstill_us_max: Some(2_000.0),
             ..agent()
         };
-        let checked = gate(&Evidence {
+        let checked = self_check(&Evidence {
             served: None,
             lab: Some(&lab),
             standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[],
-            ground: Ground::Lab,
+            environment: Environment::Lab,
             stations: &["laptop", "tv"],
             health: &[busy],
             clocks: &[],
@@ -515,31 +515,31 @@ mod tests {
             "the lab stood still for 31 ms; the limit is 15 ms",
             "the machine was 99 % busy while the lab ran; the limit is 98 %",
         ];
-        assert_eq!(checked.gate.reasons, reasons);
+        assert_eq!(checked.self_check.reasons, reasons);
         assert_eq!(
             (&checked.doubts["laptop"][..], &checked.doubts["tv"][..]),
             (&reasons.map(str::to_owned)[..], &reasons.map(str::to_owned)[..])
         );
-        assert_eq!(checked.gate.standstill_us_max, Some(31_000.0));
+        assert_eq!(checked.self_check.standstill_us_max, Some(31_000.0));
     }
 
     #[test]
     fn silence_is_a_doubt_where_clocks_are_real_and_there_was_time_to_speak() {
-        let checked = check(Ground::Local, &[agent()], &[], true);
+        let checked = check(Environment::Local, &[agent()], &[], true);
         assert_eq!(
-            checked.gate.reasons,
+            checked.self_check.reasons,
             [
                 "no health report came from the agent of tv",
                 "no health report came from the server"
             ]
         );
         assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
-        assert!(check(Ground::Local, &[agent()], &[], false).gate.ok);
+        assert!(check(Environment::Local, &[agent()], &[], false).self_check.ok);
         assert_eq!(
-            check(Ground::Local, &[], &[], false).gate.reasons,
+            check(Environment::Local, &[], &[], false).self_check.reasons,
             ["the run ended before anybody said how well it had measured"]
         );
-        assert!(check(Ground::Simulate, &[], &[], true).gate.ok);
+        assert!(check(Environment::Simulate, &[], &[], true).self_check.ok);
     }
 
     #[test]
@@ -553,20 +553,20 @@ mod tests {
             },
             server(),
         ];
-        let checked = gate(&Evidence {
+        let checked = self_check(&Evidence {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
             doubts: &[],
             reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
-            ground: Ground::Fleet,
+            environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &health,
             clocks: &[],
             complete: true,
         });
         let reason = "9 rows of agent a2 were rejected: 9 outside of the run's time";
-        assert_eq!(checked.gate.reasons, [reason]);
+        assert_eq!(checked.self_check.reasons, [reason]);
         assert_eq!(
             checked.doubts,
             BTreeMap::from([("tv".to_owned(), vec![reason.to_owned()])])
@@ -580,7 +580,7 @@ mod tests {
             cpu: 1.0,
             ..agent()
         };
-        assert_eq!(check(Ground::Simulate, &[slow], &[], true), Checked::default());
+        assert_eq!(check(Environment::Simulate, &[slow], &[], true), Checked::default());
     }
 
     #[test]
@@ -597,10 +597,14 @@ mod tests {
             compared_ns: 0,
             jump_ns: None,
         };
-        assert!(check(Ground::Fleet, &[agent()], &[clock(5_000_000)], false).gate.ok);
-        let checked = check(Ground::Fleet, &[agent()], &[clock(7_250_000)], false);
+        assert!(
+            check(Environment::Fleet, &[agent()], &[clock(5_000_000)], false)
+                .self_check
+                .ok
+        );
+        let checked = check(Environment::Fleet, &[agent()], &[clock(7_250_000)], false);
         assert_eq!(
-            checked.gate.reasons,
+            checked.self_check.reasons,
             ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
         );
         assert_eq!(checked.doubts.len(), 1);
@@ -620,10 +624,14 @@ mod tests {
             compared_ns: 0,
             jump_ns,
         };
-        assert!(check(Ground::Fleet, &[agent()], &[jumped(None)], false).gate.ok);
-        let checked = check(Ground::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
+        assert!(
+            check(Environment::Fleet, &[agent()], &[jumped(None)], false)
+                .self_check
+                .ok
+        );
+        let checked = check(Environment::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
-            checked.gate.reasons,
+            checked.self_check.reasons,
             [
                 "the clock of a1 went 3250 ms behind during the run, more than clocks drift: it was set, or the device slept"
             ]
@@ -632,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_generator_gives_the_gates_lateness() {
+    fn the_worst_generator_gives_the_self_checks_lateness() {
         let worse = Health {
             name: "a2".into(),
             stations: vec!["tv".into()],
@@ -640,9 +648,12 @@ mod tests {
             lateness_us_max: 80.0,
             ..agent()
         };
-        let checked = check(Ground::Local, &[agent(), worse, server()], &[], true);
+        let checked = check(Environment::Local, &[agent(), worse, server()], &[], true);
         assert_eq!(
-            (checked.gate.timer_lateness_us.p99, checked.gate.timer_lateness_us.max),
+            (
+                checked.self_check.timer_lateness_us.p99,
+                checked.self_check.timer_lateness_us.max
+            ),
             (70.0, 80.0)
         );
     }
