@@ -183,7 +183,7 @@ fn radio(radio: &Radio) -> Value {
     keys.some("aggregate_frames", radio.aggregation.frames);
     keys.put("amsdu", off(radio.aggregation.amsdu));
     keys.put("rts", off(radio.rts));
-    keys.text("busy", radio.channel_busy);
+    keys.text("channel_busy", radio.channel_busy);
     keys.done()
 }
 

@@ -90,7 +90,7 @@ fn arguments_are_checked_as_keys_are() {
 
 #[test]
 fn a_whole_value_cannot_be_set_in_part() {
-    let mut document = Document::from_toml("x.toml", "[station.tv]\nlimit = \"5 Mbit/s\"\n").unwrap();
+    let mut document = Document::from_toml("x.toml", "[station.tv]\nadapter_rate = \"5 Mbit/s\"\n").unwrap();
     let error = document.set("station.tv.adapter_rate.up", "1 Mbit/s").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -140,7 +140,7 @@ fn files() {
         "this is a directory"
     );
     assert!(error("missing.toml").starts_with(
-        "missing.toml: there is no such file and no built-in scenario of that name; the built-in ones are `anomaly`, "
+        "missing.toml: no such file, and no built-in scenario with this name; the built-in ones are `anomaly`, "
     ));
     assert!(
         load("four-use")

@@ -70,7 +70,7 @@ fn workloads() {
         "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
         &[
             "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; leave it out; it is for `pages`",
-            "5:9: workload.mine.interval: a workload of kind `download` has no `interval`; leave it out; it is for `pages`, `stream`, `calls`, `probe`",
+            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; leave it out; it is for `pages`, `stream`, `calls`, `probe`",
             "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; leave it out; it is for `pages`, `calls`, `probe`",
             "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; leave it out; it is for `calls`, `probe`",
             "8:10: workload.mine.player: a workload of kind `download` has no `player`; leave it out; it is for `stream`",

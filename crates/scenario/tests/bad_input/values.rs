@@ -32,11 +32,11 @@ fn unknown_keys_suggest_the_nearest() {
 #[test]
 fn missing_units() {
     wrong(
-        "duration = 60\n[station.tv]\nsignal = -62\nlimit = \"150\"\n[server.link]\nrate = 1.5\n",
+        "duration = 60\n[station.tv]\nsignal = -62\nadapter_rate = \"150\"\n[server.link]\nrate = 1.5\n",
         &[
             "1:12: duration: `60` lacks its unit; write it as `\"60 s\"`",
             "3:10: station.tv.signal: `-62` lacks its unit; write it as `\"-62 dBm\"`",
-            "4:9: station.tv.adapter_rate: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
+            "4:16: station.tv.adapter_rate: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
             "6:8: server.link.rate: `1.5` lacks its unit; write it as `\"1.5 Mbit/s\"`",
         ],
     );
@@ -46,7 +46,7 @@ fn missing_units() {
     );
     station(
         "adapter_rate = \"5 mbit/s\"",
-        "2:9: station.tv.adapter_rate: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
+        "2:16: station.tv.adapter_rate: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
          kbit/s, bit/s",
     );
     station(
@@ -80,7 +80,7 @@ fn impossible_values() {
         ),
         (
             "adapter_rate = \"0 bit/s\"",
-            "2:9: station.tv.adapter_rate: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
+            "2:16: station.tv.adapter_rate: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
         ),
         (
             "start = \"-5 s\"",
