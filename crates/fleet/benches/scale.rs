@@ -4,12 +4,11 @@
 //! `cargo bench -p netburn-fleet` does 20 and 200 agent processes, and then 1,000 participants: 200 processes, the rest
 //! tasks of one more process that say what agents say. `-- 50` starts so many processes only.
 
-use netburn_fleet::agent::{self, Manner, Part, Terms};
+use netburn_fleet::agent::{self, AgentOptions, AgentPolicy, Part};
+use netburn_fleet::controller_session::dial::SingleConnection;
 use netburn_fleet::launch::{Child, Launcher};
-use netburn_fleet::participant::dial::Once;
 use netburn_fleet::protocol::{
-    self, Batch, Done, HealthMessage, Hello, MAX_TO_PARTICIPANT, Pong, Progress, Ready, Rows, ToController,
-    ToParticipant,
+    self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
 };
 use netburn_fleet::transport::Channel;
 use netburn_fleet::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
@@ -38,7 +37,7 @@ fn main() {
     match arguments[..] {
         ["agent"] => witness(),
         ["server"] => drop(server_main(&Join::from_environment().expect("a join"))),
-        ["crowd"] => crowd(),
+        ["crowd"] => admission_limit(),
         [] => {
             starts(20);
             starts(PROCESSES);
@@ -107,10 +106,10 @@ fn thousand() {
     println!("  the bound of their clocks         {}", spread(&mut errors));
     println!(
         "  {} of {wanted} operations home, {home:.2} s from the first to the last on the disk",
-        sink.crowd
+        sink.admission_limit
     );
     println!("  the controller's memory at most   {} MB", sink.peak);
-    assert_eq!(sink.crowd, wanted, "nothing is lost");
+    assert_eq!(sink.admission_limit, wanted, "nothing is lost");
 }
 
 fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut Told) {
@@ -169,7 +168,7 @@ struct Processes {
     processes: usize,
     started: usize,
     witnesses: Option<PathBuf>,
-    crowd: Option<Arc<Mutex<std::process::Child>>>,
+    admission_limit: Option<Arc<Mutex<std::process::Child>>>,
 }
 
 impl Processes {
@@ -178,7 +177,7 @@ impl Processes {
             processes,
             started: 0,
             witnesses,
-            crowd: None,
+            admission_limit: None,
         }
     }
 }
@@ -243,15 +242,15 @@ impl Launcher for Processes {
             self.started += 1;
         }
         if self.started > self.processes {
-            if self.crowd.is_none() {
+            if self.admission_limit.is_none() {
                 let child = Command::new(&program).arg("crowd").stdin(Stdio::piped()).spawn()?;
-                self.crowd = Some(Arc::new(Mutex::new(child)));
+                self.admission_limit = Some(Arc::new(Mutex::new(child)));
             }
-            let crowd = Arc::clone(self.crowd.as_ref().expect("just made"));
-            if let Some(stdin) = &mut crowd.lock().expect("no panic").stdin {
+            let admission_limit = Arc::clone(self.admission_limit.as_ref().expect("just made"));
+            if let Some(stdin) = &mut admission_limit.lock().expect("no panic").stdin {
                 writeln!(stdin, "{} {} {}", join.name, join.token, join.url)?;
             }
-            return Ok(Box::new(OfCrowd(crowd)));
+            return Ok(Box::new(OfCrowd(admission_limit)));
         }
         let mut command = Command::new(&program);
         command
@@ -278,29 +277,27 @@ fn witness() {
         .expect("a runtime");
     let path = std::env::var_os(WITNESS).map(PathBuf::from);
     let ended = runtime.block_on(async {
-        let channel = Channel::connect(&join.url, MAX_TO_PARTICIPANT)
-            .await
-            .expect("the controller");
-        let manner = Manner {
-            leave: Default::default(),
+        let channel = Channel::connect(&join.url, MAX_TO_AGENT).await.expect("the controller");
+        let manner = AgentOptions {
+            shutdown: Default::default(),
             run: String::new(),
             spool: None,
-            patience: None,
-            terms: Witness(path),
+            reconnect_timeout: None,
+            policy: Witness(path),
         };
-        agent::run(Once::new(channel), &join, manner).await
+        agent::run(SingleConnection::new(channel), &join, manner).await
     });
     ended.expect("its part");
 }
 
 struct Witness(Option<PathBuf>);
 
-impl Terms for Witness {
-    async fn consider(&mut self, _: &mut Part) -> Result<Ready, String> {
+impl AgentPolicy for Witness {
+    async fn review(&mut self, _: &mut Part) -> Result<Ready, String> {
         Ok(Ready::default())
     }
 
-    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+    fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
         let zero = Monotonic::now().as_nanos() - now.as_nanos();
         let first = rows.iter().find_map(|row| match row {
             Row::Operation(row) => Some(row.operation),
@@ -318,7 +315,7 @@ impl Terms for Witness {
 }
 
 /// As many participants as there are lines of standard input.
-fn crowd() {
+fn admission_limit() {
     let _ = netburn_linux::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -349,21 +346,21 @@ async fn one(line: &str) -> Option<()> {
     let station: u16 = name.strip_prefix('s')?.parse().ok()?;
     let clock = time::Instant::now();
     let now = move || clock.elapsed().as_nanos() as i64;
-    let mut channel = Channel::connect(&url, MAX_TO_PARTICIPANT).await.ok()?;
+    let mut channel = Channel::connect(&url, MAX_TO_AGENT).await.ok()?;
     let hello = Hello {
         protocol: protocol::VERSION,
         role: Role::Agent,
         name,
         token,
         version: "crowd".to_owned(),
-        again: false,
+        reconnect: false,
     };
     channel.sender.message(&ToController::Hello(hello)).await.ok()?;
     let start = loop {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
         let received = now();
         match message {
-            ToParticipant::Ping(ping) => {
+            ToAgent::Ping(ping) => {
                 let pong = Pong {
                     id: ping.id,
                     received,
@@ -371,12 +368,12 @@ async fn one(line: &str) -> Option<()> {
                 };
                 channel.sender.message(&ToController::Pong(pong)).await.ok()?;
             }
-            ToParticipant::Assign(_) => channel
+            ToAgent::Assign(_) => channel
                 .sender
                 .message(&ToController::Ready(Ready::default()))
                 .await
                 .ok()?,
-            ToParticipant::Start(start) => break start.at,
+            ToAgent::Start(start) => break start.at,
             _ => {}
         }
     };
@@ -385,7 +382,7 @@ async fn one(line: &str) -> Option<()> {
     while now() < end {
         let left = u64::try_from(end - now()).unwrap_or(0);
         tokio::time::sleep(time::Duration::from_nanos(left.min(250_000_000))).await;
-        let progress = Progress { at: 0, waiting: 0 };
+        let progress = Progress { at: 0, pending: 0 };
         channel.sender.message(&ToController::Progress(progress)).await.ok()?;
     }
     let mut batch = Batch::default();
@@ -434,8 +431,8 @@ async fn one(line: &str) -> Option<()> {
     };
     let mut acknowledged = false;
     while !acknowledged {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
-        acknowledged = matches!(message, ToParticipant::Ack(_));
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
+        acknowledged = matches!(message, ToAgent::Ack(_));
     }
     channel
         .sender
@@ -448,10 +445,10 @@ async fn one(line: &str) -> Option<()> {
         .await
         .ok()?;
     loop {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
         let received = now();
         match message {
-            ToParticipant::Ping(ping) => {
+            ToAgent::Ping(ping) => {
                 let pong = Pong {
                     id: ping.id,
                     received,
@@ -459,7 +456,7 @@ async fn one(line: &str) -> Option<()> {
                 };
                 channel.sender.message(&ToController::Pong(pong)).await.ok()?;
             }
-            ToParticipant::Bye(_) => return Some(()),
+            ToAgent::Bye(_) => return Some(()),
             _ => {}
         }
     }
@@ -469,7 +466,7 @@ async fn one(line: &str) -> Option<()> {
 #[derive(Default)]
 struct Counting {
     recorder: Option<Recorder>,
-    crowd: u64,
+    admission_limit: u64,
     first: Option<time::Instant>,
     last: Option<time::Instant>,
     synced: u64,
@@ -481,7 +478,7 @@ impl Sink for Counting {
     fn put(&mut self, row: &Row) -> io::Result<()> {
         match row {
             Row::Operation(row) if usize::from(row.station) >= PROCESSES => {
-                self.crowd += 1;
+                self.admission_limit += 1;
                 self.first.get_or_insert_with(time::Instant::now);
             }
             Row::Event(event) if event.kind == EventKind::Clock => {
@@ -501,8 +498,8 @@ impl Sink for Counting {
         if let Some(recorder) = &mut self.recorder {
             recorder.sync()?;
         }
-        if self.crowd > self.synced {
-            self.synced = self.crowd;
+        if self.admission_limit > self.synced {
+            self.synced = self.admission_limit;
             self.last = Some(time::Instant::now());
         }
         self.peak = peak_mb();

@@ -4,16 +4,16 @@ mod part;
 
 pub use part::Part;
 
+pub use crate::controller_session::ShutdownSignal;
+use crate::controller_session::dial::Dial;
+use crate::controller_session::outbox::Outbox;
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime, bye_reason};
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::std;
-pub use crate::participant::Leave;
-use crate::participant::dial::Dial;
-use crate::participant::outbox::Outbox;
-use crate::participant::{Beginning, Conversation, LEFT, why};
-use crate::protocol::standing::{LateEnd, proof};
-use crate::protocol::{Assign, Ready, ToController, ToParticipant};
-use crate::spool::{About, SpoolFolder, Spooled, Writer};
+use crate::own_clock::to_std;
+use crate::protocol::standing::{LateResultsEnd, proof};
+use crate::protocol::{Assign, Ready, ToAgent, ToController};
+use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
 use crate::wifi::Adapter;
 use netburn_linux::{Monotonic, Sampler, Watch};
 use netburn_record::{EventKind, Row};
@@ -43,83 +43,74 @@ const MAX_ASSIGNMENTS: u32 = 64;
 ///
 /// # Errors
 /// When it is refused, can't do its part, or loses the controller for good and has nothing to keep.
-pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> Result<Ended, FleetError> {
-    let Manner {
+pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOptions<T>) -> Result<Ended, FleetError> {
+    let AgentOptions {
         run,
         spool,
-        patience,
-        mut terms,
-        mut leave,
-    } = manner;
-    if let (Some(folder), Some(patience)) = (&spool, patience)
+        reconnect_timeout,
+        mut policy,
+        mut shutdown,
+    } = options;
+    if let (Some(folder), Some(reconnect_timeout)) = (&spool, reconnect_timeout)
         && let Ok((writer, spooled)) = Writer::resume(folder, &run)
     {
-        return bring_home(dial, join, patience, writer, spooled).await;
+        return deliver_spooled(dial, join, reconnect_timeout, writer, spooled).await;
     }
-    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let (mut part, mut adapter, mut assignments) = (None, None, 0);
     // Whoever comes back before the start is given its part again.
     let (start, part) = loop {
         let heard = tokio::select! {
-            heard = conversation.hear() => heard?,
-            () = leave.wanted() => {
-                let left = Some(LEFT.to_owned());
-                return conversation.part(ended(&run, left)).await.map(|()| Ended::Delivered);
+            heard = session.recv() => heard?,
+            () = shutdown.requested() => {
+                let left = Some(LEFT_BY_OWNER.to_owned());
+                return session.part(ended(&run, left)).await.map(|()| Ended::Delivered);
             }
         };
         match heard {
-            ToParticipant::Assign(_) if assignments == MAX_ASSIGNMENTS => {
+            ToAgent::Assign(_) if assignments == MAX_ASSIGNMENTS => {
                 let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
-                return conversation
-                    .part(ended(&run, Some(error)))
-                    .await
-                    .map(|()| Ended::Delivered);
+                return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
             }
-            ToParticipant::Assign(assign) => match prepare(&assign, &mut terms, patience.is_some()).await {
+            ToAgent::Assign(assign) => match prepare(&assign, &mut policy, reconnect_timeout.is_some()).await {
                 Ok((agreed, found, ready)) => {
                     assignments += 1;
                     part = Some(agreed);
                     adapter = found;
-                    conversation.say(ToController::Ready(ready)).await;
+                    session.say(ToController::Ready(ready)).await;
                 }
                 Err(error) => {
-                    return conversation
-                        .part(ended(&run, Some(error)))
-                        .await
-                        .map(|()| Ended::Delivered);
+                    return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
                 }
             },
-            ToParticipant::Start(start) if part.is_some() => break (start, part.expect("it is")),
-            ToParticipant::Stop(_) => return conversation.part(ended(&run, None)).await.map(|()| Ended::Delivered),
-            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
+            ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
+            ToAgent::Stop(_) => return session.part(ended(&run, None)).await.map(|()| Ended::Delivered),
+            ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
-    let zero = match conversation.beginning(start) {
-        Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(ended(&run, error)).await.map(|()| Ended::Delivered),
+    let zero = match session.start_time(start) {
+        StartTime::At(zero) => zero,
+        StartTime::Rejected(error) => return session.part(ended(&run, error)).await.map(|()| Ended::Delivered),
     };
     if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
-        return conversation
-            .part(ended(&run, Some(error)))
-            .await
-            .map(|()| Ended::Delivered);
+        return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
     }
     let clock = RunClock::starting_at(zero);
-    conversation.speaks_for(&part.stations);
+    session.set_stations(&part.stations);
     if let Some(folder) = &spool {
-        let about = About {
+        let about = SpoolHeader {
             run: run.clone(),
             name: join.name.clone(),
             stations: part.names(),
             proof: proof(&join.token),
         };
         match Writer::create(folder, &about, start) {
-            Ok(writer) => conversation.outbox = Outbox::spooled(writer),
+            Ok(writer) => session.outbox = Outbox::spooled(writer),
             Err(error) => {
                 let what = format!("results can't be kept on the agent's disk ({error}), only in its memory");
                 tracing::warn!("{what}");
-                conversation.tell(clock, EventKind::Warning, &what);
+                session.tell(clock, EventKind::Warning, &what);
             }
         }
     }
@@ -148,26 +139,26 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         report
     });
     let mut stopped = None;
-    let heed = |rows: &[Row]| {
-        let reason = terms.heed(rows, clock.now())?;
+    let check = |rows: &[Row]| {
+        let reason = policy.check(rows, clock.now())?;
         stopped.get_or_insert_with(|| reason.clone());
         Some(reason)
     };
-    let attended = conversation
-        .attend(&mut rows, clock, || stopper.stop(), heed, &mut leave)
+    let attended = session
+        .run(&mut rows, clock, || stopper.stop(), check, &mut shutdown)
         .await;
-    if leave.is_wanted() {
-        stopped.get_or_insert_with(|| LEFT.to_owned());
+    if shutdown.is_requested() {
+        stopped.get_or_insert_with(|| LEFT_BY_OWNER.to_owned());
     }
     if attended.is_err() {
         stopper.stop();
-        if !conversation.outbox.is_kept() {
-            let lost = conversation.outbox.waiting();
+        if !session.outbox.is_kept() {
+            let lost = session.outbox.pending();
             tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
             return attended.map(|()| Ended::Delivered);
         }
         // What its workloads still have to say goes to the disk.
-        conversation.keep(&mut rows).await;
+        session.keep(&mut rows).await;
     }
     if let Some(idling) = idling
         && let Ok(Err(error)) = idling.await
@@ -177,20 +168,20 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
     let end = match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
         Ok(report) => {
             let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
-            LateEnd {
+            LateResultsEnd {
                 health: Some(part.health(&join.name, &report, busy)),
                 ..ended(&run, stopped)
             }
         }
         Err(error) => ended(&run, Some(error.to_string())),
     };
-    let end = LateEnd {
-        told: conversation.told.map(Instant::as_nanos),
+    let end = LateResultsEnd {
+        told: session.told.map(Instant::as_nanos),
         ..end
     };
-    conversation.note_end(&end);
+    session.record_end(&end);
     match attended {
-        Ok(()) => finish(conversation, end).await,
+        Ok(()) => finish(session, end).await,
         Err(error) => {
             tracing::info!(%error, "the results wait on this disk");
             Ok(Ended::Kept)
@@ -200,46 +191,46 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
 
 /// How an agent takes part.
 #[derive(Debug, Clone)]
-pub struct Manner<T = AsTold> {
+pub struct AgentOptions<T = AcceptAll> {
     /// What the run is called, for the spool.
     pub run: String,
     /// Where rows are kept until the controller has them; `None`: in memory.
     pub spool: Option<SpoolFolder>,
     /// How long a controller that is gone is looked for once this agent's part is over, or before it has begun; while it
     /// measures it never gives up. `None`: the end of the connection is the end.
-    pub patience: Option<Duration>,
+    pub reconnect_timeout: Option<Duration>,
     /// What it makes of its part.
-    pub terms: T,
+    pub policy: T,
     /// Whether its owner wants it to end now: what it has goes home first.
-    pub leave: Leave,
+    pub shutdown: ShutdownSignal,
 }
 
-impl Default for Manner {
+impl Default for AgentOptions {
     /// One connection, nothing on the disk, everything as told: an agent on the controller's own machine.
     fn default() -> Self {
-        Manner {
+        AgentOptions {
             run: String::new(),
             spool: None,
-            patience: None,
-            terms: AsTold,
-            leave: Leave::default(),
+            reconnect_timeout: None,
+            policy: AcceptAll,
+            shutdown: ShutdownSignal::default(),
         }
     }
 }
 
 /// What an agent makes of its part, before it says that it is ready and while it measures.
-pub trait Terms: Send {
+pub trait AgentPolicy: Send {
     /// Looks at the part. It may change whom it measures against and how that is reached, and says how it was.
     ///
     /// # Errors
     /// Why it won't take part, for people.
-    fn consider(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
+    fn review(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
         let _ = part;
         async { Ok(Ready::default()) }
     }
 
     /// These rows were measured, and the run's time is `now`: why it stops here, if it does. That is said in the record.
-    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+    fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
         let _ = (rows, now);
         None
     }
@@ -247,9 +238,9 @@ pub trait Terms: Send {
 
 /// Takes every part as it comes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct AsTold;
+pub struct AcceptAll;
 
-impl Terms for AsTold {}
+impl AgentPolicy for AcceptAll {}
 
 /// How an agent's part ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,13 +252,16 @@ pub enum Ended {
 }
 
 /// Says that all is done, and waits to be let go.
-async fn finish<D: Dial>(conversation: Conversation<D>, end: LateEnd) -> Result<Ended, FleetError> {
-    let kept = conversation.outbox.is_kept();
-    match conversation.part(end).await {
+async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<Ended, FleetError> {
+    let kept = session.outbox.is_kept();
+    match session.part(end).await {
         Ok(()) => Ok(Ended::Delivered),
-        Err(error @ (FleetError::Gone(_) | FleetError::Over(_) | FleetError::Unheld | FleetError::Refused(_)))
-            if kept =>
-        {
+        Err(
+            error @ (FleetError::ControllerLost(_)
+            | FleetError::RunEnded(_)
+            | FleetError::UnknownRun
+            | FleetError::Rejected { .. }),
+        ) if kept => {
             tracing::info!(%error, "the results wait on this disk");
             Ok(Ended::Kept)
         }
@@ -276,42 +270,42 @@ async fn finish<D: Dial>(conversation: Conversation<D>, end: LateEnd) -> Result<
 }
 
 /// Brings home what an agent left that was killed.
-async fn bring_home<D: Dial>(
+async fn deliver_spooled<D: Dial>(
     dial: D,
     join: &Join,
-    patience: Duration,
+    reconnect_timeout: Duration,
     writer: Writer,
-    spooled: Spooled,
+    spooled: SpoolContent,
 ) -> Result<Ended, FleetError> {
     tracing::info!(messages = spooled.messages, "bringing home what was spooled");
     let end = spooled.end.unwrap_or_else(|| {
         let error = "it ended before its part was done, and was started again".to_owned();
         ended(&spooled.about.run, Some(error))
     });
-    let conversation = Conversation::back(dial, join, patience, Outbox::spooled(writer));
-    match finish(conversation, end).await {
+    let session = ControllerSession::resume(dial, join, reconnect_timeout, Outbox::spooled(writer));
+    match finish(session, end).await {
         // What it has to say of itself is said; that it was cut short is no failure of bringing it home.
-        Err(FleetError::Declined(_) | FleetError::Partly(_)) => Ok(Ended::Delivered),
+        Err(FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(Ended::Delivered),
         ended => ended,
     }
 }
 
-fn ended(run: &str, error: Option<String>) -> LateEnd {
-    LateEnd {
+fn ended(run: &str, error: Option<String>) -> LateResultsEnd {
+    LateResultsEnd {
         run: run.to_owned(),
         error,
-        ..LateEnd::default()
+        ..LateResultsEnd::default()
     }
 }
 
 /// Makes a part of what was assigned, and asks what is to be made of it. On a `real` network the interface counts, too.
 async fn prepare(
     assign: &Assign,
-    terms: &mut impl Terms,
+    policy: &mut impl AgentPolicy,
     real: bool,
 ) -> Result<(Part, Option<Adapter>, Ready), String> {
-    let mut part = Part::of(assign)?;
-    let mut ready = terms.consider(&mut part).await?;
+    let mut part = Part::from_assignment(assign)?;
+    let mut ready = policy.review(&mut part).await?;
     part.prepare_content().await;
     let target = &part.target;
     let adapter = match real {
@@ -329,7 +323,7 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
     let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
     match zero.checked_duration_since(now) {
         None => Err("it came back after the start".to_owned()),
-        Some(ahead) if ahead > std(most) => Err(format!(
+        Some(ahead) if ahead > to_std(most) => Err(format!(
             "the start is {} s ahead, and at most {most} are allowed",
             ahead.as_secs()
         )),

@@ -1,6 +1,6 @@
 //! Which member is which station.
 
-use crate::hub::owner::Present;
+use crate::hub::control::MemberStatus;
 use crate::protocol::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
@@ -40,8 +40,8 @@ impl std::fmt::Display for Missing {
 /// As many stations with labels have members as can, whichever labels they share. Of several that will do, those come
 /// first that are in no other run.
 #[must_use]
-pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
-    let mut agents: Vec<&Present> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
+pub fn assign(plan: &Plan, members: &[MemberStatus]) -> Assignment {
+    let mut agents: Vec<&MemberStatus> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
     // Who is in another run comes last: it is chosen where nobody else will do.
     agents.sort_by_key(|member| member.run.is_some());
     let named = |name: &str| agents.iter().position(|member| member.name == name);
@@ -139,14 +139,14 @@ fn is_open(station: &Station) -> bool {
     station.agent.is_none() && station.label.is_none()
 }
 
-fn carries(member: &Present, label: &str) -> bool {
+fn carries(member: &MemberStatus, label: &str) -> bool {
     match label.split_once('=') {
         Some((key, value)) => member.about.labels.get(key.trim()).is_some_and(|v| v == value.trim()),
         None => member.about.labels.values().any(|value| value == label),
     }
 }
 
-fn fits(station: &Station, member: &Present) -> bool {
+fn fits(station: &Station, member: &MemberStatus) -> bool {
     member.about.kind != Kind::Browser || !needs_datagrams(station)
 }
 
@@ -187,7 +187,7 @@ fn augment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::standing::About;
+    use crate::protocol::standing::MemberInfo;
     use netburn_scenario::{Document, Environment};
 
     fn plan(stations: &str) -> Plan {
@@ -200,20 +200,20 @@ mod tests {
         format!("[station.{name}]\nworkload = \"voip\"\n{more}\n")
     }
 
-    fn member(name: &str, labels: &[(&str, &str)]) -> Present {
+    fn member(name: &str, labels: &[(&str, &str)]) -> MemberStatus {
         let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-        Present {
+        MemberStatus {
             name: name.to_owned(),
-            about: About::this_process(Role::Agent, None, labels.collect()),
+            about: MemberInfo::this_process(Role::Agent, None, labels.collect()),
             version: String::new(),
             address: None,
             run: None,
             until: None,
-            waiting: Vec::new(),
+            pending_results: Vec::new(),
         }
     }
 
-    fn chosen(plan: &Plan, members: &[Present]) -> Vec<String> {
+    fn chosen(plan: &Plan, members: &[MemberStatus]) -> Vec<String> {
         let assignment = assign(plan, members);
         let names = assignment.members.into_iter();
         names.map(|name| name.unwrap_or_else(|| "-".to_owned())).collect()
@@ -301,12 +301,12 @@ mod tests {
                 _ => "",
             })).collect();
             let plan = plan(&stations);
-            let members: Vec<Present> = here.iter().enumerate().map(|(n, kind)| member(&format!("s{}", n * 2), match kind {
+            let members: Vec<MemberStatus> = here.iter().enumerate().map(|(n, kind)| member(&format!("s{}", n * 2), match kind {
                 0 => &[("room", "x")],
                 1 => &[("room", "y")],
                 _ => &[],
             })).collect();
-            let served = |members: &[Present]| {
+            let served = |members: &[MemberStatus]| {
                 let assignment = assign(&plan, members);
                 let names: Vec<_> = assignment.members.iter().flatten().cloned().collect();
                 let unique: BTreeSet<_> = names.iter().cloned().collect();

@@ -6,7 +6,7 @@
 
 use crate::hub::Controller;
 use crate::join_url::{JoinUrl, Place};
-use crate::own_clock::std;
+use crate::own_clock::to_std;
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub const SERVICE: &str = "_netburn._tcp.local.";
 pub const LISTEN: Duration = Duration::from_secs(2);
 
 /// A fleet that is announced for as long as this lives.
-pub struct Announced {
+pub struct Announcement {
     daemon: ServiceDaemon,
     name: String,
 }
@@ -39,7 +39,7 @@ pub struct Found {
 ///
 /// # Errors
 /// When the network can't be spoken to.
-pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announced>, DiscoveryError> {
+pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announcement>, DiscoveryError> {
     let near = |url: &JoinUrl| match &url.place {
         Place::Network { host, .. } => host.parse::<IpAddr>().ok().filter(|ip| !ip.is_loopback()),
         Place::Unix(_) => None,
@@ -52,17 +52,17 @@ pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announced
     announce_at(fleet, &addresses.into_iter().collect::<Vec<_>>(), port).map(Some)
 }
 
-fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announced, DiscoveryError> {
+fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announcement, DiscoveryError> {
     let daemon = ServiceDaemon::new()?;
     // A name of its own, so that the machine's own responder and this one don't dispute one.
     let host = format!("netburn-{}.local.", fleet.to_ascii_lowercase());
     let service = ServiceInfo::new(SERVICE, fleet, &host, addresses, port, &[("v", "1")][..])?;
     let name = service.get_fullname().to_owned();
     daemon.register(service)?;
-    Ok(Announced { daemon, name })
+    Ok(Announcement { daemon, name })
 }
 
-impl Drop for Announced {
+impl Drop for Announcement {
     fn drop(&mut self) {
         // So that it is forgotten before its time is up; nobody waits for it.
         let _ = self.daemon.unregister(&self.name);
@@ -83,7 +83,7 @@ pub fn find() -> Result<Vec<Found>, DiscoveryError> {
 
 fn find_with(daemon: &ServiceDaemon) -> Result<Vec<Found>, DiscoveryError> {
     let answers = daemon.browse(SERVICE)?;
-    let until = std::time::Instant::now() + std(LISTEN);
+    let until = std::time::Instant::now() + to_std(LISTEN);
     let mut found = BTreeMap::new();
     while let Ok(event) = answers.recv_deadline(until) {
         if let ServiceEvent::ServiceResolved(service) = event {

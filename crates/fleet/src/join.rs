@@ -1,10 +1,10 @@
 //! How a participant's process finds its controller, and its whole life.
 
-use crate::agent::Manner;
+use crate::agent::AgentOptions;
+use crate::controller_session::ShutdownSignal;
+use crate::controller_session::dial::SingleConnection;
 use crate::local::FleetError;
-use crate::participant::Leave;
-use crate::participant::dial::Once;
-use crate::{agent, participant, server};
+use crate::{agent, controller_session, server};
 use netburn_record::Role;
 use std::net::SocketAddr;
 
@@ -42,8 +42,10 @@ pub const INHERITED: &str = "stdin:";
 /// When it can't join, is refused, or loses its controller.
 pub fn agent_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
-        let channel = participant::connect(join).await?;
-        agent::run(Once::new(channel), join, Manner::default()).await.map(drop)
+        let channel = controller_session::connect(join).await?;
+        agent::run(SingleConnection::new(channel), join, AgentOptions::default())
+            .await
+            .map(drop)
     })
 }
 
@@ -53,8 +55,8 @@ pub fn agent_main(join: &Join) -> Result<(), FleetError> {
 /// When it can't join, is refused, can't listen, or loses its controller.
 pub fn server_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
-        let channel = participant::connect(join).await?;
-        server::run(Once::new(channel), join, None, Leave::default()).await
+        let channel = controller_session::connect(join).await?;
+        server::run(SingleConnection::new(channel), join, None, ShutdownSignal::default()).await
     })
 }
 
@@ -62,7 +64,7 @@ fn live(join: &Join, life: impl Future<Output = Result<(), FleetError>>) -> Resu
     if let Some(parent) = join.parent {
         match netburn_linux::die_with_parent(parent) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(FleetError::Gone(
+                return Err(FleetError::ControllerLost(
                     "the process that started this one has ended".to_owned(),
                 ));
             }

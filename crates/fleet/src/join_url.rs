@@ -52,16 +52,16 @@ pub enum Place {
 #[error(
     "`{shown}` is no address to join: {reason}; `netburn fleet serve` prints one, such as http://192.168.1.5:{PORT}/#…"
 )]
-pub struct NoJoinUrl {
+pub struct ParseJoinUrlError {
     shown: String,
     reason: &'static str,
 }
 
 impl FromStr for JoinUrl {
-    type Err = NoJoinUrl;
+    type Err = ParseJoinUrlError;
 
-    fn from_str(text: &str) -> Result<JoinUrl, NoJoinUrl> {
-        read(text).map_err(|reason| NoJoinUrl {
+    fn from_str(text: &str) -> Result<JoinUrl, ParseJoinUrlError> {
+        read(text).map_err(|reason| ParseJoinUrlError {
             // Without what is secret in it.
             shown: text
                 .split('#')

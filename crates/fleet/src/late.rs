@@ -9,23 +9,25 @@
 //! offer ─→ deliver                   late ─→ (file)   sync ─→ kept        late-end ─→ job ─→ done ─→ forget
 //! ```
 
+mod deferred;
 mod intake;
 mod job;
-mod short;
 #[cfg(test)]
 mod tests;
 
-pub use intake::{Intake, Refusal};
-pub use job::{Done, Job};
+pub use intake::{Intake, Rejection};
+pub use job::{Job, JobResult};
 
-use crate::protocol::standing::{Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::standing::{
+    Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
+};
 use crate::protocol::{self, Refused};
-use crate::spool::{About, SpoolFolder, Writer, is_run};
+use crate::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
+use deferred::{DeferredNoSpace, is_full};
 use netburn_record::UnixTime;
 use netburn_record::allowance::Allowance;
 use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
-use short::{Short, is_full};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
@@ -47,7 +49,7 @@ pub struct Registration {
     pub parts: Vec<Part>,
     /// The parts whose results came home late, by name: they are not wanted again.
     #[serde(default)]
-    pub home: BTreeSet<String>,
+    pub delivered: BTreeSet<String>,
 }
 
 /// One agent's part in a run.
@@ -62,18 +64,18 @@ pub struct Part {
     /// What its results have to show: see [`proof`](crate::protocol::standing::proof). `None`: nothing, for a run of an older netburn.
     #[serde(default)]
     pub proof: Option<String>,
-    /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MOST`].
+    /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MAX_BYTES`].
     #[serde(default)]
-    pub most: Option<u64>,
+    pub max_bytes: Option<u64>,
 }
 
 /// The most bytes of late results of a part, where nothing else is known: 1 GiB.
-pub const DEFAULT_MOST: u64 = 1 << 30;
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 impl Part {
     /// The most bytes that the results of these stations can have as messages.
     #[must_use]
-    pub fn most_bytes(plan: &Plan, stations: &[u16]) -> u64 {
+    pub fn max_bytes(plan: &Plan, stations: &[u16]) -> u64 {
         // The longest row of each kind, as JSON; a text with every byte escaped; and the frames around.
         let most = Allowance::of_agent(plan, stations).most();
         [
@@ -99,49 +101,49 @@ impl Part {
 /// [`next_job`](Self::next_job) gives one, it is carried out on a thread that may wait, and [`done`](Self::done) told of it.
 /// Whatever comes back with a member's name is to be sent to that member.
 #[derive(Debug)]
-pub struct Desk {
+pub struct LateCollector {
     state: PathBuf,
     runs: BTreeMap<String, Registration>,
     held: BTreeSet<String>,
     /// By member and run.
-    coming: BTreeMap<(String, String), Coming>,
+    deliveries: BTreeMap<(String, String), Delivery>,
     jobs: VecDeque<Job>,
     working: bool,
     /// Jobs that found their folder in use, and wait for it.
-    put_off: Vec<Job>,
+    busy_jobs: Vec<Job>,
     /// What there was no room for, by member and run.
-    short: BTreeMap<(String, String), Short>,
+    deferred: BTreeMap<(String, String), DeferredNoSpace>,
     /// What of that was tried again the last time anything was.
-    tried: BTreeSet<(String, String)>,
+    retried: BTreeSet<(String, String)>,
     /// How many times it is synced until that is tried again.
-    until_tried: u32,
+    syncs_until_retry: u32,
 }
 
 /// The results of one part on their way.
 #[derive(Debug)]
-struct Coming {
+struct Delivery {
     intake: Intake,
     store: Store,
-    said: u64,
+    acked: u64,
 }
 
 /// Where the results of one part are.
 #[derive(Debug)]
 enum Store {
     /// Nothing came yet: there is no file, so that none stays when nothing comes.
-    Unbegun(SpoolFolder),
+    NotCreated(SpoolFolder),
     /// Its file.
     Open(Writer),
     /// All of it is in its file, and to be added to the record.
-    Whole,
+    Complete,
 }
 
-impl Desk {
+impl LateCollector {
     /// The desk whose registrations are in the folder `state`.
     ///
     /// # Errors
     /// When it can't be made. What is damaged in it is forgotten.
-    pub fn open(state: &Path) -> io::Result<Desk> {
+    pub fn open(state: &Path) -> io::Result<LateCollector> {
         std::fs::create_dir_all(state)?;
         let mut runs = BTreeMap::new();
         for entry in std::fs::read_dir(state)?.flatten() {
@@ -153,17 +155,17 @@ impl Desk {
                 runs.insert(registration.run.clone(), registration);
             }
         }
-        Ok(Desk {
+        Ok(LateCollector {
             state: state.to_owned(),
             runs,
             held: BTreeSet::new(),
-            coming: BTreeMap::new(),
+            deliveries: BTreeMap::new(),
             jobs: VecDeque::new(),
             working: false,
-            put_off: Vec::new(),
-            short: BTreeMap::new(),
-            tried: BTreeSet::new(),
-            until_tried: 0,
+            busy_jobs: Vec::new(),
+            deferred: BTreeMap::new(),
+            retried: BTreeSet::new(),
+            syncs_until_retry: 0,
         })
     }
 
@@ -177,7 +179,7 @@ impl Desk {
             return Err(io::Error::other(format!("`{}` is no run's name", registration.run)));
         }
         if let Some(before) = self.runs.get(&registration.run) {
-            registration.home.extend(before.home.iter().cloned());
+            registration.delivered.extend(before.delivered.iter().cloned());
         }
         self.write(&registration)?;
         self.held.insert(registration.run.clone());
@@ -197,11 +199,11 @@ impl Desk {
         let Some(registration) = self.runs.get_mut(run) else {
             return;
         };
-        let home = registration.parts.iter().filter(|part| !missing.contains(&part.name));
-        let home: Vec<Part> = home.cloned().collect();
-        registration.home.extend(home.iter().map(|part| part.name.clone()));
+        let done = registration.parts.iter().filter(|part| !missing.contains(&part.name));
+        let done: Vec<Part> = done.cloned().collect();
+        registration.delivered.extend(done.iter().map(|part| part.name.clone()));
         let registration = registration.clone();
-        for part in &home {
+        for part in &done {
             self.drop_part(&registration, part);
         }
         if let Err(error) = self.write(&registration) {
@@ -211,20 +213,20 @@ impl Desk {
     }
 
     /// The members that may have results of a run that was released, and which. A part whose results are in the record is among them:
-    /// an agent that was killed or disconnected at the end has its spool until it receives [`Forget`].
+    /// an agent that was killed or disconnected at the end has its spool until it receives [`Discard`].
     #[must_use]
-    pub fn holders(&self, run: &str) -> Vec<(String, Waiting)> {
+    pub fn holders(&self, run: &str) -> Vec<(String, PendingResults)> {
         let Some(registration) = self.runs.get(run) else {
             return Vec::new();
         };
-        let is_home = |part: &&Part| registration.home.contains(&part.name);
-        let (home, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
+        let is_home = |part: &&Part| registration.delivered.contains(&part.name);
+        let (delivered, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
         // A member has one spool for each run, which stays while any part of it is missing.
-        let delivered = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
-        let parts = missing.iter().chain(home.iter().filter(delivered));
+        let has_no_missing = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
+        let parts = missing.iter().chain(delivered.iter().filter(has_no_missing));
         let holder = |part: &&Part| {
             let (run, name, messages) = (run.to_owned(), part.name.clone(), 0);
-            (part.member.clone(), Waiting { run, name, messages })
+            (part.member.clone(), PendingResults { run, name, messages })
         };
         parts.map(holder).collect()
     }
@@ -233,9 +235,9 @@ impl Desk {
     fn drop_part(&mut self, registration: &Registration, part: &Part) {
         let of_part = |job: &Job| job.run == registration.run && job.name == part.name;
         self.jobs.retain(|job| !of_part(job));
-        self.put_off.retain(|job| !of_part(job));
-        self.coming
-            .retain(|(_, run), coming| *run != registration.run || coming.intake.name() != part.name);
+        self.busy_jobs.retain(|job| !of_part(job));
+        self.deliveries
+            .retain(|(_, run), deliveries| *run != registration.run || deliveries.intake.name() != part.name);
         clear(&registration.folder, &part.name);
     }
 
@@ -247,15 +249,15 @@ impl Desk {
 
     /// A member says what it has kept. What is to be said to it: that it may forget what is home already, and should
     /// deliver what isn't. Of runs that are held, or that nobody knows here, nothing is said.
-    pub fn offer(&mut self, member: &str, waiting: &[Waiting]) -> Vec<ToMember> {
-        let mut said = Vec::new();
+    pub fn offer(&mut self, member: &str, waiting: &[PendingResults]) -> Vec<ToMember> {
+        let mut acked = Vec::new();
         for offered in waiting {
-            let Waiting { run, name, .. } = offered;
+            let PendingResults { run, name, .. } = offered;
             let Some(registration) = self.runs.get(run).filter(|_| !self.held.contains(run)) else {
                 continue;
             };
-            if registration.home.contains(name) {
-                said.push(ToMember::Forget(Forget { run: run.clone() }));
+            if registration.delivered.contains(name) {
+                acked.push(ToMember::Discard(Discard { run: run.clone() }));
                 continue;
             }
             let part = registration
@@ -264,93 +266,93 @@ impl Desk {
                 .find(|part| part.name == *name && part.member == member);
             let Some(part) = part else { continue };
             let key = (member.to_owned(), run.clone());
-            match self.coming.remove(&key) {
+            match self.deliveries.remove(&key) {
                 // It is about to be added; then the member hears of it.
-                Some(whole) if matches!(whole.store, Store::Whole) => {
-                    self.coming.insert(key, whole);
+                Some(whole) if matches!(whole.store, Store::Complete) => {
+                    self.deliveries.insert(key, whole);
                     continue;
                 }
                 // A member that offers it again delivers from the start. The file is locked while it is open.
                 before => drop(before),
             }
             match begin(registration, part) {
-                Ok(coming) => {
-                    let sequence = coming.said;
-                    self.coming.insert(key, coming);
+                Ok(deliveries) => {
+                    let sequence = deliveries.acked;
+                    self.deliveries.insert(key, deliveries);
                     if sequence > 0 {
                         let run = run.clone();
-                        said.push(ToMember::Kept(Kept { run, sequence }));
+                        acked.push(ToMember::Ack(LateAck { run, sequence }));
                     }
-                    said.push(ToMember::Deliver(Deliver { run: run.clone() }));
+                    acked.push(ToMember::RequestResults(RequestResults { run: run.clone() }));
                 }
                 Err(error) => {
                     if is_full(&error) {
-                        self.fall_short(member, Short::Results(offered.clone()));
+                        self.defer_no_space(member, DeferredNoSpace::Results(offered.clone()));
                     }
-                    said.push(refused(&Refusal::NoRoom(run.clone(), error.to_string())));
+                    acked.push(refused(&Rejection::NoRoom(run.clone(), error.to_string())));
                 }
             }
         }
-        said
+        acked
     }
 
     /// A member delivers a message. What is to be said to it at once: nothing, or why it isn't taken; then the member
     /// keeps what it has.
-    pub fn late(&mut self, member: &str, late: Late) -> Option<ToMember> {
+    pub fn late(&mut self, member: &str, late: LateResults) -> Option<ToMember> {
         let run = late.run.clone();
         let key = (member.to_owned(), run.clone());
         let taken = (|| {
-            let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
-            let length = match &coming.store {
-                Store::Unbegun(_) => 0,
+            let deliveries = self.deliveries.get_mut(&key).ok_or(Rejection::NotAsked(run.clone()))?;
+            let length = match &deliveries.store {
+                Store::NotCreated(_) => 0,
                 Store::Open(writer) => writer.length(),
-                Store::Whole => return Err(Refusal::NotAsked(run)),
+                Store::Complete => return Err(Rejection::NotAsked(run)),
             };
-            let rows = coming.intake.handle(late, length)?;
-            Ok(rows.map_or(Ok(()), |rows| coming.writer()?.rows(&rows)))
+            let rows = deliveries.intake.handle(late, length)?;
+            Ok(rows.map_or(Ok(()), |rows| deliveries.writer()?.rows(&rows)))
         })();
         match taken {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(self.give_up(&key, &error)),
+            Ok(Err(error)) => Some(self.reject_storage_error(&key, &error)),
             Err(refusal) => {
-                self.coming.remove(&key);
+                self.deliveries.remove(&key);
                 Some(refused(&refusal))
             }
         }
     }
 
     /// A member has no more. What is to be said to it at once, if that is wrong.
-    pub fn end(&mut self, member: &str, end: LateEnd, now: UnixTime) -> Option<ToMember> {
+    pub fn end(&mut self, member: &str, end: LateResultsEnd, now: UnixTime) -> Option<ToMember> {
         let key = (member.to_owned(), end.run.clone());
         let registration = self.runs.get(&end.run);
-        let (Some(coming), Some(registration)) = (self.coming.get_mut(&key), registration) else {
-            return Some(refused(&Refusal::NotAsked(end.run)));
+        let (Some(deliveries), Some(registration)) = (self.deliveries.get_mut(&key), registration) else {
+            return Some(refused(&Rejection::NotAsked(end.run)));
         };
-        if let Err(refusal) = coming.intake.handle_end(&end) {
-            self.coming.remove(&key);
+        if let Err(refusal) = deliveries.intake.handle_end(&end) {
+            self.deliveries.remove(&key);
             return Some(refused(&refusal));
         }
-        let end = LateEnd {
+        let end = LateResultsEnd {
             error: end.error.map(|error| protocol::shorten(error, protocol::MAX_TEXT)),
             ..end
         };
-        if matches!(coming.store, Store::Whole) {
+        if matches!(deliveries.store, Store::Complete) {
             return None;
         }
-        if let Err(error) = coming.writer().and_then(|writer| writer.end(&end)) {
+        if let Err(error) = deliveries.writer().and_then(|writer| writer.end(&end)) {
             // It may have come so far and no farther: onto the disk.
-            return Some(self.give_up_unsynced(&key, &error));
+            return Some(self.reject_unsynced(&key, &error));
         }
         // The job opens it anew, and needs its lock.
-        coming.store = Store::Whole;
-        let name = coming.intake.name().to_owned();
+        deliveries.store = Store::Complete;
+        let name = deliveries.intake.name().to_owned();
         self.jobs.push_back(Job {
             member: member.to_owned(),
             run: end.run.clone(),
             folder: registration.folder.clone(),
-            stations: coming.intake.stations().to_vec(),
+            stations: deliveries.intake.stations().to_vec(),
             end,
-            came: now,
+            received_at: now,
             name,
         });
         None
@@ -358,38 +360,38 @@ impl Desk {
 
     /// A member is gone. What came of it so far is kept.
     pub fn gone(&mut self, member: &str) {
-        self.coming
-            .retain(|(of, _), coming| of != member || matches!(coming.store, Store::Whole));
-        self.short
-            .retain(|(of, _), short| of != member || matches!(short, Short::Record(_)));
+        self.deliveries
+            .retain(|(of, _), deliveries| of != member || matches!(deliveries.store, Store::Complete));
+        self.deferred
+            .retain(|(of, _), deferred| of != member || matches!(deferred, DeferredNoSpace::Record(_)));
     }
 
     /// Makes what came last until the disk is: to whom it is to be said that it is kept.
     pub fn sync(&mut self) -> Vec<(String, ToMember)> {
-        self.jobs.extend(self.put_off.drain(..));
-        let mut said = self.make_good();
+        self.jobs.extend(self.busy_jobs.drain(..));
+        let mut acked = self.retry_deferred();
         let mut failed = Vec::new();
-        for (key, coming) in &mut self.coming {
-            let Store::Open(writer) = &mut coming.store else {
+        for (key, deliveries) in &mut self.deliveries {
+            let Store::Open(writer) = &mut deliveries.store else {
                 continue;
             };
             let sequence = writer.messages();
             if let Err(error) = writer.sync() {
                 failed.push((key.clone(), error));
-            } else if sequence > coming.said {
-                coming.said = sequence;
-                self.tried.remove(key);
+            } else if sequence > deliveries.acked {
+                deliveries.acked = sequence;
+                self.retried.remove(key);
                 let (member, run) = key.clone();
-                said.push((member, ToMember::Kept(Kept { run, sequence })));
+                acked.push((member, ToMember::Ack(LateAck { run, sequence })));
             }
         }
         // Another try would find nothing to sync: the system tells of it once.
         for (key, error) in failed {
             tracing::warn!(member = key.0, run = key.1, %error, "late results can't be synced");
-            let refused = self.give_up_unsynced(&key, &error);
-            said.push((key.0, refused));
+            let refused = self.reject_unsynced(&key, &error);
+            acked.push((key.0, refused));
         }
-        said
+        acked
     }
 
     /// The next thing to be done that takes time; only one at a time.
@@ -400,29 +402,29 @@ impl Desk {
     }
 
     /// A job was carried out: what is to be said, and to whom.
-    pub fn done(&mut self, done: Done) -> Option<(String, ToMember)> {
+    pub fn done(&mut self, done: JobResult) -> Option<(String, ToMember)> {
         self.working = false;
-        let Done { job, result } = done;
+        let JobResult { job, result } = done;
         let (member, run) = (job.member.clone(), job.run.clone());
         match result {
             // Somebody else has the folder for the moment.
             Err(netburn_record::Error::Live(_)) => {
-                self.put_off.push(job);
+                self.busy_jobs.push(job);
                 None
             }
             Err(netburn_record::Error::Io { source, .. }) if is_full(&source) => {
-                self.fall_short(&member, Short::Record(Box::new(job)));
+                self.defer_no_space(&member, DeferredNoSpace::Record(Box::new(job)));
                 None
             }
             Err(error) => {
-                self.coming.remove(&(member.clone(), run));
-                Some((member, refused(&Refusal::NotAdded(error.to_string()))))
+                self.deliveries.remove(&(member.clone(), run));
+                Some((member, refused(&Rejection::NotAdded(error.to_string()))))
             }
             Ok(added) => {
                 tracing::info!(run, name = job.name, added, "late results are home");
-                self.coming.remove(&(member.clone(), run.clone()));
+                self.deliveries.remove(&(member.clone(), run.clone()));
                 if let Some(mut registration) = self.runs.get(&run).cloned() {
-                    registration.home.insert(job.name.clone());
+                    registration.delivered.insert(job.name.clone());
                     if let Err(error) = self.write(&registration) {
                         // They would be delivered once more, and found to be here.
                         tracing::warn!(%error, "that results are home can't be written down");
@@ -430,7 +432,7 @@ impl Desk {
                     self.runs.insert(run.clone(), registration);
                 }
                 job.clear();
-                Some((member, ToMember::Forget(Forget { run })))
+                Some((member, ToMember::Discard(Discard { run })))
             }
         }
     }
@@ -459,27 +461,27 @@ impl Desk {
     }
 }
 
-impl Coming {
+impl Delivery {
     /// Its file, which is made when there is none.
     fn writer(&mut self) -> io::Result<&mut Writer> {
-        if let Store::Unbegun(room) = &self.store {
+        if let Store::NotCreated(room) = &self.store {
             let name = self.intake.name();
-            let about = About {
+            let about = SpoolHeader {
                 run: name.to_owned(),
                 name: name.to_owned(),
-                ..About::default()
+                ..SpoolHeader::default()
             };
             self.store = Store::Open(Writer::create(room, &about, protocol::Start { at: 0 })?);
         }
         match &mut self.store {
             Store::Open(writer) => Ok(writer),
-            Store::Unbegun(_) | Store::Whole => Err(io::Error::other("all of it is here already")),
+            Store::NotCreated(_) | Store::Complete => Err(io::Error::other("all of it is here already")),
         }
     }
 
     /// As its member would offer it.
-    fn waiting(&self) -> Waiting {
-        Waiting {
+    fn waiting(&self) -> PendingResults {
+        PendingResults {
             run: self.intake.run().to_owned(),
             name: self.intake.name().to_owned(),
             messages: 0,
@@ -488,35 +490,35 @@ impl Coming {
 }
 
 /// Where late results of a run wait: a file for each part, under its name.
-fn waiting_room(folder: &Path) -> SpoolFolder {
+fn pending_dir(folder: &Path) -> SpoolFolder {
     SpoolFolder::new(folder.join(LATE))
 }
 
 /// Deletes the late results of a part, and the folder of all of them when they were the last.
 fn clear(folder: &Path, name: &str) {
-    let room = waiting_room(folder);
+    let room = pending_dir(folder);
     // What stays would be found to be in the record already.
-    let _ = crate::spool::forget(&room, name);
+    let _ = crate::spool::remove(&room, name);
     let _ = std::fs::remove_dir(room.path());
 }
 
 /// Opens the file of a part again, if there is one.
-fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
+fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
     if !registration.folder.is_dir() {
         return Err(io::Error::other("the run's folder is gone"));
     }
-    let room = waiting_room(&registration.folder);
+    let room = pending_dir(&registration.folder);
     let writer = match Writer::resume(&room, &part.name) {
         // It was all here, but for the last step.
         Ok((writer, spooled)) if spooled.end.is_some() => {
-            writer.forget();
+            writer.remove();
             None
         }
         Ok((writer, _)) => Some(writer),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         // Damaged from its beginning: the member has it all.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            crate::spool::forget(&room, &part.name)?;
+            crate::spool::remove(&room, &part.name)?;
             None
         }
         Err(error) => return Err(error),
@@ -526,16 +528,17 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
             let taken = writer.messages();
             (Store::Open(writer), taken)
         }
-        None => (Store::Unbegun(room), 0),
+        None => (Store::NotCreated(room), 0),
     };
-    Ok(Coming {
+    Ok(Delivery {
         intake: Intake::new(&registration.run, part, taken),
         store,
-        said: taken,
+        acked: taken,
     })
 }
 
-fn refused(refusal: &Refusal) -> ToMember {
+fn refused(refusal: &Rejection) -> ToMember {
+    let code = refusal.code();
     let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
-    ToMember::Refused(Refused { reason })
+    ToMember::Refused(Refused { code, reason })
 }

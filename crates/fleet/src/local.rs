@@ -1,10 +1,11 @@
 //! One round of a plan with all participants as processes on this machine.
 
-use crate::controller::{Around, Controller, Expected, Patience, Setup, Token};
+use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
 use crate::document;
 use crate::join::Join;
 use crate::launch::{Child, Launcher};
-use crate::own_clock::std;
+use crate::own_clock::to_std;
+use crate::protocol::RejectReason;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration, Instant};
@@ -14,7 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
 /// How long participants have to end by themselves after the round.
-pub(crate) const LEAVE: Duration = Duration::from_secs(2);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 /// What a server may send whose network sets its own limits.
 pub(crate) const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
@@ -99,28 +100,33 @@ pub enum FleetError {
     NoAgents(String),
     /// A row can't be kept. The round was stopped.
     #[error("results can't be kept: {0}")]
-    Keep(#[source] io::Error),
+    Storage(#[source] io::Error),
     /// A participant's side: the controller can't be reached, or is no controller.
     #[error("can't join the controller: {0}")]
     Join(String),
     /// A participant's side: the controller refuses it.
-    #[error("the controller refuses: {0}")]
-    Refused(String),
+    #[error("the controller rejected the connection: {reason}")]
+    Rejected {
+        /// Reason for programs.
+        code: RejectReason,
+        /// Reason for people.
+        reason: String,
+    },
     /// A participant's side: the controller is gone.
     #[error("the controller is gone: {0}")]
-    Gone(String),
+    ControllerLost(String),
     /// A participant's side: the run ended, or never began, and this is why.
     #[error("{0}")]
-    Over(String),
+    RunEnded(String),
     /// A participant's side: nobody holds the run any more.
     #[error("nobody holds this run any more: the `netburn run` that did has ended")]
-    Unheld,
+    UnknownRun,
     /// A participant's side: it takes no part.
     #[error("no part taken: {0}")]
     Declined(String),
     /// A participant's side: its part ended before its time. What it had measured is delivered.
     #[error("its part ended early: {0}; what it had measured is delivered")]
-    Partly(String),
+    EndedEarly(String),
     /// A member is in another run.
     #[error("{0}; two runs at once would measure each other")]
     Busy(String),
@@ -165,24 +171,24 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         })?;
         #[cfg(unix)]
         if let Some(stream) = child.control() {
-            controller.adopt(stream).map_err(FleetError::Listen)?;
+            controller.add_inherited(stream).map_err(FleetError::Listen)?;
         }
         children.push(Some(child));
     }
-    let around = Around {
+    let run_io = RunIo {
         sinks: &mut sinks,
         watch,
         stop,
         children: &mut children,
     };
-    let result = controller.run(setup, around).await;
-    let_go(children, LEAVE).await;
+    let result = controller.run(setup, run_io).await;
+    terminate(children, SHUTDOWN_GRACE).await;
     result
 }
 
 /// Waits for children to end by themselves, and then ends the rest by force.
-pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
-    let leaving = std::time::Instant::now() + std(wait);
+pub(crate) async fn terminate(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
+    let leaving = std::time::Instant::now() + to_std(wait);
     while std::time::Instant::now() < leaving {
         for place in &mut children {
             if place.as_mut().is_some_and(|child| child.ended().is_some()) {
@@ -192,7 +198,7 @@ pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Dura
         if children.iter().all(Option::is_none) {
             break;
         }
-        tokio::time::sleep(std(Duration::from_millis(10))).await;
+        tokio::time::sleep(to_std(Duration::from_millis(10))).await;
     }
     // Dropping the rest ends it by force.
     drop(children);
@@ -200,7 +206,7 @@ pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Dura
 
 /// The round of a plan on one machine: a server, and an agent per station under the station's name.
 fn setup(plan: &Plan) -> Result<Setup, FleetError> {
-    let document = document::written(plan)?;
+    let document = document::from_plan(plan)?;
     let token = || Token::random().map_err(FleetError::Listen);
     let mut expected = vec![Expected {
         name: "server".to_owned(),
@@ -230,7 +236,7 @@ fn setup(plan: &Plan) -> Result<Setup, FleetError> {
             .server_rate(Environment::Local)
             .expect("on `local` there always is one"),
         expected,
-        patience: Patience::LOCAL,
+        timeouts: Timeouts::LOCAL,
     })
 }
 

@@ -1,60 +1,60 @@
 //! A member of a fleet: stays joined, and takes part in runs when it is summoned.
 //!
-//! - [`Member`]: the connection that it keeps, and what comes over it. [`terms`]: what it makes of a part in a run.
-//! - [`limits`]: what it lets itself be asked; `spent`: what it has moved. `late`: results that nobody took, brought home.
+//! - [`Member`]: the connection that it keeps, and what comes over it. [`policy`]: what it makes of a part in a run.
+//! - [`limits`]: what it lets itself be asked; `rate_budget`: what it has moved. `late`: results that nobody took, brought home.
 
+mod current_run;
 mod late;
 mod limits;
-mod spent;
-mod taking;
-mod terms;
+mod policy;
+mod rate_budget;
 
 pub use limits::{Hours, Limits};
-pub use terms::ServerName;
+pub use policy::ServerName;
 
-use crate::agent::{self, Ended, Leave, Manner};
-use crate::contact::{Contact, ContactError, Ends};
+use crate::agent::{self, AgentOptions, Ended, ShutdownSignal};
+use crate::controller_session::dial::Dial;
+use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};
 use crate::join::Join;
 use crate::join_url::JoinUrl;
 use crate::local::FleetError;
-use crate::own_clock::std;
-use crate::participant::dial::Dial;
-use crate::protocol::standing::{About, Enrol, Enrolled, FromMember, MAX_TO_MEMBER, Summon, ToMember};
-use crate::protocol::{self, MAX_TO_PARTICIPANT};
+use crate::own_clock::to_std;
+use crate::protocol::standing::{FromMember, Invite, MAX_TO_MEMBER, MemberInfo, Register, Registered, ToMember};
+use crate::protocol::{self, MAX_TO_AGENT, RejectReason};
 use crate::spool::{self, SpoolFolder};
 use crate::transport::{Channel, Receiver, Sender};
 use crate::{join_url, server};
+use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::Deliveries;
 use netburn_record::Role;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Seed};
-use spent::Spent;
+use policy::MemberPolicy;
+use rate_budget::RateBudget;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
-use taking::{Current, over};
-use terms::MemberTerms;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// A sign of life this often.
-const ALIVE: Duration = Duration::from_secs(5);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// From one attempt to come back to the next: the first, and the longest.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-const LONGEST_WAIT: Duration = Duration::from_secs(15);
+const MIN_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(15);
 /// How long a controller has to welcome.
-const WELCOME: Duration = Duration::from_secs(10);
+const WELCOME_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one message may take to be sent.
-const SEND: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a controller is tried that was never reached.
-const FIRST: Duration = Duration::from_secs(10);
+const FIRST_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a part that its owner ended may take to bring home what it has.
-const LEAVE: Duration = Duration::from_secs(5);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// How long the holder of a run is looked for when this member's part is over.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a member is told by its owner.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub struct Settings {
     /// What it is called.
     pub name: String,
     /// What it is.
-    pub about: About,
+    pub about: MemberInfo,
     /// Whom it measures against, instead of the run's server.
     pub server: Option<ServerName>,
     /// What it lets itself be asked.
@@ -75,17 +75,17 @@ pub struct Settings {
 
 /// What those who watch a member are told.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum MemberEvent<'a> {
     /// It is in the fleet of this name.
     Joined(&'a str),
     /// It isn't, and comes back by itself.
-    Away(&'a str),
+    Disconnected(&'a str),
     /// It takes part in a run.
-    Begins(&'a str),
+    RunStarted(&'a str),
     /// Its part in a run is over, and how.
-    Ends(&'a str, &'a str),
+    RunEnded(&'a str, &'a str),
     /// Its owner ended it in the middle of a run, which is told.
-    Leaves(&'a str),
+    Leaving(&'a str),
     /// Results of a run came home late.
     Delivered(&'a str),
 }
@@ -97,13 +97,13 @@ pub enum MemberError {
     #[error(
         "the token is missing: copy all that `netburn fleet serve` prints, or give what follows the `#` with --token"
     )]
-    NoToken,
+    MissingToken,
     /// It can't be known whether it is the right controller.
     #[error(transparent)]
-    Contact(ContactError),
+    ControllerEndpoint(ConnectError),
     /// There is no controller to be reached.
-    #[error("{why}; tried {tries} times in {FIRST}")]
-    Unreached {
+    #[error("{why}; tried {tries} times in {FIRST_CONNECT_TIMEOUT}")]
+    Unreachable {
         /// Why not, the last time.
         why: String,
         /// How many times it was tried.
@@ -111,15 +111,15 @@ pub enum MemberError {
     },
     /// The controller doesn't want it.
     #[error("the controller refuses: {0}")]
-    Refused(String),
+    Rejected(String),
 }
 
 /// Why a connection to the controller ended.
-enum Lost {
+enum Closed {
     /// For now.
-    Away(String),
+    Retry(String),
     /// For good.
-    Never(MemberError),
+    Failed(MemberError),
     /// Its owner ended it.
     Left,
 }
@@ -128,33 +128,33 @@ enum Lost {
 pub struct Member<N> {
     settings: Settings,
     token: String,
-    contact: Contact,
-    news: N,
+    endpoint: ControllerEndpoint,
+    on_event: N,
     /// Whether it was in the fleet at all.
-    known: bool,
-    current: Option<Current>,
+    registered: bool,
+    current: Option<CurrentRun>,
     /// A part in another run, for when the current one is over.
-    next: Option<Summon>,
+    next: Option<Invite>,
     deliveries: Deliveries,
     /// What its parts have moved, where the rate is limited.
-    spent: Option<Spent>,
+    rate_budget: Option<RateBudget>,
 }
 
-impl<N: FnMut(News<'_>)> Member<N> {
+impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     /// A member that hasn't joined yet.
     ///
     /// # Errors
     /// When the address to join has no token.
-    pub fn new(settings: Settings, news: N) -> Result<Self, MemberError> {
-        let token = settings.url.token.clone().ok_or(MemberError::NoToken)?;
+    pub fn new(settings: Settings, on_event: N) -> Result<Self, MemberError> {
+        let token = settings.url.token.clone().ok_or(MemberError::MissingToken)?;
         Ok(Member {
-            contact: Contact::new(&settings.url),
+            endpoint: ControllerEndpoint::new(&settings.url),
             deliveries: Deliveries::new(settings.spool.clone()),
-            spent: settings.limits.rate.map(Spent::new),
+            rate_budget: settings.limits.rate.map(RateBudget::new),
             settings,
             token,
-            news,
-            known: false,
+            on_event,
+            registered: false,
             current: None,
             next: None,
         })
@@ -165,8 +165,8 @@ impl<N: FnMut(News<'_>)> Member<N> {
     /// # Errors
     /// When the controller can't be reached, or isn't the one that the address names.
     pub async fn check(&self) -> Result<(), MemberError> {
-        let opened = self.contact.open(JOIN, MAX_TO_MEMBER).await;
-        opened.map(drop).map_err(MemberError::Contact)
+        let opened = self.endpoint.open(JOIN, MAX_TO_MEMBER).await;
+        opened.map(drop).map_err(MemberError::ControllerEndpoint)
     }
 
     /// Joins and stays, until `stop` is done.
@@ -177,39 +177,39 @@ impl<N: FnMut(News<'_>)> Member<N> {
         let stop = stop.shared();
         let (begun, mut tries) = (Instant::now(), 0);
         let mut chance = Seed(seed()).stream("fleet-member", 0);
-        let mut wait = FIRST_WAIT;
+        let mut wait = MIN_BACKOFF;
         loop {
             let mut joined = false;
             tries += 1;
-            let lost = self.stay(&mut joined, stop.clone()).await;
+            let lost = self.run_connection(&mut joined, stop.clone()).await;
             if joined {
-                wait = FIRST_WAIT;
+                wait = MIN_BACKOFF;
             }
             match lost {
-                Lost::Never(error) => return Err(error),
-                Lost::Left => return Ok(()),
-                Lost::Away(why) if !self.known && begun.elapsed() >= std(FIRST) => {
-                    return Err(MemberError::Unreached { why, tries });
+                Closed::Failed(error) => return Err(error),
+                Closed::Left => return Ok(()),
+                Closed::Retry(why) if !self.registered && begun.elapsed() >= to_std(FIRST_CONNECT_TIMEOUT) => {
+                    return Err(MemberError::Unreachable { why, tries });
                 }
-                Lost::Away(reason) => (self.news)(News::Away(&reason)),
+                Closed::Retry(reason) => (self.on_event)(MemberEvent::Disconnected(&reason)),
             }
             // Half of it to all of it, so that a house that had no power doesn't come back in step.
             let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
-            wait = (wait * 2).min(LONGEST_WAIT);
-            let mut until = Instant::now() + std(jittered);
-            if !self.known {
-                until = until.min(begun + std(FIRST));
+            wait = (wait * 2).min(MAX_BACKOFF);
+            let mut until = Instant::now() + to_std(jittered);
+            if !self.registered {
+                until = until.min(begun + to_std(FIRST_CONNECT_TIMEOUT));
             }
             while Instant::now() < until {
                 tokio::select! {
                     () = tokio::time::sleep_until(until.into()) => {}
-                    ended = over(&mut self.current) => self.ended(ended),
+                    handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
                     () = stop.clone() => {
-                        self.leave();
-                        let _ = timeout(std(LEAVE), async {
+                        self.shutdown();
+                        let _ = timeout(to_std(SHUTDOWN_GRACE), async {
                             if self.current.is_some() {
-                                let ended = over(&mut self.current).await;
-                                self.ended(ended);
+                                let handle_run_end = wait_for_run_end(&mut self.current).await;
+                                self.handle_run_end(handle_run_end);
                             }
                         })
                         .await;
@@ -221,126 +221,129 @@ impl<N: FnMut(News<'_>)> Member<N> {
     }
 
     /// One connection: from joining to its end.
-    async fn stay(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Lost {
+    async fn run_connection(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Closed {
         let opened = tokio::select! {
-            opened = self.contact.open(JOIN, MAX_TO_MEMBER) => opened,
-            () = stop.clone() => return Lost::Left,
+            opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
+            () = stop.clone() => return Closed::Left,
         };
-        let (channel, ends) = match opened {
+        let (channel, connection_addresses) = match opened {
             Ok(opened) => opened,
-            Err(error @ ContactError::NoFingerprint) => return Lost::Never(MemberError::Contact(error)),
-            Err(error @ ContactError::NoController { .. }) if !self.known => {
-                return Lost::Never(MemberError::Contact(error));
+            Err(error @ ConnectError::NoFingerprint) => return Closed::Failed(MemberError::ControllerEndpoint(error)),
+            Err(error @ ConnectError::NotAController { .. }) if !self.registered => {
+                return Closed::Failed(MemberError::ControllerEndpoint(error));
             }
-            Err(ContactError::Dial { place, source })
-                if source.kind() == std::io::ErrorKind::InvalidData && !self.known =>
+            Err(ConnectError::Dial { place, source })
+                if source.kind() == std::io::ErrorKind::InvalidData && !self.registered =>
             {
-                return Lost::Never(MemberError::Contact(ContactError::Dial { place, source }));
+                return Closed::Failed(MemberError::ControllerEndpoint(ConnectError::Dial { place, source }));
             }
-            Err(error) => return Lost::Away(error.to_string()),
+            Err(error) => return Closed::Retry(error.to_string()),
         };
         let Channel { receiver, mut sender } = channel;
-        let enrol = FromMember::Enrol(Enrol {
+        let register = FromMember::Register(Register {
             protocol: protocol::VERSION,
             name: self.settings.name.clone(),
             token: self.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             about: self.settings.about.clone(),
-            waiting: self.waiting(),
+            pending: self.pending_results(),
         });
-        if let Err(reason) = say(&mut sender, &enrol).await {
-            return Lost::Away(reason);
+        if let Err(reason) = send(&mut sender, &register).await {
+            return Closed::Retry(reason);
         }
         // Read by a task of its own: what is waited for beside it must not tear a message.
         let (tell, mut incoming) = mpsc::channel(16);
-        let _listener = Listener(tokio::spawn(listen(receiver, tell)));
-        match timeout(std(WELCOME), incoming.recv()).await {
-            Ok(Some(Ok(ToMember::Welcome(Enrolled { fleet, .. })))) => {
-                (*joined, self.known) = (true, true);
-                (self.news)(News::Joined(&fleet));
+        let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, tell)));
+        match timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await {
+            Ok(Some(Ok(ToMember::Welcome(Registered { fleet, .. })))) => {
+                (*joined, self.registered) = (true, true);
+                (self.on_event)(MemberEvent::Joined(&fleet));
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) if self.known && refused.reason.contains("is here already") => {
+            Ok(Some(Ok(ToMember::Refused(refused)))) if self.registered && refused.code == RejectReason::NameTaken => {
                 // Our own connection before, whose end isn't known there yet.
-                return Lost::Away(refused.reason);
+                return Closed::Retry(refused.reason);
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) => return Lost::Never(MemberError::Refused(refused.reason)),
-            Ok(Some(Ok(_))) => return Lost::Away("the controller does not say welcome".to_owned()),
-            Ok(Some(Err(reason))) => return Lost::Away(reason),
-            Ok(None) | Err(_) => return Lost::Away(format!("no answer for {WELCOME}")),
+            Ok(Some(Ok(ToMember::Refused(refused)))) => return Closed::Failed(MemberError::Rejected(refused.reason)),
+            Ok(Some(Ok(_))) => return Closed::Retry("the controller does not say welcome".to_owned()),
+            Ok(Some(Err(reason))) => return Closed::Retry(reason),
+            Ok(None) | Err(_) => return Closed::Retry(format!("no answer for {WELCOME_TIMEOUT}")),
         }
-        self.deliveries.begin();
-        let mut alive = Instant::now();
+        self.deliveries.reset();
+        let mut last_heartbeat = Instant::now();
         let mut leaving: Option<Instant> = None;
         let mut stop = std::pin::pin!(stop);
         loop {
             if let Some(since) = leaving
-                && (self.current.is_none() || since.elapsed() >= std(LEAVE))
+                && (self.current.is_none() || since.elapsed() >= to_std(SHUTDOWN_GRACE))
             {
-                let _ = say(&mut sender, &FromMember::Bye).await;
-                return Lost::Left;
+                let _ = send(&mut sender, &FromMember::Bye).await;
+                return Closed::Left;
             }
-            if alive.elapsed() >= std(ALIVE) {
-                alive = Instant::now();
-                if let Err(reason) = say(&mut sender, &FromMember::Alive).await {
-                    return Lost::Away(reason);
+            if last_heartbeat.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
+                last_heartbeat = Instant::now();
+                if let Err(reason) = send(&mut sender, &FromMember::Heartbeat).await {
+                    return Closed::Retry(reason);
                 }
             }
             let busy = self.current.as_ref().map(|current| current.run.clone());
             while let Some(message) = self.deliveries.next(busy.as_deref()) {
-                if let Err(reason) = say(&mut sender, &message).await {
-                    return Lost::Away(reason);
+                if let Err(reason) = send(&mut sender, &message).await {
+                    return Closed::Retry(reason);
                 }
             }
-            let due = leaving.map_or(alive + std(ALIVE), |since| since + std(LEAVE));
+            let due = leaving.map_or(last_heartbeat + to_std(HEARTBEAT_INTERVAL), |since| {
+                since + to_std(SHUTDOWN_GRACE)
+            });
             tokio::select! {
                 message = incoming.recv() => match message {
-                    Some(Ok(message)) => if let Some(lost) = self.hear(message, ends) { return lost },
-                    Some(Err(reason)) => return Lost::Away(reason),
-                    None => return Lost::Away("the connection was closed".to_owned()),
+                    Some(Ok(message)) => if let Some(lost) = self.handle_message(message, connection_addresses) { return lost },
+                    Some(Err(reason)) => return Closed::Retry(reason),
+                    None => return Closed::Retry("the connection was closed".to_owned()),
                 },
-                ended = over(&mut self.current) => self.ended(ended),
+                handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
                 () = &mut stop, if leaving.is_none() => {
-                    self.leave();
+                    self.shutdown();
                     leaving = Some(Instant::now());
                 }
                 () = tokio::time::sleep_until(due.into()) => {}
             }
             if self.current.is_none()
                 && leaving.is_none()
-                && let Some(summon) = self.next.take()
+                && let Some(invite) = self.next.take()
             {
-                self.begin(summon, ends);
+                self.start_run(invite, connection_addresses);
             }
         }
     }
 
-    fn hear(&mut self, message: ToMember, ends: Ends) -> Option<Lost> {
+    fn handle_message(&mut self, message: ToMember, connection_addresses: SocketAddrs) -> Option<Closed> {
         match message {
-            ToMember::Summon(summon) => {
-                let same = |current: &Current| current.run == summon.run && current.name == summon.name;
-                if !self.current.as_ref().is_some_and(same) && spool::is_run(&summon.run) {
+            ToMember::Invite(invite) => {
+                let same = |current: &CurrentRun| current.run == invite.run && current.name == invite.name;
+                if !self.current.as_ref().is_some_and(same) && spool::is_run(&invite.run) {
                     match self.current {
-                        Some(_) => self.next = Some(summon),
-                        None => self.begin(summon, ends),
+                        Some(_) => self.next = Some(invite),
+                        None => self.start_run(invite, connection_addresses),
                     }
                 }
             }
-            ToMember::Deliver(deliver) => self.deliveries.want(&deliver.run),
-            ToMember::Kept(kept) => self.deliveries.kept(&kept.run, kept.sequence),
-            ToMember::Forget(forget) => {
-                if self.deliveries.forget(&forget.run) {
-                    (self.news)(News::Delivered(&forget.run));
+            ToMember::RequestResults(request) => self.deliveries.request(&request.run),
+            ToMember::Ack(ack) => self.deliveries.acked(&ack.run, ack.sequence),
+            ToMember::Discard(discard) => {
+                if self.deliveries.discard(&discard.run) {
+                    (self.on_event)(MemberEvent::Delivered(&discard.run));
                 }
             }
             ToMember::Refused(refused) => {
                 tracing::warn!(refused.reason, "refused");
-                self.deliveries.refused();
+                self.deliveries.rejected();
             }
             ToMember::Bye(bye) => {
                 let reason = bye.reason.unwrap_or_else(|| "it said goodbye".to_owned());
-                return Some(match reason.contains("revoked") {
-                    true => Lost::Never(MemberError::Refused(reason)),
-                    false => Lost::Away(reason),
+                return Some(if bye.code == Some(RejectReason::TokenRevoked) {
+                    Closed::Failed(MemberError::Rejected(reason))
+                } else {
+                    Closed::Retry(reason)
                 });
             }
             ToMember::Welcome(_) => {}
@@ -352,18 +355,18 @@ impl<N: FnMut(News<'_>)> Member<N> {
 impl<N> Member<N> {
     /// The results that the member offers, the run that it is still in among them. It offers results only once for each
     /// connection, and a controller that was restarted has no record of that run. They are delivered when its part is over.
-    fn waiting(&self) -> Vec<protocol::standing::Waiting> {
-        let current = self.current.as_ref().map(|current| protocol::standing::Waiting {
+    fn pending_results(&self) -> Vec<protocol::standing::PendingResults> {
+        let current = self.current.as_ref().map(|current| protocol::standing::PendingResults {
             run: current.run.clone(),
             name: current.name.clone(),
             messages: 0,
         });
         let under_way = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
-        let before = spool::waiting(&self.settings.spool).into_iter();
+        let before = spool::pending(&self.settings.spool).into_iter();
         let all = current
             .into_iter()
-            .chain(before.filter(|waiting| !under_way(&waiting.run)));
-        all.take(protocol::standing::MAX_WAITING).collect()
+            .chain(before.filter(|pending_results| !under_way(&pending_results.run)));
+        all.take(protocol::standing::MAX_PENDING_RUNS).collect()
     }
 }
 
@@ -375,32 +378,32 @@ impl<N> Drop for Member<N> {
     }
 }
 
-async fn say(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
-    match timeout(std(SEND), sender.message(message)).await {
+async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
+    match timeout(to_std(SEND_TIMEOUT), sender.message(message)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("nothing was taken for {SEND}")),
+        Err(_) => Err(format!("nothing was taken for {SEND_TIMEOUT}")),
     }
 }
 
 /// Hands over what comes, and at the end why there is no more.
-async fn listen(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
+async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
     loop {
-        let (news, last) = match receiver.message().await {
+        let (on_event, last) = match receiver.message().await {
             Ok(Ok(message)) => (Ok(message), false),
             Ok(Err(malformed)) => (Err(malformed.to_string()), true),
             Err(error) => (Err(error.to_string()), true),
         };
-        if tell.send(news).await.is_err() || last {
+        if tell.send(on_event).await.is_err() || last {
             return;
         }
     }
 }
 
 /// Ends with this.
-struct Listener(JoinHandle<()>);
+struct AbortOnDrop(JoinHandle<()>);
 
-impl Drop for Listener {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }

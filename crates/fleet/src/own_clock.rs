@@ -25,6 +25,6 @@ impl OwnClock {
 }
 
 /// As the standard library's.
-pub(crate) fn std(span: Duration) -> time::Duration {
+pub(crate) fn to_std(span: Duration) -> time::Duration {
     time::Duration::from_nanos(span.as_nanos())
 }

@@ -22,11 +22,13 @@
 //! by that same clock in rows and `progress`. A JSON Schema of all messages is in `docs/protocol.schema.json`.
 
 mod health;
+mod reject_reason;
 mod rows;
 pub mod standing;
 #[cfg(test)]
 mod tests;
 
+pub use reject_reason::RejectReason;
 pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRow};
 
 use netburn_record::{Health, Role};
@@ -41,7 +43,7 @@ pub const VERSION: u32 = 1;
 pub const MAX_TO_CONTROLLER: usize = 1 << 20;
 
 /// The longest message a participant takes, in bytes of JSON: 16 MiB, for the plan in it.
-pub const MAX_TO_PARTICIPANT: usize = 16 << 20;
+pub const MAX_TO_AGENT: usize = 16 << 20;
 
 /// The longest text of an event, a reason or a version, in bytes; longer ones are cut before they are sent.
 pub const MAX_TEXT: usize = 4096;
@@ -74,7 +76,7 @@ pub enum ToController {
 /// What a controller says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub enum ToParticipant {
+pub enum ToAgent {
     /// It has joined.
     Welcome(Welcome),
     /// What it said was refused. Before `welcome` the connection ends with this; after it only the message is lost.
@@ -111,10 +113,10 @@ pub struct Hello {
     pub version: String,
     /// Whether it was in this run before, and lost its connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
+    pub reconnect: bool,
 }
 
-/// See [`ToParticipant::Welcome`].
+/// See [`ToAgent::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Welcome {
     /// The protocol version the controller speaks.
@@ -123,17 +125,20 @@ pub struct Welcome {
     pub version: String,
     /// For one that comes back: the last message of rows that came. The next are sent (again) from there.
     #[serde(default)]
-    pub taken: u64,
+    pub last_sequence: u64,
 }
 
-/// See [`ToParticipant::Refused`].
+/// See [`ToAgent::Refused`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
-    /// Why, for people.
+    /// Reason for programs.
+    #[serde(default)]
+    pub code: RejectReason,
+    /// Reason for people.
     pub reason: String,
 }
 
-/// See [`ToParticipant::Ping`].
+/// See [`ToAgent::Ping`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ping {
     /// Names it in the pong.
@@ -151,7 +156,7 @@ pub struct Pong {
     pub sent: i64,
 }
 
-/// See [`ToParticipant::Assign`].
+/// See [`ToAgent::Assign`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assign {
     /// The whole resolved plan, as a scenario document (`Plan::to_json`).
@@ -175,7 +180,7 @@ pub struct ServerAddress {
     pub fingerprint: Option<String>,
 }
 
-/// See [`ToParticipant::Serve`].
+/// See [`ToAgent::Serve`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Serve {
     /// The whole resolved plan, as a scenario document (`Plan::to_json`).
@@ -195,7 +200,7 @@ pub struct Ready {
     pub reach: Option<Reach>,
     /// Whether it measures against a server of its own, so that what becomes of the run's is nothing to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub elsewhere: bool,
+    pub own_server: bool,
     /// What the reader of its figures should know of how it measures, such as what a browser can't do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -212,7 +217,7 @@ pub struct Reach {
     pub datagrams: Option<String>,
 }
 
-/// See [`ToParticipant::Start`].
+/// See [`ToAgent::Start`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Start {
     /// The instant at which the load begins (time zero of the run), in ns of the participant's own clock. The baseline
@@ -229,7 +234,7 @@ pub struct Rows {
     pub batch: Batch,
 }
 
-/// See [`ToParticipant::Ack`].
+/// See [`ToAgent::Ack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ack {
     /// The highest sequence number up to which nothing is missing.
@@ -242,7 +247,7 @@ pub struct Progress {
     /// Its time, in ns since the run began.
     pub at: i64,
     /// Rows measured and not yet acknowledged.
-    pub waiting: u64,
+    pub pending: u64,
 }
 
 /// See [`ToController::Health`].
@@ -261,17 +266,20 @@ pub struct Done {
     pub error: Option<String>,
 }
 
-/// See [`ToParticipant::Stop`].
+/// See [`ToAgent::Stop`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
     /// Why, for people.
     pub reason: String,
 }
 
-/// See [`ToController::Bye`] and [`ToParticipant::Bye`].
+/// See [`ToController::Bye`] and [`ToAgent::Bye`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Bye {
-    /// Why, for people.
+    /// Reason for programs, if the end of the connection has a consequence for the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<RejectReason>,
+    /// Reason for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -321,8 +329,8 @@ impl Message for ToController {
     const LIMIT: usize = MAX_TO_CONTROLLER;
 }
 
-impl Message for ToParticipant {
-    const LIMIT: usize = MAX_TO_PARTICIPANT;
+impl Message for ToAgent {
+    const LIMIT: usize = MAX_TO_AGENT;
 }
 
 /// Whether a participant may be called so: letters, digits and `-`, 1 to 64 of them.
@@ -340,7 +348,7 @@ pub fn schema() -> serde_json::Value {
     #[expect(dead_code, reason = "only its schema is of use")]
     enum Either {
         Participant(ToController),
-        Controller(ToParticipant),
+        Controller(ToAgent),
         Member(standing::FromMember),
         Fleet(standing::ToMember),
     }

@@ -1,12 +1,12 @@
 //! The server of one run, as a participant.
 
+use crate::controller_session::dial::Dial;
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime, bye_reason};
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::std;
-use crate::participant::dial::Dial;
-use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
-use crate::protocol::standing::LateEnd;
-use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
+use crate::own_clock::to_std;
+use crate::protocol::standing::LateResultsEnd;
+use crate::protocol::{Ready, Serve, ServerAddress, ToAgent, ToController};
 use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_scenario::Plan;
 use netburn_traffic::clock::RunClock;
@@ -23,34 +23,34 @@ use tokio::task::JoinHandle;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The server's whole part, over a connection that `dial` opens: serves where `join` says, at a free port, capped as
-/// the assignment says, until it is told to stop. With `patience` it looks so long for a controller that is gone.
+/// the assignment says, until it is told to stop. With `reconnect_timeout` it looks so long for a controller that is gone.
 ///
 /// # Errors
 /// When it is refused, can't serve, or loses the controller.
 pub async fn run<D: Dial>(
     dial: D,
     join: &Join,
-    patience: Option<Duration>,
-    mut leave: Leave,
+    reconnect_timeout: Option<Duration>,
+    mut shutdown: ShutdownSignal,
 ) -> Result<(), FleetError> {
-    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let mut serving: Option<Serving> = None;
-    let ended = |error| LateEnd {
+    let ended = |error| LateResultsEnd {
         error,
-        ..LateEnd::default()
+        ..LateResultsEnd::default()
     };
     // Whoever comes back before the start is given its part again.
     let (start, serving) = loop {
         let heard = tokio::select! {
-            heard = conversation.hear() => heard?,
-            () = leave.wanted() => return conversation.part(ended(Some(LEFT.to_owned()))).await,
+            heard = session.recv() => heard?,
+            () = shutdown.requested() => return session.part(ended(Some(LEFT_BY_OWNER.to_owned()))).await,
         };
         match heard {
-            ToParticipant::Serve(serve) => {
+            ToAgent::Serve(serve) => {
                 if serving.is_none() {
-                    match Serving::begin(&serve, join).await {
+                    match Serving::start(&serve, join).await {
                         Ok(begun) => serving = Some(begun),
-                        Err(error) => return conversation.part(ended(Some(error))).await,
+                        Err(error) => return session.part(ended(Some(error))).await,
                     }
                 }
                 let server = serving.as_ref().map(|serving| serving.address.clone());
@@ -59,31 +59,29 @@ pub async fn run<D: Dial>(
                     notes: serving.as_ref().map_or(Vec::new(), |serving| serving.notes.clone()),
                     ..Ready::default()
                 };
-                conversation.say(ToController::Ready(ready)).await;
+                session.say(ToController::Ready(ready)).await;
             }
-            ToParticipant::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
-            ToParticipant::Stop(_) => return conversation.part(ended(None)).await,
-            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
+            ToAgent::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
+            ToAgent::Stop(_) => return session.part(ended(None)).await,
+            ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
-    let zero = match conversation.beginning(start) {
-        Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(ended(error)).await,
+    let zero = match session.start_time(start) {
+        StartTime::At(zero) => zero,
+        StartTime::Rejected(error) => return session.part(ended(error)).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
     let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
     // Aborted, it drops its end of the rows, and what is left of them goes out.
     let stop = || looking.0.abort();
-    conversation
-        .attend(&mut rows, clock, stop, |_| None, &mut leave)
-        .await?;
-    let end = LateEnd {
+    session.run(&mut rows, clock, stop, |_| None, &mut shutdown).await?;
+    let end = LateResultsEnd {
         health: Some(serving.health()),
-        ..ended(leave.is_wanted().then(|| LEFT.to_owned()))
+        ..ended(shutdown.is_requested().then(|| LEFT_BY_OWNER.to_owned()))
     };
-    conversation.part(end).await
+    session.part(end).await
 }
 
 /// A server that serves until this is dropped.
@@ -109,8 +107,8 @@ impl Serving {
         }
     }
 
-    async fn begin(serve: &Serve, join: &Join) -> Result<Serving, String> {
-        let plan = crate::document::read(&serve.plan)?;
+    async fn start(serve: &Serve, join: &Join) -> Result<Serving, String> {
+        let plan = crate::document::to_plan(&serve.plan)?;
         let here = SocketAddr::new(join.listen.ip(), 0);
         let identity = match plan.server.tls {
             true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
@@ -190,7 +188,7 @@ async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
     loop {
-        tokio::time::sleep(std(EVERY)).await;
+        tokio::time::sleep(to_std(EVERY)).await;
         let rows = handle
             .connections()
             .iter()

@@ -20,10 +20,10 @@ mod tests;
 mod write;
 
 pub(crate) use read::Source;
-pub use read::{Late, Spooled};
+pub use read::{SpoolContent, SpoolReader};
 pub(crate) use write::Writer;
 
-use crate::protocol::standing::{MAX_WAITING, Waiting};
+use crate::protocol::standing::{MAX_PENDING_RUNS, PendingResults};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -34,13 +34,13 @@ const MAGIC: &[u8; 8] = b"nbagent\n";
 /// The newest version of the file that this code writes and reads.
 const VERSION: u32 = 1;
 /// The longest payload: that of a message, and some.
-const LONGEST: usize = crate::protocol::MAX_TO_CONTROLLER + 1024;
+const MAX_PAYLOAD: usize = crate::protocol::MAX_TO_CONTROLLER + 1024;
 /// Length, kind and CRC of a frame.
 const OVERHEAD: usize = 4 + 1 + 4;
 /// How the file of a run ends.
 const SUFFIX: &str = ".spool";
 /// The longest name of a run, in bytes.
-pub const MAX_RUN: usize = 128;
+pub const MAX_RUN_NAME: usize = 128;
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct SpoolFolder(PathBuf);
 
 /// Whose part of which run a spool holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct About {
+pub struct SpoolHeader {
     /// The run.
     pub run: String,
     /// Under which name it took part.
@@ -107,33 +107,33 @@ impl SpoolFolder {
 /// name is a file's name everywhere, and leads nowhere else.
 #[must_use]
 pub fn is_run(text: &str) -> bool {
-    (1..=MAX_RUN).contains(&text.len())
+    (1..=MAX_RUN_NAME).contains(&text.len())
         && !text.starts_with('.')
         && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
-/// The runs whose results wait here, the oldest name first, at most [`MAX_WAITING`]. What an agent still writes, and
+/// The runs whose results wait here, the oldest name first, at most [`MAX_PENDING_RUNS`]. What an agent still writes, and
 /// what is damaged beyond its header, is left out.
 #[must_use]
-pub fn waiting(folder: &SpoolFolder) -> Vec<Waiting> {
+pub fn pending(folder: &SpoolFolder) -> Vec<PendingResults> {
     let all = folder.runs().into_iter().filter_map(|run| {
-        let late = Late::open(folder, &run, 1).ok()?;
-        Some(Waiting {
+        let late = SpoolReader::open(folder, &run, 1).ok()?;
+        Some(PendingResults {
             name: late.about().name.clone(),
             messages: late.messages(),
             run,
         })
     });
-    all.take(MAX_WAITING).collect()
+    all.take(MAX_PENDING_RUNS).collect()
 }
 
 /// Deletes what was kept of a run, because somebody else has it. What isn't there is forgotten already.
 ///
 /// # Errors
 /// When it can't be deleted, or an agent still writes it.
-pub fn forget(folder: &SpoolFolder, run: &str) -> io::Result<()> {
+pub fn remove(folder: &SpoolFolder, run: &str) -> io::Result<()> {
     let path = folder.file(run)?;
     match File::open(&path) {
         Ok(file) => {

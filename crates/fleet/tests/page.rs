@@ -154,8 +154,8 @@ fn scenario(random: &mut Stream) -> String {
         "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
         "stream" => {
             let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
-            let hold = start + random.below(3000);
-            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{hold} ms\"");
+            let acquire = start + random.below(3000);
+            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{acquire} ms\"");
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
         _ => {}

@@ -1,6 +1,6 @@
 //! Messages over every transport there is, and what is not one.
 
-use netburn_fleet::protocol::{Message, Ping, Stop, ToController, ToParticipant};
+use netburn_fleet::protocol::{Message, Ping, Stop, ToAgent, ToController};
 use netburn_fleet::transport::{Channel, ChannelError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -43,20 +43,20 @@ async fn pairs() -> Vec<(Channel, Channel)> {
 fn messages_arrive_whole_and_in_order() {
     block_on(async {
         for (mut ours, mut theirs) in pairs().await {
-            let long = ToParticipant::Stop(Stop {
+            let long = ToAgent::Stop(Stop {
                 reason: "ü".repeat(LIMIT / 2 - 100),
             });
             let say = async {
                 for id in 0..100 {
-                    ours.sender.message(&ToParticipant::Ping(Ping { id })).await.unwrap();
+                    ours.sender.message(&ToAgent::Ping(Ping { id })).await.unwrap();
                 }
                 ours.sender.message(&long).await.unwrap();
                 ours.sender.close().await;
             };
             let hear = async {
                 for id in 0..100 {
-                    let message: ToParticipant = theirs.receiver.message().await.unwrap().unwrap();
-                    assert_eq!(message, ToParticipant::Ping(Ping { id }));
+                    let message: ToAgent = theirs.receiver.message().await.unwrap().unwrap();
+                    assert_eq!(message, ToAgent::Ping(Ping { id }));
                 }
                 assert_eq!(theirs.receiver.message().await.unwrap(), Ok(long.clone()));
                 let end = theirs.receiver.text().await.unwrap_err();

@@ -16,8 +16,8 @@ pub struct Part {
 }
 
 impl Part {
-    pub(super) fn of(assign: &Assign) -> Result<Part, String> {
-        let plan = crate::document::read(&assign.plan)?;
+    pub(super) fn from_assignment(assign: &Assign) -> Result<Part, String> {
+        let plan = crate::document::to_plan(&assign.plan)?;
         if let Some(station) = assign.stations.iter().find(|s| usize::from(**s) >= plan.stations.len()) {
             return Err(format!("the plan has no station {station}"));
         }
@@ -163,7 +163,7 @@ mod tests {
             .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
         let part = |stations: Vec<u16>| {
-            Part::of(&Assign {
+            Part::from_assignment(&Assign {
                 plan: plan.to_json(),
                 stations,
                 target: ServerAddress {
@@ -189,7 +189,7 @@ mod tests {
             .unwrap()
             .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
-        let part = Part::of(&Assign {
+        let part = Part::from_assignment(&Assign {
             plan: plan.to_json(),
             stations: vec![0, 1],
             target: ServerAddress {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub const WINDOW: Duration = Duration::from_secs(2);
 
 /// The most rows that wait for their station.
-pub const MAX_WAITING: usize = 10_000;
+pub const MAX_PENDING_RUNS: usize = 10_000;
 
 /// Station and workload by port.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Ports {
     pub fn handle_server(&mut self, row: ConnectionRow) -> Option<ConnectionRow> {
         match self.known.get(&row.port) {
             Some(station) if near(station, &row) => Some(of(station, row)),
-            _ if self.count < MAX_WAITING => {
+            _ if self.count < MAX_PENDING_RUNS => {
                 self.waiting.entry(row.port).or_default().push(row);
                 self.count += 1;
                 None
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn waiting_is_bounded() {
         let mut ports = Ports::default();
-        for n in 0..=MAX_WAITING {
+        for n in 0..=MAX_PENDING_RUNS {
             ports.handle_server(row(Side::Server, u16::MAX, (n % 60_000) as u16, 0));
         }
-        assert_eq!((ports.count, ports.lost), (MAX_WAITING, 1));
+        assert_eq!((ports.count, ports.lost), (MAX_PENDING_RUNS, 1));
     }
 }

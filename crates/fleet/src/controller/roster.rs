@@ -1,8 +1,8 @@
 //! Who takes part, and who is let in.
 
+use super::coordinator::Setup;
+use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
 use super::rate::MessageRate;
-use super::round::Setup;
-use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::{Comparison, Estimate, Stamp};
 use crate::protocol::{Hello, ServerAddress};
 use netburn_record::allowance::Allowance;
@@ -91,12 +91,12 @@ pub enum Device {
 
 /// One who takes part.
 #[derive(Debug)]
-pub(super) struct Participant {
+pub(super) struct AgentSession {
     pub(super) expected: Expected,
     pub(super) state: State,
-    pub(super) session: Session,
+    pub(super) protocol: ProtocolState,
     /// Whether it measures against another server than the run's.
-    pub(super) elsewhere: bool,
+    pub(super) own_server: bool,
     /// What the reader of its figures should know.
     pub(super) notes: Vec<String>,
     pub(super) health: Option<Health>,
@@ -120,32 +120,32 @@ pub(super) struct Participant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     /// It has not joined.
-    Awaited,
+    Expected,
     /// It is here.
-    Here(ConnectionId),
+    Connected(ConnectionId),
     /// It was here, lost its connection at that time, and may come back.
-    Away(Stamp, String),
+    Disconnected(Stamp, String),
     /// It did its part and left.
-    Gone,
+    Left,
     /// It is lost, for this reason.
     Lost(String),
 }
 
-impl Participant {
+impl AgentSession {
     pub(super) fn connection(&self) -> Option<ConnectionId> {
         match self.state {
-            State::Here(id) => Some(id),
+            State::Connected(id) => Some(id),
             _ => None,
         }
     }
 
     /// How far the conversation with it is, if it takes part.
     pub(super) fn stage(&self) -> Option<Stage> {
-        matches!(self.state, State::Here(_) | State::Away(..)).then(|| self.session.stage())
+        matches!(self.state, State::Connected(_) | State::Disconnected(..)).then(|| self.protocol.stage())
     }
 
     /// Its name, and in brackets that of the device where it is another.
-    pub(super) fn called(&self) -> String {
+    pub(super) fn label(&self) -> String {
         match &self.expected.device {
             Device::Member(member) if *member != self.expected.name => format!("{} ({member})", self.expected.name),
             _ => self.expected.name.clone(),
@@ -153,9 +153,9 @@ impl Participant {
     }
 
     /// What it is called in a sentence.
-    pub(super) fn titled(&self) -> String {
+    pub(super) fn description(&self) -> String {
         match (self.expected.role, self.member()) {
-            (Role::Agent, _) => format!("agent {}", self.called()),
+            (Role::Agent, _) => format!("agent {}", self.label()),
             (Role::Server, Some(member)) => format!("the server ({member})"),
             (Role::Server, None) => "the server".to_owned(),
         }
@@ -184,7 +184,7 @@ impl Participant {
 /// All who take part.
 #[derive(Debug)]
 pub(super) struct Roster {
-    pub(super) participants: Vec<Participant>,
+    pub(super) sessions: Vec<AgentSession>,
     /// Who is called so: an agent and a server may both be.
     names: BTreeMap<String, Vec<usize>>,
 }
@@ -196,10 +196,10 @@ impl Roster {
         for (index, expected) in expected.iter().enumerate() {
             names.entry(expected.name.clone()).or_default().push(index);
         }
-        let participants = expected.into_iter().map(|expected| Participant {
+        let sessions = expected.into_iter().map(|expected| AgentSession {
             state: match &expected.device {
                 Device::Missing(why) => State::Lost(why.clone()),
-                Device::Same | Device::Member(_) => State::Awaited,
+                Device::Same | Device::Member(_) => State::Expected,
             },
             allowance: match expected.role {
                 Role::Agent => Allowance::of_agent(&setup.plan, &expected.stations),
@@ -207,8 +207,8 @@ impl Roster {
             },
             rate: MessageRate::new(now),
             expected,
-            session: Session::default(),
-            elsewhere: false,
+            protocol: ProtocolState::default(),
+            own_server: false,
             notes: Vec::new(),
             health: None,
             before: None,
@@ -219,7 +219,7 @@ impl Roster {
             address: None,
         });
         Roster {
-            participants: participants.collect(),
+            sessions: sessions.collect(),
             names,
         }
     }
@@ -230,41 +230,41 @@ impl Roster {
         now: Stamp,
         hello: &Hello,
         joining: bool,
-        returns: bool,
-    ) -> Result<(usize, Admission), Refusal> {
-        let admits = |participant: &Participant| participant.expected.token.admits(&hello.token);
+        allow_reconnect: bool,
+    ) -> Result<(usize, Admission), Rejection> {
+        let admits = |session: &AgentSession| session.expected.token.admits(&hello.token);
         let Some(index) = self.named(hello) else {
             // A stranger learns nothing about who is here.
-            return Err(match self.participants.iter().any(admits) {
-                true => Refusal::Unexpected(hello.name.clone()),
-                false => Refusal::Token,
+            return Err(match self.sessions.iter().any(admits) {
+                true => Rejection::Unexpected(hello.name.clone()),
+                false => Rejection::Token,
             });
         };
-        let participant = &self.participants[index];
-        if !admits(participant) {
-            return Err(Refusal::Token);
+        let session = &self.sessions[index];
+        if !admits(session) {
+            return Err(Rejection::Token);
         }
-        let again = returns && hello.again;
-        let stage = participant.session.stage();
-        let admission = match &participant.state {
+        let again = allow_reconnect && hello.reconnect;
+        let stage = session.protocol.stage();
+        let admission = match &session.state {
             // It knows sooner than we do that its connection is gone.
-            State::Here(old) if again && participant.heard.after(GIVE_WAY) <= now => Admission::Again {
-                since: participant.heard,
+            State::Connected(old) if again && session.heard.after(GIVE_WAY) <= now => Admission::Reconnect {
+                since: session.heard,
                 why: "its connection was gone".to_owned(),
-                instead: Some(*old),
+                replaces: Some(*old),
             },
-            State::Here(_) => return Err(Refusal::Duplicate(hello.name.clone())),
+            State::Connected(_) => return Err(Rejection::Duplicate(hello.name.clone())),
             // Before the start nothing is lost with a process that was started anew.
-            State::Away(since, why) if again || stage < Stage::Started => Admission::Again {
+            State::Disconnected(since, why) if again || stage < Stage::Started => Admission::Reconnect {
                 since: *since,
                 why: why.clone(),
-                instead: None,
+                replaces: None,
             },
             // It can't know that all of it arrived.
-            State::Gone if again && stage == Stage::Done => Admission::Last,
-            State::Awaited if joining => Admission::First,
-            State::Awaited | State::Away(..) | State::Gone | State::Lost(_) => {
-                return Err(Refusal::Late(hello.name.clone()));
+            State::Left if again && stage == Stage::Done => Admission::Finished,
+            State::Expected if joining => Admission::First,
+            State::Expected | State::Disconnected(..) | State::Left | State::Lost(_) => {
+                return Err(Rejection::Late(hello.name.clone()));
             }
         };
         Ok((index, admission))
@@ -272,25 +272,25 @@ impl Roster {
 
     /// Who says hello as if for the first time, though it had begun: its process was started anew, with nothing of what it
     /// had measured.
-    pub(super) fn anew(&self, hello: &Hello) -> Option<usize> {
+    pub(super) fn restarted(&self, hello: &Hello) -> Option<usize> {
         let index = self.named(hello)?;
-        let participant = &self.participants[index];
-        let away = matches!(participant.state, State::Away(..));
-        (away && !hello.again && participant.expected.token.admits(&hello.token)).then_some(index)
+        let session = &self.sessions[index];
+        let away = matches!(session.state, State::Disconnected(..));
+        (away && !hello.reconnect && session.expected.token.admits(&hello.token)).then_some(index)
     }
 
     /// Who is expected under this name, in this role.
     fn named(&self, hello: &Hello) -> Option<usize> {
         let mut named = self.names.get(&hello.name).into_iter().flatten();
         named
-            .find(|index| self.participants[**index].expected.role == hello.role)
+            .find(|index| self.sessions[**index].expected.role == hello.role)
             .copied()
     }
 
     /// How many may still come, or come back.
     pub(super) fn absent(&self) -> usize {
-        let absent = |p: &&Participant| matches!(p.state, State::Awaited | State::Away(..));
-        self.participants.iter().filter(absent).count()
+        let absent = |p: &&AgentSession| matches!(p.state, State::Expected | State::Disconnected(..));
+        self.sessions.iter().filter(absent).count()
     }
 }
 
@@ -300,14 +300,14 @@ pub(super) enum Admission {
     /// For the first time.
     First,
     /// It was here before.
-    Again {
+    Reconnect {
         /// Until when.
         since: Stamp,
         /// What became of its connection.
         why: String,
         /// The connection that gives way.
-        instead: Option<ConnectionId>,
+        replaces: Option<ConnectionId>,
     },
     /// It had done its part, and wants to be sure that this is known.
-    Last,
+    Finished,
 }

@@ -1,13 +1,13 @@
-//! Sockets, timers and sinks around a [`Round`].
+//! Sockets, timers and sinks around a [`RunCoordinator`].
 
-use super::round::{Output, Round, Setup};
-use super::session::ConnectionId;
+use super::coordinator::{Output, RunCoordinator, Setup};
+use super::protocol_state::ConnectionId;
 use crate::clock::Stamp;
-use crate::conversation;
+use crate::duplex;
 use crate::launch::Child;
 use crate::local::{FleetError, Outcome, Watch};
-use crate::own_clock::{OwnClock, std};
-use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToController, ToParticipant};
+use crate::own_clock::{OwnClock, to_std};
+use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
 use crate::transport::{Channel, ChannelError};
 use netburn_record::Sink;
 use netburn_units::Duration;
@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often rows are synced. Until then a row may have waited for its agent's next message and for a tick.
 const SYNC: Duration = Duration::from_millis(500);
 /// A kill loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
-const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::participant::FLUSH.as_nanos() <= 750_000_000);
+const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::controller_session::FLUSH.as_nanos() <= 750_000_000);
 /// The most messages that wait to be handled: with the longest message, 64 MiB.
 const EVENTS: usize = 64;
 /// The most messages that are read and wait for their place among those: of the others there is the text alone.
@@ -47,24 +47,24 @@ pub(crate) struct Controller {
     clock: OwnClock,
     events: mpsc::Receiver<(ConnectionId, Event)>,
     tell: mpsc::Sender<(ConnectionId, Event)>,
-    outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToParticipant>>,
+    outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToAgent>>,
     connections: JoinSet<()>,
     next: u64,
-    adopted: JoinSet<Option<Given>>,
+    inherited: JoinSet<Option<InheritedStream>>,
     reading: Arc<Semaphore>,
 }
 
 /// A connection that nobody has said anything on yet.
 enum Opened {
     Tcp(TcpStream),
-    Given(Given),
+    InheritedStream(InheritedStream),
 }
 
 /// A connection that a participant was started with. Where there are no such, there is none.
 #[cfg(unix)]
-type Given = UnixStream;
+type InheritedStream = UnixStream;
 #[cfg(not(unix))]
-type Given = TcpStream;
+type InheritedStream = TcpStream;
 
 /// What happened on a connection.
 enum Event {
@@ -76,13 +76,13 @@ enum Event {
 enum Happened {
     Event(Option<(ConnectionId, Event)>),
     Connection(io::Result<(TcpStream, SocketAddr)>),
-    Adopted(Option<Given>),
+    Inherited(Option<InheritedStream>),
     Stop(bool),
     Nothing,
 }
 
 /// Those around a round.
-pub(crate) struct Around<'a, 'b> {
+pub(crate) struct RunIo<'a, 'b> {
     pub(crate) sinks: &'a mut [&'b mut dyn Sink],
     pub(crate) watch: &'a mut dyn Watch,
     pub(crate) stop: watch::Receiver<bool>,
@@ -103,17 +103,17 @@ impl Controller {
             outgoing: BTreeMap::new(),
             connections: JoinSet::new(),
             next: 0,
-            adopted: JoinSet::new(),
+            inherited: JoinSet::new(),
             reading: Arc::new(Semaphore::new(READ)),
         })
     }
 
     /// Takes a connection that one of the participants was given. It counts as one from its first word on.
     #[cfg(unix)]
-    pub(crate) fn adopt(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
+    pub(crate) fn add_inherited(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         let stream = UnixStream::from_std(stream)?;
-        self.adopted
+        self.inherited
             .spawn(async move { stream.readable().await.is_ok().then_some(stream) });
         Ok(())
     }
@@ -124,99 +124,102 @@ impl Controller {
     }
 
     /// Runs a round to its end.
-    pub(crate) async fn run(mut self, setup: Setup, mut around: Around<'_, '_>) -> Result<Outcome, FleetError> {
-        let mut round = Round::new(self.clock.now(), setup);
+    pub(crate) async fn run(mut self, setup: Setup, mut run_io: RunIo<'_, '_>) -> Result<Outcome, FleetError> {
+        let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
         let (mut unkept, mut stopping) = (None, false);
         let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC));
         loop {
             let before = self.clock.now();
-            if let Err(error) = self.carry_out(&mut round, &mut around) {
-                round.handle_unkept(self.clock.now());
+            if let Err(error) = self.carry_out(&mut coordinator, &mut run_io) {
+                coordinator.handle_storage_error(self.clock.now());
                 unkept.get_or_insert(error);
                 continue;
             }
             let now = self.clock.now();
-            if sync <= now || round.is_over() {
+            if sync <= now || coordinator.is_over() {
                 sync = now.after(SYNC);
-                match sync_all(around.sinks).err().filter(|_| unkept.is_none()) {
+                match sync_all(run_io.sinks).err().filter(|_| unkept.is_none()) {
                     Some(error) => {
-                        round.handle_unkept(now);
+                        coordinator.handle_storage_error(now);
                         unkept = Some(error);
                     }
-                    None => round.handle_synced(),
+                    None => coordinator.handle_synced(),
                 }
-                if !round.is_over() {
+                if !coordinator.is_over() {
                     continue;
                 }
             }
-            if round.is_over() {
+            if coordinator.is_over() {
                 break;
             }
             let now = self.clock.now();
             if now.checked_since(before).is_some_and(|away| away > PAUSE) {
-                round.handle_pause(now);
+                coordinator.handle_pause(now);
             }
             if tick <= now {
                 tick = now.after(TICK);
-                look_after(around.children, &mut round, now);
-                if let Some(time) = round.run_time(now) {
-                    around.watch.tick(time);
+                reap_children(run_io.children, &mut coordinator, now);
+                if let Some(time) = coordinator.run_time(now) {
+                    run_io.watch.tick(time);
                 }
                 // What awaits its acknowledgement need not wait for the second to pass.
-                if round.is_collecting() {
+                if coordinator.is_collecting() {
                     sync = now;
                 }
                 continue;
             }
-            let wake = round.poll_timeout().map_or(tick, |(at, _)| at.min(tick)).min(sync);
+            let wake = coordinator
+                .poll_timeout()
+                .map_or(tick, |(at, _)| at.min(tick))
+                .min(sync);
             let wake = self.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             let happened = tokio::select! {
                 event = self.events.recv() => Happened::Event(event),
                 stream = self.listener.accept() => Happened::Connection(stream),
-                stream = first_word(&mut self.adopted) => Happened::Adopted(stream),
-                told = around.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
+                stream = first_readable(&mut self.inherited) => Happened::Inherited(stream),
+                told = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
                 () = sleep_until(wake.into()) => Happened::Nothing,
             };
             match happened {
                 Happened::Event(mut event) => {
                     for _ in 0..EVENTS {
                         let Some((id, what)) = event else { break };
-                        self.handle(&mut round, around.children, id, what);
+                        self.handle(&mut coordinator, run_io.children, id, what);
                         event = self.events.try_recv().ok();
                     }
                 }
                 Happened::Connection(Ok((stream, from))) => {
                     let id = self.open(Opened::Tcp(stream));
                     tracing::debug!(%from, connection = id.0, "a connection");
-                    round.handle_connected(self.clock.now(), id);
+                    coordinator.handle_connected(self.clock.now(), id);
                 }
-                Happened::Adopted(Some(stream)) => {
-                    let id = self.open(Opened::Given(stream));
+                Happened::Inherited(Some(stream)) => {
+                    let id = self.open(Opened::InheritedStream(stream));
                     tracing::debug!(connection = id.0, "a connection that a participant was given");
-                    round.handle_connected(self.clock.now(), id);
+                    coordinator.handle_connected(self.clock.now(), id);
                 }
-                Happened::Adopted(None) => {}
+                Happened::Inherited(None) => {}
                 // Out of descriptors, or a connection that was gone again: the others matter more.
                 Happened::Connection(Err(error)) => {
                     tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(std(TICK)).await;
+                    tokio::time::sleep(to_std(TICK)).await;
                 }
                 Happened::Stop(told) => {
                     // When nobody is left who could tell, there is nothing to wait for either.
                     stopping = true;
                     if told {
-                        round.handle_stop(self.clock.now());
+                        coordinator.handle_stop(self.clock.now());
                     }
                 }
                 Happened::Nothing => {}
             }
             let now = self.clock.now();
-            if round.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                round.handle_timeout(now);
+            if coordinator.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                coordinator.handle_timeout(now);
             }
             while self.connections.try_join_next().is_some() {}
         }
-        self.carry_out(&mut round, &mut around).ok();
+        self.carry_out(&mut coordinator, &mut run_io).ok();
         self.outgoing.clear();
         // The goodbyes. What still comes is taken from those who wait to say it, and let go.
         let all = async {
@@ -227,39 +230,39 @@ impl Controller {
                 }
             }
         };
-        if timeout(std(GOODBYE), all).await.is_err() {
+        if timeout(to_std(GOODBYE), all).await.is_err() {
             tracing::debug!("connections that take no goodbye");
         }
         match unkept {
-            Some(error) => Err(FleetError::Keep(error)),
-            None => round.finish(),
+            Some(error) => Err(FleetError::Storage(error)),
+            None => coordinator.finish(),
         }
     }
 
     /// Does what the round wants done. An error is a row that can't be kept.
-    fn carry_out(&mut self, round: &mut Round, around: &mut Around<'_, '_>) -> io::Result<()> {
-        while let Some(output) = round.poll_output() {
+    fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_, '_>) -> io::Result<()> {
+        while let Some(output) = coordinator.poll_output() {
             match output {
                 Output::Send(id, message) => self.send(id, message),
                 Output::Close(id) => {
                     self.outgoing.remove(&id);
                 }
                 Output::Row(row) => {
-                    for sink in around.sinks.iter_mut() {
+                    for sink in run_io.sinks.iter_mut() {
                         sink.put(&row)?;
                     }
                 }
                 Output::Phase(phase, length) => {
                     tracing::info!(?phase, %length, "a phase begins");
-                    around.watch.phase(phase, length);
+                    run_io.watch.phase(phase, length);
                     // With the baseline the run's time becomes known, and whoever carries the packets needs it before the first.
-                    if let Some(time) = round.run_time(self.clock.now()) {
-                        around.watch.tick(time);
+                    if let Some(time) = coordinator.run_time(self.clock.now()) {
+                        run_io.watch.tick(time);
                     }
                 }
                 Output::Warn(text) => {
                     tracing::warn!("{text}");
-                    around.watch.warn(&text);
+                    run_io.watch.warn(&text);
                 }
                 Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "a message was refused"),
             }
@@ -267,7 +270,7 @@ impl Controller {
         Ok(())
     }
 
-    fn send(&mut self, id: ConnectionId, message: ToParticipant) {
+    fn send(&mut self, id: ConnectionId, message: ToAgent) {
         let Some(queue) = self.outgoing.get(&id) else { return };
         if queue.try_send(message).is_err() {
             // Its task ends with its queue, and says so.
@@ -276,15 +279,21 @@ impl Controller {
         }
     }
 
-    fn handle(&mut self, round: &mut Round, children: &mut [Option<Box<dyn Child>>], id: ConnectionId, event: Event) {
+    fn handle(
+        &mut self,
+        coordinator: &mut RunCoordinator,
+        children: &mut [Option<Box<dyn Child>>],
+        id: ConnectionId,
+        event: Event,
+    ) {
         match event {
-            Event::Message(at, message) => round.handle_message(at, id, message),
+            Event::Message(at, message) => coordinator.handle_message(at, id, message),
             Event::Closed(reason) => {
                 tracing::debug!(connection = id.0, reason, "a connection ended");
                 self.outgoing.remove(&id);
                 // That a process died says more than that its connection did.
-                look_after(children, round, self.clock.now());
-                round.handle_closed(self.clock.now(), id, &reason);
+                reap_children(children, coordinator, self.clock.now());
+                coordinator.handle_closed(self.clock.now(), id, &reason);
             }
         }
     }
@@ -297,8 +306,8 @@ impl Controller {
         self.outgoing.insert(id, outgoing);
         let (tell, clock, reading) = (self.tell.clone(), self.clock, Arc::clone(&self.reading));
         self.connections.spawn(async move {
-            let reason = converse(stream, id, queue, &tell, clock, &reading).await;
-            tokio::time::sleep(std(LINGER)).await;
+            let reason = run_connection(stream, id, queue, &tell, clock, &reading).await;
+            tokio::time::sleep(to_std(LINGER)).await;
             // Nobody is there to hear it once the round is over.
             let _ = tell.send((id, Event::Closed(reason))).await;
         });
@@ -307,18 +316,18 @@ impl Controller {
 }
 
 /// The next of those that were given to participants that has something to say.
-async fn first_word(adopted: &mut JoinSet<Option<Given>>) -> Option<Given> {
-    match adopted.join_next().await {
+async fn first_readable(inherited: &mut JoinSet<Option<InheritedStream>>) -> Option<InheritedStream> {
+    match inherited.join_next().await {
         Some(stream) => stream.ok().flatten(),
         None => std::future::pending().await,
     }
 }
 
 /// Listens and talks until either side ends it, and says how that came.
-async fn converse(
+async fn run_connection(
     stream: Opened,
     id: ConnectionId,
-    mut queue: mpsc::Receiver<ToParticipant>,
+    mut queue: mpsc::Receiver<ToAgent>,
     tell: &mpsc::Sender<(ConnectionId, Event)>,
     clock: OwnClock,
     reading: &Semaphore,
@@ -327,7 +336,7 @@ async fn converse(
     let accepted = async {
         let stream = match stream {
             Opened::Tcp(stream) => stream,
-            Opened::Given(stream) => return Ok(Channel::over(stream, MAX_TO_CONTROLLER)),
+            Opened::InheritedStream(stream) => return Ok(Channel::over(stream, MAX_TO_CONTROLLER)),
         };
         let opening = Channel::accept(stream, MAX_TO_CONTROLLER);
         tokio::pin!(opening);
@@ -349,22 +358,15 @@ async fn converse(
         let told = tell.send((id, Event::Message(at, message))).await;
         told.map_err(|_| "the round is over".to_owned())
     };
-    conversation::converse(
-        channel,
-        queue,
-        |message: ToParticipant| message.to_text(),
-        hear,
-        || Some(()),
-    )
-    .await
+    duplex::run_connection(channel, queue, |message: ToAgent| message.to_text(), hear, || Some(())).await
 }
 
 /// Tells the round of children that ended; their places become empty.
-fn look_after(children: &mut [Option<Box<dyn Child>>], round: &mut Round, now: Stamp) {
+fn reap_children(children: &mut [Option<Box<dyn Child>>], coordinator: &mut RunCoordinator, now: Stamp) {
     for (index, place) in children.iter_mut().enumerate() {
         if let Some(how) = place.as_mut().and_then(|child| child.ended()) {
             *place = None;
-            round.handle_exit(now, index, &how);
+            coordinator.handle_exit(now, index, &how);
         }
     }
 }

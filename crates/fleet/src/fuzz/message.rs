@@ -1,6 +1,6 @@
 //! Texts as messages.
 
-use crate::protocol::{Message, ToController, ToParticipant};
+use crate::protocol::{Message, ToAgent, ToController};
 
 /// A text that is a message says the same when it is written and read again; its rows are taken or refused.
 ///
@@ -8,8 +8,8 @@ use crate::protocol::{Message, ToController, ToParticipant};
 /// When not.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(message) = ToParticipant::from_text(&text) {
-        let again = ToParticipant::from_text(&message.to_text());
+    if let Ok(message) = ToAgent::from_text(&text) {
+        let again = ToAgent::from_text(&message.to_text());
         assert_eq!(again.as_ref(), Ok(&message));
     }
     if let Ok(message) = ToController::from_text(&text) {

@@ -1,11 +1,11 @@
 //! Bytes as what participants, strangers and time do to a round.
 
 use crate::clock::Stamp;
-use crate::controller::round::{Patience, Setup};
-use crate::controller::{ConnectionId, Expected, Output, Round, Token};
+use crate::controller::coordinator::{Setup, Timeouts};
+use crate::controller::{ConnectionId, Expected, Output, RunCoordinator, Token};
 use crate::protocol::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,
-    ToController, ToParticipant,
+    ToAgent, ToController,
 };
 use netburn_record::{EventKind, EventRow, Health, IntervalRow, Role, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -32,17 +32,17 @@ pub fn check(bytes: &[u8]) {
         let mut next = || bytes.next().unwrap_or(0);
         world.act(operation, next(), &mut next);
         world.drain();
-        let timeout = world.round.poll_timeout();
-        assert_eq!(timeout, world.round.poll_timeout(), "stable without input");
+        let timeout = world.coordinator.poll_timeout();
+        assert_eq!(timeout, world.coordinator.poll_timeout(), "stable without input");
     }
     let began = world.now;
     let mut steps = 0;
-    while let Some((at, wake)) = world.round.poll_timeout() {
+    while let Some((at, wake)) = world.coordinator.poll_timeout() {
         world.now = world.now.max(at);
         let before = world.outputs;
-        world.round.handle_timeout(world.now);
+        world.coordinator.handle_timeout(world.now);
         world.drain();
-        let moved = world.round.poll_timeout().is_none_or(|(later, _)| later > at);
+        let moved = world.coordinator.poll_timeout().is_none_or(|(later, _)| later > at);
         assert!(
             moved || world.outputs > before,
             "{wake:?} at {at:?} is handled or moves on"
@@ -54,11 +54,11 @@ pub fn check(bytes: &[u8]) {
     // to get ready, and 10 more to collect.
     let limit = began.after(Duration::from_secs(if patient { 61 } else { 41 }));
     assert!(world.now <= limit, "it ends in its time");
-    let _ = world.round.finish();
+    let _ = world.coordinator.finish();
 }
 
 struct World {
-    round: Round,
+    coordinator: RunCoordinator,
     now: Stamp,
     open: BTreeSet<ConnectionId>,
     closed: BTreeSet<ConnectionId>,
@@ -98,13 +98,13 @@ impl World {
                 expected("a", Role::Agent, vec![0]),
                 expected("b", Role::Agent, vec![1]),
             ],
-            patience: match patient {
-                true => Patience::fleet(Patience::LOCAL.join),
-                false => Patience::LOCAL,
+            timeouts: match patient {
+                true => Timeouts::for_fleet(Timeouts::LOCAL.join),
+                false => Timeouts::LOCAL,
             },
         };
         World {
-            round: Round::new(Stamp(0), setup),
+            coordinator: RunCoordinator::new(Stamp(0), setup),
             now: Stamp(0),
             open: BTreeSet::new(),
             closed: BTreeSet::new(),
@@ -127,30 +127,32 @@ impl World {
                 self.next += 1;
                 self.numbered.insert(number, id);
                 self.open.insert(id);
-                self.round.handle_connected(self.now, id);
+                self.coordinator.handle_connected(self.now, id);
             }
             (1..=10, Some(id)) => {
                 let message = self.message(id, operation % 16, next);
-                self.round.handle_message(self.now, id, message);
+                self.coordinator.handle_message(self.now, id, message);
             }
             (11, Some(id)) => {
                 self.open.remove(&id);
                 self.closed.insert(id);
                 self.numbered.remove(&number);
-                self.round.handle_closed(self.now, id, "gone");
+                self.coordinator.handle_closed(self.now, id, "gone");
             }
             (12, _) => {
                 let span = Duration::from_millis(u64::from(argument).pow(2) / 8);
                 self.now = self.now.after(span);
-                self.round.handle_timeout(self.now);
+                self.coordinator.handle_timeout(self.now);
             }
-            (13, _) => self.round.handle_exit(self.now, usize::from(argument) % 3, "ended"),
+            (13, _) => self
+                .coordinator
+                .handle_exit(self.now, usize::from(argument) % 3, "ended"),
             (14, _) => match argument % 16 {
-                0 => self.round.handle_stop(self.now),
-                1 => self.round.handle_unkept(self.now),
-                _ => self.round.handle_pause(self.now),
+                0 => self.coordinator.handle_stop(self.now),
+                1 => self.coordinator.handle_storage_error(self.now),
+                _ => self.coordinator.handle_pause(self.now),
             },
-            _ => self.round.handle_synced(),
+            _ => self.coordinator.handle_synced(),
         }
     }
 
@@ -171,7 +173,7 @@ impl World {
                     name: name.to_owned(),
                     token: if detail >= 240 { "x" } else { "t" }.to_owned(),
                     version: String::new(),
-                    again: detail % 8 >= 4,
+                    reconnect: detail % 8 >= 4,
                 })
             }
             3 => {
@@ -197,7 +199,7 @@ impl World {
                 ToController::Ready(Ready {
                     server,
                     reach,
-                    elsewhere: detail % 16 == 3,
+                    own_server: detail % 16 == 3,
                     notes: notes.into_iter().collect(),
                 })
             }
@@ -216,7 +218,7 @@ impl World {
                 }));
                 ToController::Rows(Rows { sequence, batch })
             }
-            7 => ToController::Progress(Progress { at: 0, waiting: 0 }),
+            7 => ToController::Progress(Progress { at: 0, pending: 0 }),
             8 => ToController::Health(HealthMessage {
                 health: health(f64::from(detail)),
             }),
@@ -229,14 +231,14 @@ impl World {
     }
 
     fn drain(&mut self) {
-        while let Some(output) = self.round.poll_output() {
+        while let Some(output) = self.coordinator.poll_output() {
             self.outputs += 1;
             match output {
                 Output::Send(id, message) => {
                     assert!(!self.closed.contains(&id), "{message:?} to {id:?}, which is closed");
                     match message {
-                        ToParticipant::Ping(ping) => drop(self.pings.insert(id, ping.id)),
-                        ToParticipant::Start(_) => {
+                        ToAgent::Ping(ping) => drop(self.pings.insert(id, ping.id)),
+                        ToAgent::Start(_) => {
                             self.start = true;
                             assert!(self.started.insert(id), "{id:?} is started twice");
                         }

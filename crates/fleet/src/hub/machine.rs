@@ -1,19 +1,20 @@
 //! The controller between runs, as a state machine.
 
 mod connections;
-mod denial;
-mod owners;
+mod operators;
+mod rejection;
 
-pub use denial::Denial;
+pub use rejection::Rejection;
 
-use super::owner::{FromOwner, Present, ToOwner};
+use super::control::{ControlReply, ControlRequest, MemberStatus};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::late::Registration;
 use crate::protocol::standing::{
-    About, Enrol, Enrolled, Forget, FromMember, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember, Waiting,
+    Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
+    Register, Registered, ToMember,
 };
-use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
+use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
 use crate::spool;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
@@ -25,17 +26,17 @@ pub const MAX_MEMBERS: usize = 4096;
 /// How long a connection has to say who it is.
 pub const HELLO: Duration = Duration::from_secs(5);
 /// The most connections that have not said who they are; beyond it the oldest of them has to go.
-pub const MAX_STRANGERS: usize = 1024;
+pub const MAX_PENDING_CONNECTIONS: usize = 1024;
 /// The most of them from one address or IPv6 /64, this machine apart.
-pub const MAX_STRANGERS_FROM_ONE: usize = 64;
+pub const MAX_PENDING_PER_CLIENT: usize = 64;
 /// A member that was silent for so long gives way to another of its name; it says something every 5 s.
-pub const DOUBTFUL: Duration = Duration::from_secs(15);
+pub const STALE_AFTER: Duration = Duration::from_secs(15);
 /// A member that was silent for so long is gone.
 pub const SILENCE: Duration = Duration::from_secs(30);
 /// The most messages of a connection that are refused before it ends.
 pub const MAX_REFUSALS: u32 = 16;
 /// The most owners at once.
-pub const MAX_OWNERS: usize = 64;
+pub const MAX_OPERATORS: usize = 64;
 /// The most runs at once.
 pub const MAX_RUNS: usize = 64;
 /// Owners are told of changes among the members so often at most.
@@ -55,21 +56,21 @@ pub struct Setup {
     /// Where to join, the best first.
     pub urls: Vec<String>,
     /// Whether it listens on this machine alone.
-    pub near_only: bool,
+    pub loopback_only: bool,
 }
 
 /// Which conversation a connection was opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Line {
+pub enum ConnectionKind {
     /// A member's.
     Member,
     /// An owner's.
-    Owner,
+    Operator,
 }
 
 /// The way a connection came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct PeerInfo {
     /// Whether nobody else reads along: TLS, loopback, a Unix socket.
     pub private: bool,
     /// From where; `None`: over a Unix socket.
@@ -82,27 +83,27 @@ pub enum Output {
     /// Send this to a member.
     Send(ConnectionId, ToMember),
     /// Send this to an owner.
-    Tell(ConnectionId, ToOwner),
+    Tell(ConnectionId, ControlReply),
     /// Close it, once all that was to be sent is sent.
     Close(ConnectionId),
     /// Log that something was refused: whose it was, from where it came (`None`: over a Unix socket), and why.
-    Refused(String, Option<IpAddr>, Denial),
+    Refused(String, Option<IpAddr>, Rejection),
     /// Make a new token, keep it, and hand it to [`Hub::handle_token`]; where that can't be, tell this owner by
     /// [`Hub::handle_no_token`].
     NewToken(ConnectionId),
     /// Pass participants of this run on to this port on loopback. Comes before anybody is summoned to it: whoever is
     /// summoned may be at the door before the next output is looked at.
-    PassOn(String, u16),
+    Proxy(String, u16),
     /// A run is held: who takes part, and where its results go.
     Register(Registration),
     /// A member has results of a run that nobody holds.
-    Waiting(String, Waiting),
+    PendingResults(String, PendingResults),
     /// Nobody holds this run any more. Results are missing of these parts: member, and name in the run.
     RunOver(String, Vec<(String, String)>),
     /// A member's late results of a run.
-    Late(String, Late),
+    LateResults(String, LateResults),
     /// There are no more of them.
-    LateEnd(String, LateEnd),
+    LateResultsEnd(String, LateResultsEnd),
     /// A member has joined.
     Joined(String),
     /// A member is gone.
@@ -113,7 +114,7 @@ pub enum Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
     /// A connection has not said who it is.
-    Stranger,
+    Unauthenticated,
     /// A member has been silent too long.
     Silence,
     /// Owners are to be told who is here.
@@ -130,9 +131,9 @@ pub enum Wake {
 pub struct Hub {
     setup: Setup,
     connections: BTreeMap<ConnectionId, Connection>,
-    strangers: BTreeSet<ConnectionId>,
+    pending: BTreeSet<ConnectionId>,
     members: BTreeMap<String, ConnectionId>,
-    runs: BTreeMap<String, Held>,
+    runs: BTreeMap<String, HeldRun>,
     /// When each connection's time is up.
     deadlines: BTreeSet<(Stamp, ConnectionId)>,
     /// When owners are told who is here.
@@ -142,32 +143,32 @@ pub struct Hub {
 
 #[derive(Debug)]
 struct Connection {
-    who: Who,
-    way: Way,
+    peer: Peer,
+    peer_info: PeerInfo,
     deadline: Option<Stamp>,
     refusals: u32,
 }
 
 #[derive(Debug)]
-enum Who {
-    Stranger(Line),
+enum Peer {
+    Unauthenticated(ConnectionKind),
     Member(Box<Member>),
-    Owner,
+    Operator,
 }
 
 #[derive(Debug)]
 struct Member {
     name: String,
-    about: About,
+    about: MemberInfo,
     version: String,
-    waiting: Vec<Waiting>,
+    pending_results: Vec<PendingResults>,
     heard: Stamp,
 }
 
 /// A run that somebody holds.
 #[derive(Debug)]
-struct Held {
-    owner: ConnectionId,
+struct HeldRun {
+    operator: ConnectionId,
     port: u16,
     /// Its parts: name there, and member.
     parts: Vec<(String, String)>,
@@ -176,7 +177,7 @@ struct Held {
     /// When it is expected to be over, in seconds of Unix time.
     until: u64,
     /// The summons by member.
-    summons: BTreeMap<String, Summon>,
+    invites: BTreeMap<String, Invite>,
 }
 
 impl Hub {
@@ -186,7 +187,7 @@ impl Hub {
         Hub {
             setup,
             connections: BTreeMap::new(),
-            strangers: BTreeSet::new(),
+            pending: BTreeSet::new(),
             members: BTreeMap::new(),
             runs: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -197,38 +198,38 @@ impl Hub {
 
     /// The runs that are held, and the port on loopback that each is passed on to.
     pub fn runs(&self) -> impl Iterator<Item = (&str, u16)> {
-        self.runs.iter().map(|(run, held)| (run.as_str(), held.port))
+        self.runs.iter().map(|(run, acquired)| (run.as_str(), acquired.port))
     }
 
     /// Whether it is known who is at this connection.
     #[must_use]
     pub fn is_known(&self, id: ConnectionId) -> bool {
         let connection = self.connections.get(&id);
-        connection.is_some_and(|c| !matches!(c.who, Who::Stranger(_)))
+        connection.is_some_and(|c| !matches!(c.peer, Peer::Unauthenticated(_)))
     }
 
     /// Who is here, by name.
     #[must_use]
-    pub fn members(&self) -> Vec<Present> {
+    pub fn members(&self) -> Vec<MemberStatus> {
         self.members.keys().filter_map(|name| self.member(name)).collect()
     }
 
     /// The member of this name, if it is here.
     #[must_use]
-    pub fn member(&self, name: &str) -> Option<Present> {
+    pub fn member(&self, name: &str) -> Option<MemberStatus> {
         let connection = &self.connections[self.members.get(name)?];
-        let Who::Member(member) = &connection.who else {
+        let Peer::Member(member) = &connection.peer else {
             return None;
         };
-        let held = self.run_of(&member.name);
-        Some(Present {
+        let acquired = self.run_of(&member.name);
+        Some(MemberStatus {
             name: member.name.clone(),
             about: member.about.clone(),
             version: member.version.clone(),
-            address: connection.way.address,
-            run: held.map(|(run, _)| run.to_owned()),
-            until: held.map(|(_, held)| held.until),
-            waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
+            address: connection.peer_info.address,
+            run: acquired.map(|(run, _)| run.to_owned()),
+            until: acquired.map(|(_, acquired)| acquired.until),
+            pending_results: member.pending_results.iter().map(|w| w.run.clone()).collect(),
         })
     }
 
@@ -239,28 +240,33 @@ impl Hub {
     }
 
     /// Somebody opened a connection for a conversation.
-    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, line: Line, way: Way) {
+    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, kind: ConnectionKind, peer_info: PeerInfo) {
         let connection = Connection {
-            who: Who::Stranger(line),
-            way,
+            peer: Peer::Unauthenticated(kind),
+            peer_info,
             deadline: None,
             refusals: 0,
         };
         self.connections.insert(id, connection);
         self.set_deadline(id, Some(now.after(HELLO)));
-        self.strangers.insert(id);
+        self.pending.insert(id);
         // Numbers only go up: the first is the oldest.
-        let client = |way: Way| way.address.map(Client::at);
-        let there = |id: &&ConnectionId| client(self.connections[id].way) == client(way);
-        let one_too_many = match client(way).filter(|client| !client.is_loopback()) {
-            Some(_) if self.strangers.iter().filter(there).count() > MAX_STRANGERS_FROM_ONE => {
-                self.strangers.iter().find(there)
+        let client = |peer_info: PeerInfo| peer_info.address.map(Client::at);
+        let there = |id: &&ConnectionId| client(self.connections[id].peer_info) == client(peer_info);
+        let one_too_many = match client(peer_info).filter(|client| !client.is_loopback()) {
+            Some(_) if self.pending.iter().filter(there).count() > MAX_PENDING_PER_CLIENT => {
+                self.pending.iter().find(there)
             }
-            _ if self.strangers.len() > MAX_STRANGERS => self.strangers.first(),
+            _ if self.pending.len() > MAX_PENDING_CONNECTIONS => self.pending.first(),
             _ => None,
         };
         if let Some(oldest) = one_too_many.copied() {
-            self.dismiss(now, oldest, "too many connections that don't say who they are");
+            self.disconnect(
+                now,
+                oldest,
+                RejectReason::LimitReached,
+                "too many unauthenticated connections",
+            );
         }
     }
 
@@ -269,26 +275,28 @@ impl Hub {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        match (&mut connection.who, message) {
-            (Who::Stranger(Line::Member), Ok(FromMember::Enrol(enrol))) => match self.admit(now, id, &enrol) {
-                Ok(()) => self.enrol(now, id, enrol),
-                Err(denial) => self.deny(now, id, enrol.name, denial),
-            },
-            (Who::Member(member), message) => {
+        match (&mut connection.peer, message) {
+            (Peer::Unauthenticated(ConnectionKind::Member), Ok(FromMember::Register(register))) => {
+                match self.admit(now, id, &register) {
+                    Ok(()) => self.register(now, id, register),
+                    Err(rejection) => self.reject(now, id, register.name, rejection),
+                }
+            }
+            (Peer::Member(member), message) => {
                 member.heard = now;
                 let name = member.name.clone();
                 self.set_deadline(id, Some(now.after(SILENCE)));
                 match message {
-                    Ok(FromMember::Alive) => {}
-                    Ok(FromMember::Late(late)) => self.outputs.push_back(Output::Late(name, late)),
-                    Ok(FromMember::LateEnd(end)) => self.outputs.push_back(Output::LateEnd(name, end)),
-                    Ok(FromMember::Bye) => self.dismiss(now, id, "goodbye"),
-                    Ok(FromMember::Enrol(_)) => self.deny(now, id, name, Denial::OutOfOrder("enrol")),
-                    Err(malformed) => self.deny(now, id, name, malformed.into()),
+                    Ok(FromMember::Heartbeat) => {}
+                    Ok(FromMember::LateResults(late)) => self.outputs.push_back(Output::LateResults(name, late)),
+                    Ok(FromMember::LateResultsEnd(end)) => self.outputs.push_back(Output::LateResultsEnd(name, end)),
+                    Ok(FromMember::Bye) => self.disconnect(now, id, RejectReason::Other, "the member left"),
+                    Ok(FromMember::Register(_)) => self.reject(now, id, name, Rejection::OutOfOrder("register")),
+                    Err(malformed) => self.reject(now, id, name, malformed.into()),
                 }
             }
-            (_, Ok(message)) => self.deny(now, id, "a stranger".to_owned(), Denial::OutOfOrder(message.name())),
-            (_, Err(malformed)) => self.deny(now, id, "a stranger".to_owned(), malformed.into()),
+            (_, Ok(message)) => self.reject(now, id, "a stranger".to_owned(), Rejection::OutOfOrder(message.name())),
+            (_, Err(malformed)) => self.reject(now, id, "a stranger".to_owned(), malformed.into()),
         }
     }
 
@@ -302,27 +310,40 @@ impl Hub {
         self.setup.token = token;
         self.setup.urls = urls;
         for id in self.members.values().copied().collect::<Vec<_>>() {
-            self.dismiss(now, id, "the fleet's token was revoked; join with the new one");
+            self.disconnect(
+                now,
+                id,
+                RejectReason::TokenRevoked,
+                "the fleet's token was revoked; join with the new one",
+            );
         }
         let welcome = self.welcome();
-        for id in self.owners() {
+        for id in self.operators() {
             self.outputs
-                .push_back(Output::Tell(id, ToOwner::Revoked(welcome.clone())));
+                .push_back(Output::Tell(id, ControlReply::Revoked(welcome.clone())));
         }
     }
 
     /// There can't be a new token, for this reason: the one that there is stays, and who asked hears of it.
-    pub fn handle_no_token(&mut self, owner: ConnectionId, reason: String) {
-        if self.connections.contains_key(&owner) {
-            let refused = ToOwner::Refused(Refused { reason });
-            self.outputs.push_back(Output::Tell(owner, refused));
+    pub fn handle_no_token(&mut self, operator: ConnectionId, reason: String) {
+        if self.connections.contains_key(&operator) {
+            let refused = ControlReply::Refused(Refused {
+                code: RejectReason::Other,
+                reason,
+            });
+            self.outputs.push_back(Output::Tell(operator, refused));
         }
     }
 
     /// Says goodbye to everybody.
     pub fn end(&mut self) {
         for id in self.connections.keys().copied().collect::<Vec<_>>() {
-            self.dismiss(Stamp(0), id, "the controller ends");
+            self.disconnect(
+                Stamp(0),
+                id,
+                RejectReason::ShuttingDown,
+                "the controller is shutting down",
+            );
         }
     }
 
@@ -331,28 +352,30 @@ impl Hub {
         while let Some(&(at, id)) = self.deadlines.first()
             && at <= now
         {
-            let reason = match self.connections[&id].who {
-                Who::Stranger(_) => "it did not say who it is",
+            let reason = match self.connections[&id].peer {
+                Peer::Unauthenticated(_) => "it did not say who it is",
                 _ => "nothing was heard of it",
             };
-            self.dismiss(now, id, reason);
+            self.disconnect(now, id, RejectReason::Timeout, reason);
         }
         if self.news.is_some_and(|at| at <= now) {
             self.news = None;
-            for id in self.owners() {
+            for id in self.operators() {
                 self.tell_members(id);
             }
         }
     }
 
     /// Says something to a member about its late results, if it is here.
-    pub fn say(&mut self, member: &str, message: ToMember) {
+    pub fn send_to_member(&mut self, member: &str, message: ToMember) {
         let Some(&id) = self.members.get(member) else { return };
-        if let (ToMember::Forget(Forget { run }), Who::Member(member)) = (
+        if let (ToMember::Discard(Discard { run }), Peer::Member(member)) = (
             &message,
-            &mut self.connections.get_mut(&id).expect("a member is here").who,
+            &mut self.connections.get_mut(&id).expect("a member is here").peer,
         ) {
-            member.waiting.retain(|waiting| waiting.run != *run);
+            member
+                .pending_results
+                .retain(|pending_results| pending_results.run != *run);
         }
         self.outputs.push_back(Output::Send(id, message));
     }
@@ -365,8 +388,8 @@ impl Hub {
     /// When to call [`handle_timeout`](Self::handle_timeout), and why.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
-        let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].who {
-            Who::Stranger(_) => (*at, Wake::Stranger),
+        let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].peer {
+            Peer::Unauthenticated(_) => (*at, Wake::Unauthenticated),
             _ => (*at, Wake::Silence),
         });
         let news = self.news.map(|at| (at, Wake::News));

@@ -1,35 +1,35 @@
 //! Sockets and timers around a [`Hub`].
 
-mod doorway;
-mod house;
-mod rooms;
+mod accept;
+mod driver;
+mod router;
 
-use super::annex::Annex;
-use super::crowd::{Aftermath, Crowd, Ticket};
-use super::denials::{Denials, More};
-use super::doors::{From, Known, Metered, Place, Porch, Visit, open};
-use super::http::{self, House, Opening};
-use super::machine::{Hub, Line, Output, Setup, Way};
-use super::owner::{FromOwner, MAX_OWNER, Present};
-use super::state::{Claim, State, StateError, Whereabouts};
-use super::{pass, places};
+use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
+use super::admission_limit::{Aftermath, Crowd, Ticket};
+use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
+use super::http::{self, ConnectionHandler, Endpoint};
+use super::http_handler::HttpHandler;
+use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup};
+use super::rejections::{RejectionLog, RejectionSummary};
+use super::state::{ControllerInfo, State, StateError, StateLock};
+use super::{addresses, proxy};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
-use crate::conversation;
+use crate::duplex;
 use crate::join_url::{self, JoinUrl};
-use crate::late::{Desk, Done};
-use crate::own_clock::{OwnClock, std};
-use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, Waiting};
+use crate::late::{JobResult, LateCollector};
+use crate::own_clock::{OwnClock, to_std};
+use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, PendingResults};
 use crate::protocol::{Malformed, Message};
 use crate::transport::Channel;
-use doorway::{acceptor, listen, private_socket, receive, receive_near};
-use house::{Event, Outgoing, Run};
+use accept::{accept_local, accept_tcp, acceptor, listen, private_socket};
+use driver::{Event, HubDriver, Outgoing};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use netburn_record::UnixTime;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
-use rooms::Rooms;
+use router::Router;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -47,13 +47,13 @@ const OUTGOING: usize = 256;
 /// What somebody may say before it is known who it is, in bytes.
 const UNKNOWN: usize = 64 << 10;
 /// The most participants at once that are passed on.
-const MAX_PASSED: usize = 8192;
+const MAX_PROXIED: usize = 8192;
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 /// How often late results are synced.
 const SYNC: Duration = Duration::from_secs(1);
 /// After a connection could not be accepted.
-const BREATH: Duration = Duration::from_millis(100);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
 /// A controller's settings.
 #[derive(Debug)]
@@ -91,21 +91,21 @@ pub enum ServeError {
 #[derive(Debug)]
 pub enum News<'a> {
     /// A member has joined.
-    Joined(&'a Present),
+    Joined(&'a MemberStatus),
     /// The member of this name is gone.
     Left(&'a str),
     /// Somebody was not let in, or not heeded: who, and why. Of many from one address, the first.
-    Denied(&'a str, &'a str),
+    Rejected(&'a str, &'a str),
     /// So many more were not let in from one address.
-    MoreDenied(More),
+    MoreRejected(RejectionSummary),
     /// There is a new token, and these are the addresses to join; and a new key to the runs.
     Revoked(&'a [JoinUrl], Token),
 }
 
 /// A controller that listens.
 pub struct Controller {
-    claim: Claim,
-    desk: Desk,
+    lock: StateLock,
+    late_results: LateCollector,
     config: Config,
     identity: Identity,
     listeners: Vec<TcpListener>,
@@ -114,7 +114,7 @@ pub struct Controller {
     token: Token,
     secret: Token,
     addresses: Vec<SocketAddr>,
-    annex: Option<Arc<dyn Annex>>,
+    http_handler: Option<Arc<dyn HttpHandler>>,
 }
 
 impl Config {
@@ -138,13 +138,13 @@ impl Controller {
     /// # Errors
     /// When there is a controller of this user already, or a file or socket can't be had.
     pub fn bind(config: Config) -> Result<Controller, ServeError> {
-        let claim = config.state.claim()?;
-        let token = Token::known(&claim.token()?);
-        let late = claim.state().path().join("late");
-        let desk = Desk::open(&late).map_err(|source| StateError::Io { path: late, source })?;
+        let lock = config.state.lock()?;
+        let token = Token::known(&lock.token()?);
+        let late = lock.state().path().join("late");
+        let late_results = LateCollector::open(&late).map_err(|source| StateError::Io { path: late, source })?;
         let identity = match &config.certificate {
             Some(given) => given.clone(),
-            None => claim.identity()?,
+            None => lock.identity()?,
         };
         let mut listeners = Vec::new();
         let mut addresses: Vec<SocketAddr> = Vec::new();
@@ -171,7 +171,7 @@ impl Controller {
                 }
             }
         }
-        let socket = claim.socket();
+        let socket = lock.socket();
         #[cfg(unix)]
         let unix = {
             // The lock is ours: what is there is of a controller that was killed.
@@ -188,7 +188,7 @@ impl Controller {
         let near = addresses
             .iter()
             .find(|at| at.ip().is_unspecified() || at.ip().is_loopback());
-        claim.announce(&Whereabouts {
+        lock.announce(&ControllerInfo {
             process: std::process::id(),
             socket: cfg!(unix).then_some(socket),
             loopback: near.map(|at| match at.ip() {
@@ -199,8 +199,8 @@ impl Controller {
             secret: secret.reveal().to_owned(),
         })?;
         Ok(Controller {
-            claim,
-            desk,
+            lock,
+            late_results,
             config,
             identity,
             listeners,
@@ -209,7 +209,7 @@ impl Controller {
             token,
             secret,
             addresses,
-            annex: None,
+            http_handler: None,
         })
     }
 
@@ -236,19 +236,19 @@ impl Controller {
     /// # Errors
     /// When it can't be read or made.
     pub fn runs_token(&self) -> Result<Token, StateError> {
-        Ok(Token::known(&self.claim.runs_token()?))
+        Ok(Token::known(&self.lock.runs_token()?))
     }
 
-    /// From now on `annex` answers below [`ANNEX`](super::ANNEX).
-    pub fn set_annex(&mut self, annex: Arc<dyn Annex>) {
-        self.annex = Some(annex);
+    /// From now on `http_handler` answers below [`RUNS_PREFIX`](super::RUNS_PREFIX).
+    pub fn set_http_handler(&mut self, http_handler: Arc<dyn HttpHandler>) {
+        self.http_handler = Some(http_handler);
     }
 
     /// Where to join on this machine.
     #[must_use]
-    pub fn near_url(&self) -> JoinUrl {
+    pub fn local_url(&self) -> JoinUrl {
         JoinUrl {
-            place: join_url::Place::Unix(self.claim.socket()),
+            place: join_url::Place::Unix(self.lock.socket()),
             token: Some(self.token.reveal().to_owned()),
             fingerprint: None,
         }
@@ -257,8 +257,8 @@ impl Controller {
     /// Serves until `stop` is done. `news` is told who is here whenever that changes.
     pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
         let Controller {
-            claim,
-            desk,
+            lock,
+            late_results,
             config,
             identity,
             listeners,
@@ -267,7 +267,7 @@ impl Controller {
             token,
             secret,
             addresses,
-            annex,
+            http_handler,
         } = self;
         let join = |token: &str| urls(&config, &addresses, &identity, token);
         let setup = Setup {
@@ -276,64 +276,64 @@ impl Controller {
             urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
             token,
             secret,
-            near_only: addresses.iter().all(|at| at.ip().is_loopback()),
+            loopback_only: addresses.iter().all(|at| at.ip().is_loopback()),
         };
         let secure = match (&config.certificate, &config.host) {
             (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
             _ => None,
         };
         let (tell, mut events) = mpsc::channel(EVENTS);
-        let rooms = Arc::new(Rooms {
+        let router = Arc::new(Router {
             secure,
-            annex,
+            http_handler,
             runs: Mutex::default(),
             next: AtomicU64::new(0),
-            passed: Arc::new(Semaphore::new(MAX_PASSED)),
+            proxied: Arc::new(Semaphore::new(MAX_PROXIED)),
             tell,
             clock: OwnClock::new(),
-            crowd: Crowd::new(),
+            admission_limit: Crowd::new(),
         });
-        let mut doormen = tokio::task::JoinSet::new();
-        let porch = Porch::default();
+        let mut acceptors = tokio::task::JoinSet::new();
+        let pending = PendingConnections::default();
         for listener in listeners {
             let tls = acceptor(&identity);
-            doormen.spawn(receive(listener, tls, porch.clone(), Arc::clone(&rooms)));
+            acceptors.spawn(accept_tcp(listener, tls, pending.clone(), Arc::clone(&router)));
         }
         #[cfg(unix)]
-        doormen.spawn(receive_near(unix, porch.clone(), Arc::clone(&rooms)));
-        let mut house = Run {
+        acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
+        let mut driver = HubDriver {
             hub: Hub::new(setup),
-            desk,
+            late_results,
             outgoing: BTreeMap::new(),
-            clock: rooms.clock,
-            rooms,
+            clock: router.clock,
+            router,
             aftermath: Aftermath::default(),
         };
-        let (mut denials, mut stop) = (Denials::default(), std::pin::pin!(stop));
-        let mut sync = house.clock.now().after(SYNC);
+        let (mut rejections, mut stop) = (RejectionLog::default(), std::pin::pin!(stop));
+        let mut sync = driver.clock.now().after(SYNC);
         loop {
-            while let Some(output) = house.hub.poll_output() {
+            while let Some(output) = driver.hub.poll_output() {
                 match output {
                     // Who has to be kept out may have had either.
-                    Output::NewToken(owner) => match claim.new_tokens() {
+                    Output::NewToken(operator) => match lock.new_tokens() {
                         Ok((token, runs)) => {
                             let urls = join(&token);
                             let texts = urls.iter().map(ToString::to_string).collect();
-                            house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
+                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
                             news(News::Revoked(&urls, Token::known(&runs)));
                         }
-                        Err(error) => house.hub.handle_no_token(owner, error.to_string()),
+                        Err(error) => driver.hub.handle_no_token(operator, error.to_string()),
                     },
-                    Output::Refused(who, address, denial) => {
-                        if denials.handle(house.clock.now(), address) {
-                            tracing::info!(who, %denial, "refused");
-                            if denial.is_for_people() {
-                                news(News::Denied(&who, &denial.to_string()));
+                    Output::Refused(peer, address, rejection) => {
+                        if rejections.handle(driver.clock.now(), address) {
+                            tracing::info!(peer, %rejection, "refused");
+                            if rejection.is_for_operator() {
+                                news(News::Rejected(&peer, &rejection.to_string()));
                             }
                         }
                     }
                     Output::Joined(name) => {
-                        if let Some(member) = house.hub.member(&name) {
+                        if let Some(member) = driver.hub.member(&name) {
                             news(News::Joined(&member));
                         }
                     }
@@ -341,40 +341,40 @@ impl Controller {
                         if let Output::Gone(name) = &output {
                             news(News::Left(name));
                         }
-                        house.carry_out(output);
+                        driver.apply(output);
                     }
                 }
             }
-            let wake = house.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
-            let wake = house.clock.when(wake).unwrap_or_else(std::time::Instant::now);
+            let wake = driver.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
+            let wake = driver.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             tokio::select! {
                 event = events.recv() => {
                     let mut event = event;
                     for _ in 0..EVENTS {
                         let Some(what) = event else { break };
-                        house.handle(what);
+                        driver.handle(what);
                         event = events.try_recv().ok();
                     }
                 }
                 () = sleep_until(wake.into()) => {}
                 () = &mut stop => break,
             }
-            let now = house.clock.now();
+            let now = driver.clock.now();
             if sync <= now {
                 sync = now.after(SYNC);
-                house.keep();
-                while let Some(more) = denials.poll(now) {
+                driver.sync_late_results();
+                while let Some(more) = rejections.poll(now) {
                     tracing::info!(count = more.count, from = ?more.from, "more were refused");
-                    news(News::MoreDenied(more));
+                    news(News::MoreRejected(more));
                 }
             }
-            if house.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                house.hub.handle_timeout(now);
+            if driver.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                driver.hub.handle_timeout(now);
             }
         }
-        doormen.abort_all();
-        house.say_goodbye(&mut events).await;
-        drop(claim);
+        acceptors.abort_all();
+        driver.disconnect_all(&mut events).await;
+        drop(lock);
     }
 }
 
@@ -386,7 +386,7 @@ fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &
     let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
     let hosts = match &config.host {
         Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
-        None => places::of(addresses).iter().map(ToString::to_string).collect(),
+        None => addresses::of(addresses).iter().map(ToString::to_string).collect(),
     };
     let url = |host| JoinUrl {
         place: join_url::Place::Network {

@@ -17,7 +17,7 @@ pub struct State(PathBuf);
 
 /// Where a controller of this user is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whereabouts {
+pub struct ControllerInfo {
     /// Its process.
     pub process: u32,
     /// Its Unix socket, where there are such.
@@ -43,7 +43,7 @@ pub enum StateError {
     },
     /// A controller of this user runs already.
     #[error("a controller of yours runs already{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
-    Taken(Option<Whereabouts>),
+    AlreadyRunning(Option<ControllerInfo>),
     /// The certificate that was kept is of no use.
     #[error("the certificate in {path} is of no use ({reason}); delete it, and a new one is made", path = path.display())]
     Certificate {
@@ -54,12 +54,12 @@ pub enum StateError {
     },
     /// Nobody has a home here.
     #[error("no place to keep state: none of NETBURN_STATE, XDG_STATE_HOME and HOME is set")]
-    Homeless,
+    NoStateDirectory,
 }
 
 /// That this process is the one controller. Its end, however it comes, is the end of it.
 #[derive(Debug)]
-pub struct Claim {
+pub struct StateLock {
     state: State,
     _lock: File,
 }
@@ -69,7 +69,7 @@ impl State {
     ///
     /// # Errors
     /// When nothing of this is set.
-    pub fn of_this_user() -> Result<State, StateError> {
+    pub fn for_current_user() -> Result<State, StateError> {
         let set = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
@@ -84,12 +84,12 @@ impl State {
                     .join("netburn"),
             )
         });
-        Ok(State(netburn.ok_or(StateError::Homeless)?.join("fleet")))
+        Ok(State(netburn.ok_or(StateError::NoStateDirectory)?.join("fleet")))
     }
 
     /// That folder.
     #[must_use]
-    pub fn at(path: impl Into<PathBuf>) -> State {
+    pub fn new(path: impl Into<PathBuf>) -> State {
         State(path.into())
     }
 
@@ -103,7 +103,7 @@ impl State {
     ///
     /// # Errors
     /// When there is one already, or the folder can't be used.
-    pub fn claim(&self) -> Result<Claim, StateError> {
+    pub fn lock(&self) -> Result<StateLock, StateError> {
         private_folder(&self.0).map_err(|source| self.fault("", source))?;
         let lock = private()
             .create(true)
@@ -112,10 +112,12 @@ impl State {
         let lock = lock.map_err(|source| self.fault("controller.lock", source))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StateError::Taken(self.whereabouts().ok().flatten())),
+            Err(TryLockError::WouldBlock) => {
+                return Err(StateError::AlreadyRunning(self.controller_info().ok().flatten()));
+            }
             Err(TryLockError::Error(source)) => return Err(self.fault("controller.lock", source)),
         }
-        Ok(Claim {
+        Ok(StateLock {
             state: self.clone(),
             _lock: lock,
         })
@@ -125,7 +127,7 @@ impl State {
     ///
     /// # Errors
     /// When that can't be read.
-    pub fn whereabouts(&self) -> Result<Option<Whereabouts>, StateError> {
+    pub fn controller_info(&self) -> Result<Option<ControllerInfo>, StateError> {
         let fault = |source| self.fault("controller.json", source);
         match std::fs::read(self.0.join("controller.json")) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| fault(e.into()))?)),
@@ -142,30 +144,30 @@ impl State {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
-        self.write_beside(name, bytes)?;
-        self.put_in_place(name)
+        self.write_temp(name, bytes)?;
+        self.commit_temp(name)
     }
 
-    fn write_beside(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
+    fn write_temp(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
         let written = || {
-            let mut file = private().create(true).truncate(true).open(self.beside(name))?;
+            let mut file = private().create(true).truncate(true).open(self.temp_path(name))?;
             file.write_all(bytes)?;
             file.sync_all()
         };
         written().map_err(|source| self.fault(name, source))
     }
 
-    fn put_in_place(&self, name: &str) -> Result<(), StateError> {
-        std::fs::rename(self.beside(name), self.0.join(name)).map_err(|source| self.fault(name, source))
+    fn commit_temp(&self, name: &str) -> Result<(), StateError> {
+        std::fs::rename(self.temp_path(name), self.0.join(name)).map_err(|source| self.fault(name, source))
     }
 
     /// Where a file is written before it takes the old one's place.
-    fn beside(&self, name: &str) -> PathBuf {
+    fn temp_path(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.new"))
     }
 }
 
-impl Claim {
+impl StateLock {
     /// The fleet's token: the one that was kept, or a new one.
     ///
     /// # Errors
@@ -194,10 +196,10 @@ impl Claim {
             let mut tokens = [String::new(), String::new()];
             for (name, token) in NAMES.iter().zip(&mut tokens) {
                 *token = new_token().map_err(|source| state.fault(name, source))?;
-                state.write_beside(name, format!("{token}\n").as_bytes())?;
+                state.write_temp(name, format!("{token}\n").as_bytes())?;
             }
-            state.put_in_place(NAMES[0])?;
-            if let Err(error) = state.put_in_place(NAMES[1]) {
+            state.commit_temp(NAMES[0])?;
+            if let Err(error) = state.commit_temp(NAMES[1]) {
                 if let Ok(Err(error)) = old.map(|old| state.write(NAMES[0], &old)) {
                     tracing::error!(%error, "the fleet's token is a new one from the next start on");
                 }
@@ -208,7 +210,7 @@ impl Claim {
         };
         renewed().inspect_err(|_| {
             for name in NAMES {
-                let _ = std::fs::remove_file(state.beside(name));
+                let _ = std::fs::remove_file(state.temp_path(name));
             }
         })
     }
@@ -256,8 +258,8 @@ impl Claim {
     ///
     /// # Errors
     /// When that can't be written.
-    pub fn announce(&self, whereabouts: &Whereabouts) -> Result<(), StateError> {
-        let text = serde_json::to_vec(whereabouts).expect("plain fields become JSON");
+    pub fn announce(&self, controller_info: &ControllerInfo) -> Result<(), StateError> {
+        let text = serde_json::to_vec(controller_info).expect("plain fields become JSON");
         self.state.write("controller.json", &text)
     }
 
@@ -268,7 +270,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for StateLock {
     fn drop(&mut self) {
         // Whoever comes meanwhile finds that nobody answers, which is true as well.
         let _ = std::fs::remove_file(self.state.0.join("controller.json"));
@@ -301,36 +303,36 @@ mod tests {
     #[test]
     fn token_and_certificate_live_on() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path().join("deep/fleet"));
+        let state = State::new(dir.path().join("deep/fleet"));
         let (token, fingerprint) = {
-            let claim = state.claim().unwrap();
-            (claim.token().unwrap(), claim.identity().unwrap().fingerprint())
+            let lock = state.lock().unwrap();
+            (lock.token().unwrap(), lock.identity().unwrap().fingerprint())
         };
-        let claim = state.claim().unwrap();
-        assert_eq!(claim.token().unwrap(), token);
-        assert_eq!(claim.identity().unwrap().fingerprint(), fingerprint);
-        let runs = claim.runs_token().unwrap();
+        let lock = state.lock().unwrap();
+        assert_eq!(lock.token().unwrap(), token);
+        assert_eq!(lock.identity().unwrap().fingerprint(), fingerprint);
+        let runs = lock.runs_token().unwrap();
         assert_ne!(runs, token);
-        let new = claim.new_tokens().unwrap();
+        let new = lock.new_tokens().unwrap();
         assert!(new.0 != token && new.1 != runs && new.0 != new.1);
-        assert_eq!((claim.token().unwrap(), claim.runs_token().unwrap()), new);
+        assert_eq!((lock.token().unwrap(), lock.runs_token().unwrap()), new);
     }
 
     #[test]
     fn of_two_tokens_both_are_renewed_or_neither() {
         for (full, other) in [("token", "runs-token"), ("runs-token", "token")] {
             let dir = tempfile::tempdir().unwrap();
-            let claim = State::at(dir.path()).claim().unwrap();
-            claim.token().unwrap();
-            claim.runs_token().unwrap();
+            let lock = State::new(dir.path()).lock().unwrap();
+            lock.token().unwrap();
+            lock.runs_token().unwrap();
             let kept = std::fs::read(dir.path().join(other)).unwrap();
             // What nothing can be put in the place of, whoever tests.
             std::fs::remove_file(dir.path().join(full)).unwrap();
             std::fs::create_dir_all(dir.path().join(full).join("full")).unwrap();
-            let said = claim.new_tokens().unwrap_err().to_string();
+            let said = lock.new_tokens().unwrap_err().to_string();
             assert!(said.contains(&dir.path().join(full).display().to_string()), "{said}");
             assert_eq!(std::fs::read(dir.path().join(other)).unwrap(), kept, "{full}");
-            let new = |name: &str| claim.state().beside(name).exists();
+            let new = |name: &str| lock.state().temp_path(name).exists();
             assert!(!new(full) && !new(other), "secrets that nobody needs");
         }
     }
@@ -340,10 +342,10 @@ mod tests {
     fn nobody_else_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path().join("fleet"));
-        let claim = state.claim().unwrap();
-        claim.token().unwrap();
-        claim.identity().unwrap();
+        let state = State::new(dir.path().join("fleet"));
+        let lock = state.lock().unwrap();
+        lock.token().unwrap();
+        lock.identity().unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(state.path()), 0o700);
         for file in ["token", "key.pem", "certificate.pem"] {
@@ -354,21 +356,21 @@ mod tests {
     #[test]
     fn there_is_one_controller_and_the_other_is_told_which() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path());
-        let claim = state.claim().unwrap();
-        assert_eq!(state.whereabouts().unwrap(), None);
-        let whereabouts = Whereabouts {
+        let state = State::new(dir.path());
+        let lock = state.lock().unwrap();
+        assert_eq!(state.controller_info().unwrap(), None);
+        let controller_info = ControllerInfo {
             process: 77,
             socket: None,
             loopback: Some("127.0.0.1:4484".parse().unwrap()),
             secret: "s".to_owned(),
         };
-        claim.announce(&whereabouts).unwrap();
-        assert_eq!(state.whereabouts().unwrap(), Some(whereabouts));
-        let error = state.claim().unwrap_err().to_string();
+        lock.announce(&controller_info).unwrap();
+        assert_eq!(state.controller_info().unwrap(), Some(controller_info));
+        let error = state.lock().unwrap_err().to_string();
         assert_eq!(error, "a controller of yours runs already: process 77");
-        drop(claim);
-        assert_eq!(state.whereabouts().unwrap(), None);
-        state.claim().unwrap();
+        drop(lock);
+        assert_eq!(state.controller_info().unwrap(), None);
+        state.lock().unwrap();
     }
 }

@@ -1,9 +1,9 @@
 //! What may be taken of late results. Pure.
 
-use super::{DEFAULT_MOST, Part};
+use super::{DEFAULT_MAX_BYTES, Part};
 use crate::controller::Token;
-use crate::protocol::standing::{Late, LateEnd};
-use crate::protocol::{Rows, WrongRow};
+use crate::protocol::standing::{LateResults, LateResultsEnd};
+use crate::protocol::{RejectReason, Rows, WrongRow};
 
 /// The messages of one part of one run, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Intake {
 
 /// Why late results aren't taken. The member keeps them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum Rejection {
     /// Nobody asked for them.
     #[error("results of `{0}` were not asked for")]
     NotAsked(String),
@@ -44,6 +44,19 @@ pub enum Refusal {
     /// They are here, but can't be added to the record.
     #[error("late results can't be added to their record: {0}")]
     NotAdded(String),
+}
+
+impl Rejection {
+    /// Code of the rejection on the wire.
+    #[must_use]
+    pub fn code(&self) -> RejectReason {
+        match self {
+            Rejection::NotAsked(_) => RejectReason::UnknownRun,
+            Rejection::Gap { .. } | Rejection::Row(..) | Rejection::TooMuch(_) => RejectReason::InvalidRows,
+            Rejection::Proof(_) => RejectReason::InvalidToken,
+            Rejection::NoRoom(..) | Rejection::NotAdded(_) => RejectReason::StorageFailed,
+        }
+    }
 }
 
 impl Intake {
@@ -86,15 +99,15 @@ impl Intake {
     /// # Errors
     /// When it is another run's or somebody else's, out of order, about stations that aren't this part's, or there are
     /// more than the part can have. Then nothing changes.
-    pub fn handle(&mut self, late: Late, kept: u64) -> Result<Option<Rows>, Refusal> {
-        let Late {
+    pub fn handle(&mut self, late: LateResults, kept: u64) -> Result<Option<Rows>, Rejection> {
+        let LateResults {
             run,
             proof,
             sequence,
             batch,
         } = late;
         if run != self.run {
-            return Err(Refusal::NotAsked(run));
+            return Err(Rejection::NotAsked(run));
         }
         self.check(&proof)?;
         if sequence <= self.taken {
@@ -103,15 +116,15 @@ impl Intake {
         let expected = self.taken + 1;
         if sequence != expected {
             let got = sequence;
-            return Err(Refusal::Gap { run, got, expected });
+            return Err(Rejection::Gap { run, got, expected });
         }
-        if kept > self.part.most.unwrap_or(DEFAULT_MOST) {
-            return Err(Refusal::TooMuch(run));
+        if kept > self.part.max_bytes.unwrap_or(DEFAULT_MAX_BYTES) {
+            return Err(Rejection::TooMuch(run));
         }
         let checked = batch
             .clone()
             .into_rows(|station| self.part.stations.contains(&station), false);
-        checked.map_err(|wrong| Refusal::Row(run, wrong))?;
+        checked.map_err(|wrong| Rejection::Row(run, wrong))?;
         self.taken = sequence;
         Ok(Some(Rows { sequence, batch }))
     }
@@ -120,14 +133,14 @@ impl Intake {
     ///
     /// # Errors
     /// When somebody else says so.
-    pub fn handle_end(&self, end: &LateEnd) -> Result<(), Refusal> {
+    pub fn handle_end(&self, end: &LateResultsEnd) -> Result<(), Rejection> {
         self.check(&end.proof)
     }
 
     /// Whether `proof` is this part's. Compares digests, so that the time it takes says nothing about it.
-    fn check(&self, proof: &str) -> Result<(), Refusal> {
+    fn check(&self, proof: &str) -> Result<(), Rejection> {
         match &self.part.proof {
-            Some(known) if !Token::known(known).admits(proof) => Err(Refusal::Proof(self.run.clone())),
+            Some(known) if !Token::known(known).admits(proof) => Err(Rejection::Proof(self.run.clone())),
             _ => Ok(()),
         }
     }

@@ -31,20 +31,20 @@ pub const MAX_TO_MEMBER: usize = 64 << 10;
 /// The most labels of a member; each key and value is a name ([`is_name`]).
 pub const MAX_LABELS: usize = 16;
 /// The most runs whose results may wait at a member.
-pub const MAX_WAITING: usize = 64;
+pub const MAX_PENDING_RUNS: usize = 64;
 
 /// What a member says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum FromMember {
     /// Who it is. The first message, and only the first.
-    Enrol(Enrol),
+    Register(Register),
     /// A sign of life.
-    Alive,
+    Heartbeat,
     /// Results that a run didn't wait for.
-    Late(Late),
+    LateResults(LateResults),
     /// There are no more of them.
-    LateEnd(LateEnd),
+    LateResultsEnd(LateResultsEnd),
     /// It leaves.
     Bye,
 }
@@ -54,24 +54,24 @@ pub enum FromMember {
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ToMember {
     /// It has joined.
-    Welcome(Enrolled),
+    Welcome(Registered),
     /// What it said was refused. Before `welcome` the connection ends with this.
     Refused(Refused),
     /// There is a part for it in a run.
-    Summon(Summon),
+    Invite(Invite),
     /// The results of this run are wanted, from the first message that isn't kept.
-    Deliver(Deliver),
+    RequestResults(RequestResults),
     /// Late results of a run up to and with this number are on disk.
-    Kept(Kept),
+    Ack(LateAck),
     /// Nothing more is wanted of this run: what the member kept may be deleted.
-    Forget(Forget),
+    Discard(Discard),
     /// The controller ends, or has no place for the member any more.
     Bye(super::Bye),
 }
 
-/// See [`FromMember::Enrol`].
+/// See [`FromMember::Register`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Enrol {
+pub struct Register {
     /// The protocol version it speaks.
     pub protocol: u32,
     /// Its name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
@@ -81,15 +81,15 @@ pub struct Enrol {
     /// The program and its version, for people.
     pub version: String,
     /// What it is.
-    pub about: About,
+    pub about: MemberInfo,
     /// Runs whose results it still has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waiting: Vec<Waiting>,
+    pub pending: Vec<PendingResults>,
 }
 
 /// What a member is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct About {
+pub struct MemberInfo {
     /// What it can do.
     #[schemars(with = "super::health::RoleSchema")]
     pub role: Role,
@@ -117,7 +117,7 @@ pub enum Kind {
 
 /// A run whose results a member has kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Waiting {
+pub struct PendingResults {
     /// The run.
     pub run: String,
     /// Under which name it took part.
@@ -128,7 +128,7 @@ pub struct Waiting {
 
 /// See [`ToMember::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Enrolled {
+pub struct Registered {
     /// The protocol version the controller speaks.
     pub protocol: u32,
     /// The program and its version, for people.
@@ -137,9 +137,9 @@ pub struct Enrolled {
     pub fleet: String,
 }
 
-/// See [`ToMember::Summon`].
+/// See [`ToMember::Invite`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Summon {
+pub struct Invite {
     /// The run: a second connection is opened to the path `/run/RUN`.
     pub run: String,
     /// Under which name it is expected there.
@@ -148,16 +148,16 @@ pub struct Summon {
     pub token: String,
 }
 
-/// See [`ToMember::Deliver`].
+/// See [`ToMember::RequestResults`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deliver {
+pub struct RequestResults {
     /// The run.
     pub run: String,
 }
 
-/// See [`FromMember::Late`].
+/// See [`FromMember::LateResults`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Late {
+pub struct LateResults {
     /// The run.
     pub run: String,
     /// The [`proof`] of the part that they are of.
@@ -169,9 +169,9 @@ pub struct Late {
     pub batch: Batch,
 }
 
-/// See [`FromMember::LateEnd`].
+/// See [`FromMember::LateResultsEnd`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct LateEnd {
+pub struct LateResultsEnd {
     /// The run.
     pub run: String,
     /// The [`proof`] of the part that it is of.
@@ -189,18 +189,18 @@ pub struct LateEnd {
     pub told: Option<i64>,
 }
 
-/// See [`ToMember::Kept`].
+/// See [`ToMember::Ack`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Kept {
+pub struct LateAck {
     /// The run.
     pub run: String,
     /// The highest number up to which all is on disk.
     pub sequence: u64,
 }
 
-/// See [`ToMember::Forget`].
+/// See [`ToMember::Discard`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Forget {
+pub struct Discard {
     /// The run.
     pub run: String,
 }
@@ -218,10 +218,10 @@ impl FromMember {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            FromMember::Enrol(_) => "enrol",
-            FromMember::Alive => "alive",
-            FromMember::Late(_) => "late",
-            FromMember::LateEnd(_) => "late-end",
+            FromMember::Register(_) => "register",
+            FromMember::Heartbeat => "heartbeat",
+            FromMember::LateResults(_) => "late-results",
+            FromMember::LateResultsEnd(_) => "late-results-end",
             FromMember::Bye => "bye",
         }
     }
@@ -235,7 +235,7 @@ impl Message for ToMember {
     const LIMIT: usize = MAX_TO_MEMBER;
 }
 
-impl About {
+impl MemberInfo {
     /// Whether its labels are few and are names, and its texts are short.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -248,8 +248,8 @@ impl About {
 
     /// What this program is, with these labels.
     #[must_use]
-    pub fn this_process(role: Role, interface: Option<String>, labels: BTreeMap<String, String>) -> About {
-        About {
+    pub fn this_process(role: Role, interface: Option<String>, labels: BTreeMap<String, String>) -> MemberInfo {
+        MemberInfo {
             role,
             kind: Kind::Process,
             system: shorten(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH), 64),

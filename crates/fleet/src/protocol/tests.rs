@@ -15,18 +15,18 @@ fn schema_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.schema.json")
 }
 
-/// With `NETBURN_WRITE=1` the file is written anew.
+/// With `NETBURN_REGENERATE=1` the file is written anew.
 #[test]
 fn the_shipped_schema_is_current() {
     let mut current = serde_json::to_string_pretty(&schema()).unwrap();
     current.push('\n');
-    if std::env::var_os("NETBURN_WRITE").is_some() {
+    if std::env::var_os("NETBURN_REGENERATE").is_some() {
         std::fs::write(schema_file(), &current).unwrap();
     }
     let found = std::fs::read_to_string(schema_file()).unwrap();
     assert!(
         found == current,
-        "docs/protocol.schema.json: write it anew with NETBURN_WRITE=1"
+        "docs/protocol.schema.json: write it anew with NETBURN_REGENERATE=1"
     );
 }
 
@@ -221,7 +221,7 @@ fn every_message_fits_the_schema() {
             name: "server".into(),
             token: "t".into(),
             version: "v".into(),
-            again: false,
+            reconnect: false,
         }),
         ToController::Pong(Pong {
             id: u64::MAX,
@@ -240,7 +240,7 @@ fn every_message_fits_the_schema() {
         }),
         ToController::Progress(Progress {
             at: i64::MIN,
-            waiting: 1,
+            pending: 1,
         }),
         ToController::Health(HealthMessage { health: health() }),
         ToController::Done(Done::default()),
@@ -257,26 +257,30 @@ fn every_message_fits_the_schema() {
         assert_eq!(ToController::from_text(&message.to_text()).as_ref(), Ok(message));
     }
     let told = [
-        ToParticipant::Welcome(Welcome {
+        ToAgent::Welcome(Welcome {
             protocol: VERSION,
             version: "v".into(),
-            taken: 0,
+            last_sequence: 0,
         }),
-        ToParticipant::Refused(Refused { reason: "r".into() }),
-        ToParticipant::Ping(Ping { id: 0 }),
-        ToParticipant::Assign(Assign {
+        ToAgent::Refused(Refused {
+            code: RejectReason::NameTaken,
+            reason: "r".into(),
+        }),
+        ToAgent::Ping(Ping { id: 0 }),
+        ToAgent::Assign(Assign {
             plan: serde_json::json!({ "name": "x" }),
             stations: vec![0, 65535],
             target: address(),
         }),
-        ToParticipant::Serve(Serve {
+        ToAgent::Serve(Serve {
             plan: serde_json::json!({}),
             rate_bps: u64::MAX,
         }),
-        ToParticipant::Start(Start { at: i64::MIN }),
-        ToParticipant::Ack(Ack { sequence: 3 }),
-        ToParticipant::Stop(Stop { reason: "r".into() }),
-        ToParticipant::Bye(Bye {
+        ToAgent::Start(Start { at: i64::MIN }),
+        ToAgent::Ack(Ack { sequence: 3 }),
+        ToAgent::Stop(Stop { reason: "r".into() }),
+        ToAgent::Bye(Bye {
+            code: Some(RejectReason::TokenRevoked),
             reason: Some("r".into()),
         }),
     ];
@@ -285,7 +289,7 @@ fn every_message_fits_the_schema() {
         told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
     for message in &told {
-        assert_eq!(ToParticipant::from_text(&message.to_text()).as_ref(), Ok(message));
+        assert_eq!(ToAgent::from_text(&message.to_text()).as_ref(), Ok(message));
     }
 }
 
@@ -427,7 +431,7 @@ fn what_is_no_message_is_said_to_be_none() {
     );
     // What a later version adds is let be.
     let later = "{\"type\":\"ping\",\"id\":3,\"colour\":\"red\"}";
-    assert_eq!(ToParticipant::from_text(later), Ok(ToParticipant::Ping(Ping { id: 3 })));
+    assert_eq!(ToAgent::from_text(later), Ok(ToAgent::Ping(Ping { id: 3 })));
 }
 
 #[test]
@@ -487,36 +491,37 @@ proptest! {
 #[test]
 fn every_message_between_runs_fits_the_schema() {
     use super::standing::{
-        About, Deliver, Enrol, Enrolled, Forget, FromMember, Kept, Kind, Late, LateEnd, Summon, ToMember, Waiting,
+        Discard, FromMember, Invite, Kind, LateAck, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register,
+        Registered, RequestResults, ToMember,
     };
     let run = || "2026-11-22T05-30-00Z-four-uses".to_owned();
     let said = [
-        FromMember::Enrol(Enrol {
+        FromMember::Register(Register {
             protocol: VERSION,
             name: "kitchen".into(),
             token: "t".into(),
             version: "v".into(),
-            about: About {
+            about: MemberInfo {
                 role: Role::Agent,
                 kind: Kind::Browser,
                 system: "s".into(),
                 interface: Some("wlan0".into()),
                 labels: [("room".to_owned(), "kitchen".to_owned())].into(),
             },
-            waiting: vec![Waiting {
+            pending: vec![PendingResults {
                 run: run(),
                 name: "kitchen".into(),
                 messages: u64::MAX,
             }],
         }),
-        FromMember::Alive,
-        FromMember::Late(Late {
+        FromMember::Heartbeat,
+        FromMember::LateResults(LateResults {
             proof: "0f".repeat(32),
             run: run(),
             sequence: u64::MAX,
             batch: batch(&every_row()),
         }),
-        FromMember::LateEnd(LateEnd {
+        FromMember::LateResultsEnd(LateResultsEnd {
             run: run(),
             error: Some("e".into()),
             health: Some(health()),
@@ -533,23 +538,26 @@ fn every_message_between_runs_fits_the_schema() {
         assert_eq!(FromMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
     let told = [
-        ToMember::Welcome(Enrolled {
+        ToMember::Welcome(Registered {
             protocol: VERSION,
             version: "v".into(),
             fleet: "f".into(),
         }),
-        ToMember::Refused(Refused { reason: "r".into() }),
-        ToMember::Summon(Summon {
+        ToMember::Refused(Refused {
+            code: RejectReason::NameTaken,
+            reason: "r".into(),
+        }),
+        ToMember::Invite(Invite {
             run: run(),
             name: "tv".into(),
             token: "t".into(),
         }),
-        ToMember::Deliver(Deliver { run: run() }),
-        ToMember::Kept(Kept {
+        ToMember::RequestResults(RequestResults { run: run() }),
+        ToMember::Ack(LateAck {
             run: run(),
             sequence: 3,
         }),
-        ToMember::Forget(Forget { run: run() }),
+        ToMember::Discard(Discard { run: run() }),
         ToMember::Bye(Bye::default()),
     ];
     fits(
@@ -559,4 +567,25 @@ fn every_message_between_runs_fits_the_schema() {
     for message in &told {
         assert_eq!(ToMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
+}
+
+/// A newer controller may send a code that this version does not know, and a page none at all.
+#[test]
+fn unknown_reject_codes_are_accepted() {
+    let code = |text: &str| match ToAgent::from_text(text) {
+        Ok(ToAgent::Refused(refused)) => refused.code,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        code(r#"{"type":"refused","code":"name_taken","reason":"r"}"#),
+        RejectReason::NameTaken
+    );
+    assert_eq!(
+        code(r#"{"type":"refused","code":"of_a_newer_version","reason":"r"}"#),
+        RejectReason::Other
+    );
+    assert_eq!(code(r#"{"type":"refused","reason":"r"}"#), RejectReason::Other);
+    let bye = r#"{"type":"bye","code":"token_revoked","reason":"r"}"#;
+    let bye = standing::ToMember::from_text(bye);
+    assert!(matches!(bye, Ok(standing::ToMember::Bye(bye)) if bye.code == Some(RejectReason::TokenRevoked)));
 }

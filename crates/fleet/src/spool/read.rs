@@ -1,37 +1,37 @@
 //! Reading a spool.
 
-use super::{About, Kind, LONGEST, MAGIC, OVERHEAD, SpoolFolder, VERSION};
-use crate::protocol::standing::{self, LateEnd};
+use super::{Kind, MAGIC, MAX_PAYLOAD, OVERHEAD, SpoolFolder, SpoolHeader, VERSION};
+use crate::protocol::standing::{self, LateResultsEnd};
 use crate::protocol::{Rows, shorten};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// What a spool was found to hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spooled {
+pub struct SpoolContent {
     /// Whose.
-    pub about: About,
+    pub about: SpoolHeader,
     /// Messages of rows.
     pub messages: u64,
     /// How it ended; `None` when it was cut short.
-    pub end: Option<LateEnd>,
+    pub end: Option<LateResultsEnd>,
 }
 
 /// The results of a run that is over, read from its spool message by message, to be delivered late. While this is there
 /// nobody else can read or delete them.
 #[derive(Debug)]
-pub struct Late {
+pub struct SpoolReader {
     source: Source<BufReader<File>>,
-    spooled: Spooled,
+    spooled: SpoolContent,
     from: u64,
 }
 
-impl Late {
+impl SpoolReader {
     /// The messages of `run` from number `from` on (the first is 1).
     ///
     /// # Errors
     /// When there are none, they can't be read, or the agent that measures them is still at work.
-    pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<Late> {
+    pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<SpoolReader> {
         let file = File::open(folder.file(run)?)?;
         file.try_lock()?;
         let mut source = Source::open(BufReader::with_capacity(64 << 10, file))?;
@@ -45,17 +45,17 @@ impl Late {
             }
         }
         source.seek(begin)?;
-        let spooled = Spooled {
+        let spooled = SpoolContent {
             about: source.about().clone(),
             messages,
             end,
         };
-        Ok(Late { source, spooled, from })
+        Ok(SpoolReader { source, spooled, from })
     }
 
     /// Whose they are.
     #[must_use]
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &SpoolHeader {
         &self.spooled.about
     }
 
@@ -70,14 +70,14 @@ impl Late {
     /// # Errors
     /// When the file can't be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator that fails is none")]
-    pub fn next(&mut self) -> io::Result<Option<standing::Late>> {
+    pub fn next(&mut self) -> io::Result<Option<standing::LateResults>> {
         while let Some((kind, payload)) = self.source.frame()? {
             if kind != Kind::Rows {
                 continue;
             }
             let rows: Rows = serde_json::from_slice(&payload).map_err(io::Error::other)?;
             if rows.sequence >= self.from {
-                return Ok(Some(standing::Late {
+                return Ok(Some(standing::LateResults {
                     run: self.spooled.about.run.clone(),
                     proof: self.spooled.about.proof.clone(),
                     sequence: rows.sequence,
@@ -90,14 +90,14 @@ impl Late {
 
     /// What follows the last message: how it ended, or that it was cut short.
     #[must_use]
-    pub fn end(&self) -> LateEnd {
-        let About { run, proof, .. } = &self.spooled.about;
-        let cut = || LateEnd {
+    pub fn end(&self) -> LateResultsEnd {
+        let SpoolHeader { run, proof, .. } = &self.spooled.about;
+        let cut = || LateResultsEnd {
             run: run.clone(),
             error: Some("it ended before its part was done".to_owned()),
-            ..LateEnd::default()
+            ..LateResultsEnd::default()
         };
-        LateEnd {
+        LateResultsEnd {
             proof: proof.clone(),
             ..self.spooled.end.clone().unwrap_or_else(cut)
         }
@@ -108,7 +108,7 @@ impl Late {
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     from: R,
-    about: About,
+    about: SpoolHeader,
     at: u64,
     /// Where it ends: no length that it claims is believed beyond.
     size: u64,
@@ -132,7 +132,7 @@ impl<R: Read + Seek> Source<R> {
         }
         let mut source = Source {
             from,
-            about: About::default(),
+            about: SpoolHeader::default(),
             at: beginning.len() as u64,
             size,
         };
@@ -145,7 +145,7 @@ impl<R: Read + Seek> Source<R> {
         Ok(source)
     }
 
-    pub(super) fn about(&self) -> &About {
+    pub(super) fn about(&self) -> &SpoolHeader {
         &self.about
     }
 
@@ -168,7 +168,7 @@ impl<R: Read + Seek> Source<R> {
         let mut head = [0; 5];
         self.from.read_exact(&mut head)?;
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if length > LONGEST || left < (length + OVERHEAD) as u64 {
+        if length > MAX_PAYLOAD || left < (length + OVERHEAD) as u64 {
             return Ok(None);
         }
         let mut body = head.to_vec();

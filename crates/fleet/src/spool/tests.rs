@@ -1,7 +1,7 @@
 //! Spools that are cut, and what is left of them.
 
 use super::*;
-use crate::protocol::standing::LateEnd;
+use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{Batch, Rows, Start};
 use netburn_record::{IntervalRow, Row};
 use netburn_units::Instant;
@@ -21,8 +21,8 @@ fn rows(sequence: u64) -> Rows {
     Rows { sequence, batch }
 }
 
-fn about() -> About {
-    About {
+fn about() -> SpoolHeader {
+    SpoolHeader {
         run: "r".to_owned(),
         name: "tv".to_owned(),
         stations: vec!["tv".to_owned()],
@@ -37,7 +37,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
         writer.rows(&rows(sequence)).unwrap();
     }
     if ended {
-        let end = LateEnd {
+        let end = LateResultsEnd {
             run: "r".to_owned(),
             error: None,
             health: None,
@@ -51,7 +51,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
 
 /// What a reader gets.
 fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
-    let mut late = Late::open(folder, "r", from).unwrap();
+    let mut late = SpoolReader::open(folder, "r", from).unwrap();
     let mut got = Vec::new();
     while let Some(late) = late.next().unwrap() {
         let (sequence, batch) = (late.sequence, late.batch);
@@ -64,12 +64,12 @@ fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
 fn what_is_written_is_read_whole_or_from_a_number_on() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("made"));
-    assert_eq!(waiting(&folder), []);
+    assert_eq!(pending(&folder), []);
     spool(&folder, 20, true);
     assert_eq!(read(&folder, 1), (1..=20).map(rows).collect::<Vec<_>>());
     assert_eq!(read(&folder, 15), (15..=20).map(rows).collect::<Vec<_>>());
     assert_eq!(read(&folder, 21), []);
-    assert_eq!(Late::open(&folder, "r", 1).unwrap().end().error, None);
+    assert_eq!(SpoolReader::open(&folder, "r", 1).unwrap().end().error, None);
     assert!(
         Writer::create(&folder, &about(), Start { at: 7 }).is_err(),
         "there is one"
@@ -80,14 +80,14 @@ fn what_is_written_is_read_whole_or_from_a_number_on() {
     assert_eq!(writer.message(3).unwrap(), Some(rows(3)));
     assert_eq!((writer.message(0).unwrap(), writer.message(21).unwrap()), (None, None));
     // While it is written nobody else has it.
-    assert!(Late::open(&folder, "r", 1).is_err() && forget(&folder, "r").is_err());
-    assert_eq!(waiting(&folder), []);
+    assert!(SpoolReader::open(&folder, "r", 1).is_err() && remove(&folder, "r").is_err());
+    assert_eq!(pending(&folder), []);
     writer.rows(&rows(21)).unwrap();
     assert!(writer.unsynced().is_some() && writer.unsynced().is_none());
     drop(writer);
     assert_eq!(read(&folder, 21), [rows(21)]);
-    forget(&folder, "r").unwrap();
-    assert_eq!(waiting(&folder), []);
+    remove(&folder, "r").unwrap();
+    assert_eq!(pending(&folder), []);
 }
 
 #[cfg(unix)]
@@ -122,7 +122,7 @@ fn a_run_is_called_so_that_it_leads_nowhere_else() {
     }
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path());
-    assert!(Late::open(&folder, "../x", 1).is_err() && forget(&folder, "../x").is_err());
+    assert!(SpoolReader::open(&folder, "../x", 1).is_err() && remove(&folder, "../x").is_err());
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn a_file_of_something_else_is_not_taken() {
         b"nbagent\n\x01\0\0\0\xff\xff\xff\xff\0",
     ] {
         std::fs::write(dir.path().join("r.spool"), bytes).unwrap();
-        assert!(Late::open(&folder, "r", 1).is_err(), "{bytes:?}");
+        assert!(SpoolReader::open(&folder, "r", 1).is_err(), "{bytes:?}");
         assert!(Writer::resume(&folder, "r").is_err(), "{bytes:?}");
-        assert_eq!(waiting(&folder), []);
+        assert_eq!(pending(&folder), []);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Appending to a spool, and reading back what was appended.
 
-use super::read::{Source, Spooled};
-use super::{About, Kind, MAGIC, SpoolFolder, VERSION};
-use crate::protocol::standing::LateEnd;
+use super::read::{Source, SpoolContent};
+use super::{Kind, MAGIC, SpoolFolder, SpoolHeader, VERSION};
+use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{Rows, Start};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
@@ -25,7 +25,7 @@ impl Writer {
     ///
     /// # Errors
     /// When it can't be written, or there is one already.
-    pub(crate) fn create(folder: &SpoolFolder, about: &About, start: Start) -> io::Result<Writer> {
+    pub(crate) fn create(folder: &SpoolFolder, about: &SpoolHeader, start: Start) -> io::Result<Writer> {
         let path = folder.file(&about.run)?;
         make_private(folder)?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
@@ -59,7 +59,7 @@ impl Writer {
     ///
     /// # Errors
     /// When there is none, it can't be read or synced, or somebody else has it.
-    pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, Spooled)> {
+    pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, SpoolContent)> {
         let path = folder.file(run)?;
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         file.try_lock()?;
@@ -74,7 +74,7 @@ impl Writer {
             }
             at = source.at();
         }
-        let spooled = Spooled {
+        let spooled = SpoolContent {
             about: source.about().clone(),
             messages: places.len() as u64,
             end,
@@ -108,7 +108,7 @@ impl Writer {
     ///
     /// # Errors
     /// When it can't be written; then nothing of it is there.
-    pub(crate) fn end(&mut self, end: &LateEnd) -> io::Result<()> {
+    pub(crate) fn end(&mut self, end: &LateResultsEnd) -> io::Result<()> {
         let before = self.length;
         self.append(Kind::End, end)?;
         let synced = self.file.sync_data();
@@ -187,7 +187,7 @@ impl Writer {
     }
 
     /// Deletes it: somebody else has all of it.
-    pub(crate) fn forget(self) {
+    pub(crate) fn remove(self) {
         // What stays is delivered once more, and deleted then.
         let _ = std::fs::remove_file(&self.path);
     }

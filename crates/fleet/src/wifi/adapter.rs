@@ -1,7 +1,7 @@
 //! The interface that a station's traffic goes by, and the thread that looks at it.
 
 use super::link::Link;
-use super::look::Look;
+use super::sample::Sample;
 use netburn_linux::interface;
 use netburn_linux::nl80211::recording::Kind;
 use netburn_linux::nl80211::{Events, Nl80211, decode};
@@ -15,9 +15,9 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// A look at the link this often.
-const LOOK: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Its counter is read this often: what a gap is exact to.
-const STEP: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The interface that a station's traffic goes by.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Adapter {
         self.wifi.as_ref().err().map(String::as_str)
     }
 
-    /// Looks at it from now on, for these stations of the plan, until [`Watching::end`]. `None` where there is nothing to look at: it
+    /// Looks at it from now on, for these stations of the plan, until [`AdapterMonitor::end`]. `None` where there is nothing to look at: it
     /// has no Wi-Fi, and the traffic isn't bound to it.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Adapter {
         stations: Vec<u16>,
         clock: RunClock,
         tell: UnboundedSender<Vec<Row>>,
-    ) -> std::io::Result<Option<Watching>> {
+    ) -> std::io::Result<Option<AdapterMonitor>> {
         if self.wifi.is_err() && !self.bound {
             return Ok(None);
         }
@@ -73,7 +73,7 @@ impl Adapter {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("netburn-wifi".to_owned());
         let thread = thread.spawn(move || self.run(Link::new(stations), clock, &tell, &stopped))?;
-        Ok(Some(Watching { stop, thread }))
+        Ok(Some(AdapterMonitor { stop, thread }))
     }
 
     fn run(mut self, mut link: Link, clock: RunClock, tell: &UnboundedSender<Vec<Row>>, stop: &AtomicBool) {
@@ -83,8 +83,8 @@ impl Adapter {
             let now = clock.now();
             let over = stop.load(Ordering::Acquire);
             if now >= due && !over {
-                self.look(&mut link, now);
-                due = (due + LOOK).max(now);
+                self.sample(&mut link, now);
+                due = (due + SAMPLE_INTERVAL).max(now);
             }
             if over {
                 link.handle_end(now);
@@ -100,9 +100,9 @@ impl Adapter {
     /// Waits a step for events, and reads the counter.
     fn step(&mut self, link: &mut Link, clock: &RunClock) {
         let told = match &mut self.wifi {
-            Ok((_, events)) => events.next(STEP),
+            Ok((_, events)) => events.next(POLL_INTERVAL),
             Err(_) => {
-                std::thread::sleep(std::time::Duration::from_nanos(STEP.as_nanos()));
+                std::thread::sleep(std::time::Duration::from_nanos(POLL_INTERVAL.as_nanos()));
                 Ok(None)
             }
         };
@@ -128,7 +128,7 @@ impl Adapter {
         }
     }
 
-    fn look(&mut self, link: &mut Link, now: Instant) {
+    fn sample(&mut self, link: &mut Link, now: Instant) {
         match interface::number(&self.name) {
             Err(_) => return link.handle_presence(now, &self.name, false),
             // It may have come back with another number.
@@ -136,19 +136,19 @@ impl Adapter {
         }
         link.handle_presence(now, &self.name, true);
         let Ok((wifi, _)) = &mut self.wifi else { return };
-        let mut look = Look::default();
+        let mut sample = Sample::default();
         for (kind, answer) in [
             (Kind::Interface, wifi.interface(self.index)),
             (Kind::Station, wifi.stations(self.index)),
             (Kind::Survey, wifi.survey(self.index)),
         ] {
             match answer {
-                Ok(datagrams) => datagrams.iter().for_each(|datagram| look.add(kind, datagram)),
+                Ok(datagrams) => datagrams.iter().for_each(|datagram| sample.add(kind, datagram)),
                 // Not every driver has everything, a survey least of all.
                 Err(error) => tracing::trace!(%error, ?kind, "not told"),
             }
         }
-        link.handle_look(now, look);
+        link.handle_sample(now, sample);
     }
 }
 
@@ -168,12 +168,12 @@ fn wifi(index: u32) -> Result<(Nl80211, Events), String> {
 
 /// The thread that looks.
 #[derive(Debug)]
-pub struct Watching {
+pub struct AdapterMonitor {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
-impl Watching {
+impl AdapterMonitor {
     /// Ends it: what is still to be said of the link is said. Takes some 20 ms.
     pub fn end(self) {
         self.stop.store(true, Ordering::Release);

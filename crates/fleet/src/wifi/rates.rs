@@ -3,9 +3,9 @@
 use netburn_units::{Duration, Instant};
 
 /// A rate below a quarter of the run's median so far, for at least this long, has collapsed.
-const LEAST: Duration = Duration::from_secs(3);
+const MIN_COLLAPSE: Duration = Duration::from_secs(3);
 /// Looks before the median means anything.
-const ENOUGH: usize = 10;
+const MIN_SAMPLES: usize = 10;
 
 /// Watches one rate, looked at about once a second.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +38,10 @@ pub(super) struct Collapse {
 
 impl Rates {
     /// A look at the rate; a collapse that it ended.
-    pub(super) fn look(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
+    pub(super) fn sample(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
         let median = match self.low {
             Some(low) => Some(low.median),
-            None => (self.known.len() >= ENOUGH).then(|| self.known[self.known.len() / 2]),
+            None => (self.known.len() >= MIN_SAMPLES).then(|| self.known[self.known.len() / 2]),
         };
         match median {
             Some(median) if bps < median / 4 => {
@@ -66,7 +66,7 @@ impl Rates {
     /// No more looks: a collapse that lasted.
     pub(super) fn end(&mut self) -> Option<Collapse> {
         let low = self.low.take()?;
-        let lasted = low.last.checked_since(low.since)? >= LEAST;
+        let lasted = low.last.checked_since(low.since)? >= MIN_COLLAPSE;
         lasted.then_some(Collapse {
             since: low.since,
             until: low.last,
@@ -84,7 +84,7 @@ mod tests {
         let mut watched = Rates::default();
         let mut found = Vec::new();
         for (rate, second) in rates.iter().zip(0..) {
-            found.extend(watched.look(Instant::from_secs(second), *rate));
+            found.extend(watched.sample(Instant::from_secs(second), *rate));
         }
         found.extend(watched.end());
         found

@@ -1,5 +1,5 @@
 use super::link::Link;
-use super::look::{Look, replay};
+use super::sample::{Sample, replay};
 use super::{Adapter, fuzz};
 use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
 use netburn_record::{Bssid, EventKind, EventRow, LinkRow, Phy, Row};
@@ -15,13 +15,13 @@ fn ms(at: i64) -> Instant {
     Instant::from_millis(at)
 }
 
-fn look(mac: Mac, mbps: u64) -> Look {
+fn sample(mac: Mac, mbps: u64) -> Sample {
     let rate = Rate {
         bps: Some(mbps * 1_000_000),
         generation: Some(Generation::Vht),
         ..Rate::default()
     };
-    Look {
+    Sample {
         interface: Interface {
             ssid: Some(b"home".to_vec()),
             channel: Some(Channel {
@@ -68,7 +68,7 @@ fn told(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
 #[test]
 fn a_roam_has_the_gap_that_traffic_felt() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     for at in 0..100 {
         link.handle_bytes(ms(at * 10), at as u64 * 1000);
     }
@@ -93,7 +93,7 @@ fn a_roam_has_the_gap_that_traffic_felt() {
     link.handle_bytes(ms(1340), 99_100);
     let text = "moved from 02:00:00:00:01:00 to 02:00:00:00:02:00; nothing arrived for 350 ms".to_owned();
     assert_eq!(told(&mut link), [(EventKind::Roam, 990, 350, text)]);
-    link.handle_look(ms(2000), look(B, 400));
+    link.handle_sample(ms(2000), sample(B, 400));
     link.handle_bytes(ms(2010), 100_000);
     assert_eq!(told(&mut link), [], "once is enough");
 }
@@ -102,7 +102,7 @@ fn a_roam_has_the_gap_that_traffic_felt() {
 #[test]
 fn a_roam_without_a_loss_has_a_gap_too() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_bytes(ms(100), 1);
     link.handle_bytes(ms(120), 2);
     link.handle_event(
@@ -120,7 +120,7 @@ fn a_roam_without_a_loss_has_a_gap_too() {
 #[test]
 fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_bytes(ms(0), 1);
     link.handle_bytes(ms(20), 2);
     link.handle_event(
@@ -148,8 +148,8 @@ fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
 #[test]
 fn a_move_that_only_looks_show_is_a_roam() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
-    link.handle_look(ms(1000), look(B, 400));
+    link.handle_sample(ms(0), sample(A, 400));
+    link.handle_sample(ms(1000), sample(B, 400));
     link.handle_end(ms(1500));
     let told = told(&mut link);
     assert_eq!(told[0].0, EventKind::Roam);
@@ -164,7 +164,7 @@ fn a_move_that_only_looks_show_is_a_roam() {
 #[test]
 fn a_loss_of_the_same_access_point_is_no_roam() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_event(
         ms(1000),
         Event::Disconnected {
@@ -197,7 +197,7 @@ fn a_loss_of_the_same_access_point_is_no_roam() {
 #[test]
 fn a_link_that_stays_away_is_told_at_the_end() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_event(
         ms(1000),
         Event::Disconnected {
@@ -206,11 +206,11 @@ fn a_link_that_stays_away_is_told_at_the_end() {
             by_ap: false,
         },
     );
-    link.handle_look(
+    link.handle_sample(
         ms(2000),
-        Look {
+        Sample {
             station: None,
-            ..look(A, 400)
+            ..sample(A, 400)
         },
     );
     link.handle_end(ms(9000));
@@ -230,13 +230,13 @@ fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
         receiving_ms: None,
         sending_ms: Some(sending),
     };
-    let with = |survey| Look {
+    let with = |survey| Sample {
         survey: Some(survey),
-        ..look(A, 400)
+        ..sample(A, 400)
     };
-    link.handle_look(ms(0), with(survey(5000, 1000, 10)));
-    link.handle_look(ms(1000), with(survey(6000, 1430, 10)));
-    link.handle_look(ms(2000), with(survey(10, 5, 0)));
+    link.handle_sample(ms(0), with(survey(5000, 1000, 10)));
+    link.handle_sample(ms(1000), with(survey(6000, 1430, 10)));
+    link.handle_sample(ms(2000), with(survey(10, 5, 0)));
     let rows = rows(&mut link);
     let links: Vec<&LinkRow> = rows
         .iter()
@@ -265,9 +265,9 @@ fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
 #[test]
 fn names_are_readable_whatever_they_are() {
     let mut link = Link::new(vec![0]);
-    let mut odd = look(A, 400);
+    let mut odd = sample(A, 400);
     odd.interface.ssid = Some([&b"\x1b[2J\xff"[..], &[0xce; 40]].concat());
-    link.handle_look(ms(0), odd);
+    link.handle_sample(ms(0), odd);
     let Some(Row::Link(row)) = link.poll_row() else {
         panic!("a look is a row")
     };
@@ -282,10 +282,10 @@ fn names_are_readable_whatever_they_are() {
 fn a_collapse_and_a_changed_link_are_told_of_every_station() {
     let mut link = Link::new(vec![0, 1]);
     for second in 0..12 {
-        link.handle_look(ms(second * 1000), look(A, 400));
+        link.handle_sample(ms(second * 1000), sample(A, 400));
     }
     for second in 12..17 {
-        link.handle_look(ms(second * 1000), look(A, 40));
+        link.handle_sample(ms(second * 1000), sample(A, 40));
     }
     link.handle_end(ms(17_000));
     let told = told(&mut link);
@@ -379,7 +379,7 @@ fn a_gap_lies_between_bytes() {
     let mut chance = netburn_units::Seed(6).stream("gaps", 0);
     for _ in 0..500 {
         let mut link = Link::new(vec![0]);
-        link.handle_look(ms(0), look(A, 400));
+        link.handle_sample(ms(0), sample(A, 400));
         let last = 500 + chance.below(400) as i64;
         let lost = last + chance.below(300) as i64;
         let back = lost + chance.below(800) as i64;

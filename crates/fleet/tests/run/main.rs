@@ -1,9 +1,9 @@
 //! Whole rounds with real traffic on loopback; the participants are threads of this process.
 
-mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod unauthenticated;
 
 use netburn_fleet::{FleetError, Phase};
 use netburn_record::row::BASELINE;
@@ -184,7 +184,7 @@ fn a_full_disk_ends_the_round_and_is_said_once() {
     };
     let mut told = Told::default();
     let error = run(&plan, &mut Threads::default(), &mut memory, &mut told, never()).unwrap_err();
-    assert!(matches!(&error, FleetError::Keep(error) if error.kind() == std::io::ErrorKind::StorageFull));
+    assert!(matches!(&error, FleetError::Storage(error) if error.kind() == std::io::ErrorKind::StorageFull));
     assert_eq!(memory.rows.len(), 100);
     assert_eq!(told.warnings, [] as [String; 0]);
 }

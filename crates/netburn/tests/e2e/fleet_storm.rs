@@ -76,7 +76,7 @@ fn a_storm_of_connections_is_bounded_and_what_it_took_is_given_back() {
 fn guess(address: SocketAddr, name: &str) {
     let mut stream = TcpStream::connect(address).unwrap();
     let text = format!(
-        r#"{{"type":"enrol","protocol":1,"name":"{name}","token":"guess","version":"v","about":{{"role":"agent","kind":"browser","system":"s"}}}}"#
+        r#"{{"type":"register","protocol":1,"name":"{name}","token":"guess","version":"v","about":{{"role":"agent","kind":"browser","system":"s"}}}}"#
     );
     assert!((126..65_536).contains(&text.len()));
     // A whole text, masked with zeros (RFC 6455 §5.2).

@@ -1,0 +1,99 @@
+//! Who is away, who comes back, and who stays away.
+
+use super::{Output, RunCoordinator, RunPhase, SILENCE};
+use crate::clock::Stamp;
+use crate::controller::protocol_state::{ConnectionId, Stage};
+use crate::controller::roster::State;
+use crate::protocol::{Start, Stop, ToAgent};
+use netburn_record::EventKind;
+use netburn_units::Duration;
+
+impl RunCoordinator {
+    /// A participant lost its connection, and may come back.
+    pub(super) fn mark_disconnected(&mut self, now: Stamp, index: usize, reason: &str) {
+        self.moved = true;
+        self.cancel_clock_sync(index);
+        let session = &mut self.roster.sessions[index];
+        let connection = session.connection();
+        session.protocol.interrupt();
+        session.state = State::Disconnected(now, reason.to_owned());
+        let name = session.label();
+        if let Some(id) = connection {
+            self.drop_connection(id);
+        }
+        self.outputs
+            .push_back(Output::Warn(format!("{name} is away: {reason}")));
+    }
+
+    /// A participant that was here before is here again, over connection `id`.
+    pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &str) {
+        let session = &self.roster.sessions[index];
+        let (agent, stage) = (session.is_agent(), session.protocol.stage());
+        let name = session.label();
+        let length = now.checked_since(since).unwrap_or_default();
+        self.outputs
+            .push_back(Output::Warn(format!("{name} is back after {}", short(length))));
+        if stage >= Stage::Started {
+            let text = format!("{name} was away for {}: {why}", short(length));
+            let stations = self.roster.sessions[index].expected.stations.clone();
+            for station in stations {
+                self.event_of(since, length, Some(station), EventKind::Warning, text.clone());
+            }
+        }
+        match (&self.phase, stage) {
+            // It may have missed the word, and there may be time.
+            (RunPhase::Running(..) | RunPhase::Collecting(_) | RunPhase::Finishing(_), Stage::Started) => {
+                self.send_start(id, index);
+                let over = matches!(self.phase, RunPhase::Finishing(_)) && !agent;
+                let reason = match over {
+                    true => Some("the run is over".to_owned()),
+                    false => self.stopped.clone().filter(|_| agent),
+                };
+                if let Some(reason) = reason {
+                    self.outputs.push_back(Output::Send(id, ToAgent::Stop(Stop { reason })));
+                }
+                self.silence_deadlines.insert((now.after(SILENCE), index));
+            }
+            (RunPhase::ClockSync(_), _) => self.restart_clock_sync(index),
+            (RunPhase::Finishing(_), _) if self.roster.sessions[index].before.is_some() => {
+                self.restart_clock_sync(index)
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells a participant when to start, by its own clock.
+    pub(super) fn send_start(&mut self, id: ConnectionId, index: usize) {
+        if let (Some(start), Some(estimate)) = (self.start, self.roster.sessions[index].before) {
+            let at = estimate.to_far(start).0;
+            self.outputs.push_back(Output::Send(id, ToAgent::Start(Start { at })));
+        }
+    }
+
+    /// Ends connections on which nothing has come for too long.
+    pub(super) fn check_silence(&mut self, now: Stamp) {
+        while let Some((_, index)) = self.silence_deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.silence_deadlines.pop_first();
+            let session = &self.roster.sessions[index];
+            if session.connection().is_none() || session.protocol.stage() != Stage::Started {
+                continue;
+            }
+            let until = session.heard.after(SILENCE);
+            if until > now {
+                self.silence_deadlines.insert((until, index));
+                continue;
+            }
+            let (since, reason) = (session.heard, format!("nothing was heard of it for {SILENCE}"));
+            match self.setup.timeouts.allow_reconnect {
+                true => self.mark_disconnected(since, index, &reason),
+                false => self.mark_lost(now, index, &reason),
+            }
+        }
+    }
+}
+
+/// A length for people, to the tenth of a second.
+fn short(length: Duration) -> Duration {
+    let tenth = 100_000_000;
+    Duration::from_nanos(length.as_nanos() / tenth * tenth)
+}

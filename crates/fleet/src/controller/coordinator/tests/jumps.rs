@@ -1,0 +1,80 @@
+//! Rounds in which a participant's clock is set, or stands still while its device sleeps.
+
+use super::*;
+
+/// A whole round with clocks that jump so long after its beginning, by so much.
+fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
+    let mut rig = Rig::with(Timeouts::for_fleet(Duration::from_secs(30)));
+    let begun = rig.now;
+    rig.jumps = jumps.iter().map(|(at, id, by)| (begun.offset(*at), *id, *by)).collect();
+    rig.start();
+    rig.say(LAPTOP, rows(1, 0));
+    rig.pass(27 * SECOND);
+    rig.report();
+    rig.pass(5 * SECOND);
+    rig
+}
+
+fn clock(rig: &Rig, name: &str) -> Clock {
+    let all = rig.events(EventKind::Clock);
+    // Once at the start, and once when all is known.
+    let mut read = all.iter().map(|(_, text)| serde_json::from_str::<Clock>(text).unwrap());
+    read.rfind(|clock| clock.name == name).unwrap()
+}
+
+/// How far the instant that a participant was told is from the start, by its own clock as it was then.
+fn off(rig: &Rig, id: ConnectionId) -> i64 {
+    let told = rig.sent.iter().find_map(|(to, message)| match message {
+        ToAgent::Start(start) if *to == id => Some(start.at),
+        _ => None,
+    });
+    rig.theirs(id, rig.coordinator.start.unwrap()) - told.unwrap()
+}
+
+#[test]
+fn a_clock_that_jumps_in_the_middle_is_told_and_moves_nobody() {
+    let calm = whole(&[]);
+    let ended = calm.now;
+    for name in ["laptop", "tv", "server"] {
+        assert_eq!(clock(&calm, name).jump_ns, None);
+    }
+    // The clocks are compared in the first half second, the run begins some 2 s later and lasts 20.
+    for at in [SECOND / 2, 5 * SECOND, 15 * SECOND, 22 * SECOND] {
+        for by in [-3 * SECOND, 3 * SECOND, -86_400 * SECOND, 40 * 365 * 86_400 * SECOND] {
+            let rig = whole(&[(at, LAPTOP, by)]);
+            assert_eq!(clock(&rig, "laptop").jump_ns, Some(by), "after {at} ns");
+            for other in ["tv", "server"] {
+                assert_eq!(clock(&rig, other).jump_ns, None);
+            }
+            assert_eq!(rig.now, ended, "the round ends when it would have");
+            assert_eq!((rig.events(EventKind::Lost), &rig.refused), (vec![], &vec![]));
+            assert_eq!(rig.finish().unwrap().health.len(), 3);
+        }
+    }
+}
+
+/// 100 µs there and 300 back make 100 µs of error, whatever the clock said before it was set.
+#[test]
+fn a_clock_that_is_set_while_it_is_compared_is_known_as_it_is_then() {
+    for at in [5, 20, 50, 80, 110, 130] {
+        for by in [-SECOND, 2_000_000, SECOND, 3600 * SECOND] {
+            let rig = whole(&[(at * 1_000_000, LAPTOP, by)]);
+            assert_eq!(off(&rig, LAPTOP), 100_000, "set by {by} ns after {at} ms");
+            assert_eq!(off(&rig, TV), 100_000);
+            assert_eq!(clock(&rig, "laptop").jump_ns, None, "it was over before the start");
+            rig.finish().unwrap();
+        }
+    }
+}
+
+#[test]
+fn all_clocks_may_jump_and_the_round_ends_in_its_time() {
+    let ended = whole(&[]).now;
+    let jumps = [SERVER, LAPTOP, TV].map(|id| [(6 * SECOND, id, -SECOND), (9 * SECOND, id, 5 * SECOND)]);
+    let rig = whole(&jumps.concat());
+    for name in ["laptop", "tv", "server"] {
+        assert_eq!(clock(&rig, name).jump_ns, Some(4 * SECOND));
+    }
+    assert_eq!(rig.now, ended);
+    rig.finish().unwrap();
+}

@@ -1,0 +1,113 @@
+//! A controller that is gone, and the search for it.
+
+use super::*;
+
+impl<D: Dial> ControllerSession<D> {
+    /// The connection is gone: another is looked for, if that is our way.
+    pub(super) fn handle_connection_lost(&mut self, why: String) -> Result<News, FleetError> {
+        let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
+            return Err(FleetError::ControllerLost(why));
+        };
+        if self.reconnect_timeout.is_none() {
+            return Err(FleetError::ControllerLost(why));
+        }
+        tracing::info!(why, "the controller is gone; it is looked for");
+        self.link = Link::Down {
+            since: Instant::now(),
+            search: self.search(dial, self.jittered(RETRY.0)),
+            delay: RETRY.0 * 2,
+            why,
+        };
+        Ok(News::Nothing)
+    }
+
+    /// An attempt has ended.
+    pub(super) fn found(
+        &mut self,
+        dial: D,
+        found: Result<(Connection, Welcome), FleetError>,
+    ) -> Result<News, FleetError> {
+        match found {
+            Ok((connection, welcome)) => {
+                tracing::info!(welcome.last_sequence, "the controller is back");
+                self.link = Link::Up(Box::new(connection), dial);
+                self.run_unknown = None;
+                self.outbox.rewind(welcome.last_sequence);
+                Ok(News::Reconnected)
+            }
+            // To ask again would get the same answer, unless it is our own connection before that isn't known to be gone.
+            Err(FleetError::Rejected { code, reason }) if code != RejectReason::NameTaken => {
+                self.link = Link::Gone;
+                Err(FleetError::Rejected { code, reason })
+            }
+            Err(error) => {
+                let run_unknown = matches!(error, FleetError::UnknownRun);
+                let since = *self.run_unknown.get_or_insert_with(Instant::now);
+                if !run_unknown {
+                    self.run_unknown = None;
+                } else if since.elapsed() > to_std(RUN_UNKNOWN_TIMEOUT) {
+                    self.link = Link::Gone;
+                    return Err(FleetError::UnknownRun);
+                }
+
+                let (now, next) = match &self.link {
+                    Link::Down { since, delay, .. } => (*since, *delay),
+                    Link::Up(..) | Link::Gone => (Instant::now(), RETRY.0),
+                };
+                self.link = Link::Down {
+                    since: now,
+                    search: self.search(dial, self.jittered(next)),
+                    delay: (next * 2).min(if run_unknown { RUN_UNKNOWN_TIMEOUT / 3 } else { RETRY.1 }),
+                    why: error.to_string(),
+                };
+                Ok(News::Nothing)
+            }
+        }
+    }
+
+    /// Tries to reach the controller after `delay`.
+    pub(super) fn search(&self, mut dial: D, delay: Duration) -> Search<D> {
+        let (join, clock) = (self.join.clone(), self.clock);
+        Box::pin(async move {
+            tokio::time::sleep(to_std(delay)).await;
+            let found = Connection::open(&mut dial, &join, true, clock).await;
+            (dial, found)
+        })
+    }
+
+    /// Between three and five quarters of it: not everyone who was lost at once comes back at once.
+    fn jittered(&self, delay: Duration) -> Duration {
+        let dice = self.clock.now().0.unsigned_abs() / 1000 % 1024;
+        Duration::from_nanos(delay.as_nanos() / 4 * 3 + delay.as_nanos() / 2 / 1024 * dice)
+    }
+
+    /// Gives up a connection on which nothing comes any more, and the search when it has taken too long: before the
+    /// start, or once our part is over. While it runs nothing is given up.
+    pub(super) fn check_connection(&mut self, over: Option<Instant>) -> Result<(), FleetError> {
+        let Some(reconnect_timeout) = self.reconnect_timeout else {
+            return Ok(());
+        };
+        match &self.link {
+            Link::Up(connection, _) => {
+                let limit = match self.outbox.pending() {
+                    0 => FINAL_ACK_TIMEOUT,
+                    _ => ACK_TIMEOUT,
+                };
+                if over.is_some() && connection.heard.elapsed() > to_std(limit)
+                    || self.outbox.is_owed() && connection.heard.elapsed() > to_std(ACK_TIMEOUT)
+                {
+                    self.handle_connection_lost(format!("nothing was heard of it for {limit}"))?;
+                }
+                Ok(())
+            }
+            Link::Down { since, why, .. } => {
+                let since = over.map_or(*since, |over| over.max(*since));
+                match since.elapsed() > to_std(reconnect_timeout) && (over.is_some() || !self.running) {
+                    true => Err(FleetError::ControllerLost(why.clone())),
+                    false => Ok(()),
+                }
+            }
+            Link::Gone => Ok(()),
+        }
+    }
+}

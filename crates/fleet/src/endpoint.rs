@@ -1,0 +1,174 @@
+//! How members and owners reach a fleet's controller.
+
+use crate::hub::RUN;
+use crate::join_url::{JoinUrl, Place};
+use crate::own_clock::to_std;
+use crate::transport::{Channel, ChannelError};
+use netburn_scenario::plan::Http;
+use netburn_traffic::client::{Trust, tls};
+use netburn_units::Duration;
+use std::io;
+use std::net::SocketAddr;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+/// How long it may take to reach a controller.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A controller, and how it is known to be the right one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControllerEndpoint {
+    place: Place,
+    trust: Option<Trust>,
+}
+
+/// The two ends of a connection to a controller; `None` over a Unix socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SocketAddrs {
+    /// This device's.
+    pub ours: Option<SocketAddr>,
+    /// The controller's.
+    pub theirs: Option<SocketAddr>,
+}
+
+/// Why a controller isn't reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No connection.
+    #[error("can't reach {place}: {source}")]
+    Dial {
+        /// Where it should be.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Nobody vouches for it.
+    #[error(
+        "the address to join is not whole: what follows the `.` in it tells the right controller from a wrong one; copy \
+         all that `netburn fleet serve` prints"
+    )]
+    NoFingerprint,
+    /// Something else listens there.
+    #[error(
+        "what answers at {place} is no fleet's controller, but something else, such as a web server; `netburn fleet serve` \
+         prints the address to join"
+    )]
+    NotAController {
+        /// Where.
+        place: String,
+    },
+    /// It is there, but knows nothing of what was asked for.
+    #[error("{place} knows no {path}")]
+    UnknownPath {
+        /// Where it is.
+        place: String,
+        /// What was asked for.
+        path: String,
+    },
+    /// It is there, but not for this.
+    #[error("{place} is no fleet's controller, or knows no {path}: {source}")]
+    Closed {
+        /// Where it is.
+        place: String,
+        /// What was asked for.
+        path: String,
+        /// Why not.
+        source: ChannelError,
+    },
+}
+
+impl ControllerEndpoint {
+    /// The controller of an address to join. One that is known by nothing is dialled on loopback alone.
+    #[must_use]
+    pub fn new(url: &JoinUrl) -> ControllerEndpoint {
+        let tls = matches!(url.place, Place::Network { tls: true, .. });
+        ControllerEndpoint {
+            place: url.place.clone(),
+            trust: match url.fingerprint {
+                Some(fingerprint) => Some(Trust::Fingerprint(fingerprint)),
+                None if tls => Some(Trust::SystemRoots),
+                None => None,
+            },
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Opens the conversation at `path`, taking messages of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// When there is none to be had within [`CONNECT_TIMEOUT`].
+    pub async fn open(&self, path: &str, limit: usize) -> Result<(Channel, SocketAddrs), ConnectError> {
+        let place = || self.place.to_string();
+        let dial = |source| ConnectError::Dial { place: place(), source };
+        let opened = timeout(to_std(CONNECT_TIMEOUT), self.connect(path, limit)).await;
+        opened.unwrap_or_else(|_| Err(dial(io::Error::other(format!("no answer for {CONNECT_TIMEOUT}")))))
+    }
+
+    async fn connect(&self, path: &str, limit: usize) -> Result<(Channel, SocketAddrs), ConnectError> {
+        let place = || self.place.to_string();
+        let dial = |source| ConnectError::Dial { place: place(), source };
+        let closed = |source| match source {
+            ChannelError::Answered(404) if path.starts_with(RUN) => ConnectError::UnknownPath {
+                place: place(),
+                path: path.to_owned(),
+            },
+            ChannelError::Answered(_) => ConnectError::NotAController { place: place() },
+            source => ConnectError::Closed {
+                place: place(),
+                path: path.to_owned(),
+                source,
+            },
+        };
+        let (host, port) = match &self.place {
+            #[cfg(unix)]
+            Place::Unix(socket) => {
+                let stream = tokio::net::UnixStream::connect(socket).await.map_err(dial)?;
+                let channel = Channel::open(stream, &format!("ws://controller{path}"), limit).await;
+                return Ok((channel.map_err(closed)?, SocketAddrs::default()));
+            }
+            #[cfg(not(unix))]
+            Place::Unix(_) => return Err(dial(io::ErrorKind::Unsupported.into())),
+            Place::Network { host, port, .. } => (host.as_str(), *port),
+        };
+        let stream = TcpStream::connect((host, port)).await.map_err(dial)?;
+        stream.set_nodelay(true).map_err(dial)?;
+        let addresses = SocketAddrs {
+            ours: stream.local_addr().ok(),
+            theirs: stream.peer_addr().ok(),
+        };
+        let authority = match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        };
+        let url = format!("ws://{authority}{path}");
+        let Some(trust) = &self.trust else {
+            if !addresses.theirs.is_some_and(|at| at.ip().to_canonical().is_loopback()) {
+                return Err(ConnectError::NoFingerprint);
+            }
+            let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
+            return Ok((channel, addresses));
+        };
+        let config = tls::config(trust, Http::H1).map_err(dial)?;
+        let name = tls::server_name(host).map_err(dial)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await;
+        let stream = stream.map_err(|source| match is_tls(&source) {
+            true => dial(source),
+            false => ConnectError::NotAController { place: place() },
+        })?;
+        let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
+        Ok((channel, addresses))
+    }
+}
+
+/// Whether what went wrong went wrong within TLS: otherwise what answers doesn't speak it.
+fn is_tls(error: &io::Error) -> bool {
+    use tokio_rustls::rustls::{Error, InvalidMessage};
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    !matches!(inner, Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+}

@@ -1,0 +1,244 @@
+//! One round of a plan on this user's fleet: chooses the members, has them summoned, and holds the run.
+
+mod run_lease;
+mod wait_for_members;
+
+pub use wait_for_members::{WaitError, Waiting, wait_for_members};
+
+use crate::assign::{Assignment, needs_datagrams};
+use crate::controller::coordinator::Timeouts;
+use crate::controller::{Controller, Device, Expected, RunIo, Setup, Token};
+use crate::document;
+use crate::hub::State;
+use crate::hub::control::{AcquireRun, InviteMember};
+use crate::join::Join;
+use crate::late::Part;
+use crate::launch::Launcher;
+use crate::local::{FleetError, Outcome, SHUTDOWN_GRACE, UNCAPPED, Watch, terminate};
+use crate::protocol::standing::{MemberInfo, proof};
+use netburn_record::{Role, Sink};
+use netburn_scenario::plan::Station;
+use netburn_scenario::{Environment, Plan};
+use netburn_traffic::server::PORT;
+use netburn_units::Duration;
+use run_lease::RunLease;
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use tokio::sync::watch;
+
+/// How long those summoned have to come.
+const JOIN: Duration = Duration::from_secs(15);
+/// What a run takes beside its plan, about: joining, comparing clocks, bringing home.
+const AROUND: Duration = Duration::from_secs(5);
+
+/// Who takes part.
+#[derive(Debug, Clone)]
+pub struct Participants {
+    /// The members of the stations.
+    pub assignment: Assignment,
+    /// What they are, in the same order.
+    pub abouts: Vec<Option<MemberInfo>>,
+    /// The member that serves; `None`: this machine.
+    pub server: Option<String>,
+    /// The fleet's token.
+    token: String,
+    /// Whether the fleet is on this machine alone.
+    loopback_only: bool,
+}
+
+/// What a round on a fleet needs besides its plan.
+pub struct Options<'a> {
+    /// Where this user's controller is told.
+    pub state: State,
+    /// What the run is called: the name of its folder.
+    pub run: String,
+    /// Its folder, where late results go.
+    pub folder: PathBuf,
+    /// Who takes part.
+    pub participants: Participants,
+    /// Starts the server on this machine.
+    pub launcher: &'a mut dyn Launcher,
+    /// Where every row goes, in this order. All are synced once a second.
+    pub sinks: Vec<&'a mut dyn Sink>,
+    /// Who is told how far it is.
+    pub watch: &'a mut dyn Watch,
+    /// Becomes true to end the round early with what there is.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// Runs one round of `plan` with those who were chosen. It ends in its time whoever is lost.
+///
+/// # Errors
+/// When there is no result at all, or rows can't be kept.
+pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
+    let Options {
+        state,
+        run,
+        folder,
+        participants,
+        launcher,
+        mut sinks,
+        watch,
+        stop,
+    } = options;
+    let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let address = controller.address()?;
+    let invitations = Invitations::of(plan, &participants).map_err(FleetError::Listen)?;
+    let server_token = invitations.expected[0].token.reveal().to_owned();
+    let document = document::from_plan(plan)?;
+    let setup = Setup {
+        plan: plan.clone(),
+        document,
+        rate: plan.server_rate(Environment::Fleet).unwrap_or(UNCAPPED),
+        expected: invitations.expected,
+        timeouts: Timeouts::for_fleet(JOIN),
+    };
+    let lasts = plan.baseline + plan.duration + plan.drain + AROUND;
+    let everybody: BTreeSet<String> = invitations.parts.iter().map(|part| part.name.clone()).collect();
+    let acquire = AcquireRun {
+        run: run.clone(),
+        port: address.port(),
+        folder,
+        parts: invitations.parts,
+        members: invitations
+            .invites
+            .iter()
+            .map(|(member, _, _)| member.clone())
+            .collect(),
+        until: wait_for_members::unix_seconds() + lasts.as_nanos().div_ceil(1_000_000_000),
+    };
+    let invites = invitations
+        .invites
+        .into_iter()
+        .map(|(member, name, token)| InviteMember {
+            run: run.clone(),
+            member,
+            name,
+            token: token.reveal().to_owned(),
+        });
+    let run_lease = RunLease::begin(state, acquire, invites.collect()).await?;
+    let mut children = Vec::new();
+    children.resize_with(setup.expected.len(), || None);
+    if participants.server.is_none() {
+        let join = Join {
+            url: format!("ws://{address}/"),
+            token: server_token,
+            role: Role::Server,
+            name: SERVER.to_owned(),
+            parent: None,
+            listen: match participants.loopback_only {
+                true => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                false => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+            },
+            fleet: Some(participants.token.clone()),
+        };
+        let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
+            name: join.name,
+            source,
+        })?;
+        children[0] = Some(child);
+    }
+    let run_io = RunIo {
+        sinks: &mut sinks,
+        watch,
+        stop,
+        children: &mut children,
+    };
+    let result = controller.run(setup, run_io).await;
+    let missing = match &result {
+        Ok(outcome) => outcome.lost.iter().map(|(name, _)| name.clone()).collect(),
+        // Nobody knows how much of whose results there was no room for.
+        Err(_) => everybody,
+    };
+    run_lease.end(missing).await;
+    terminate(children, SHUTDOWN_GRACE).await;
+    result
+}
+
+/// What the server is called in a run.
+const SERVER: &str = "server";
+
+/// Who is expected, and who is told so.
+struct Invitations {
+    /// The server first.
+    expected: Vec<Expected>,
+    /// Member, name in the run, and what lets it in.
+    invites: Vec<(String, String, Token)>,
+    parts: Vec<Part>,
+}
+
+impl Invitations {
+    /// # Errors
+    /// When the system has no random numbers for tokens.
+    fn of(plan: &Plan, participants: &Participants) -> io::Result<Invitations> {
+        let token = Token::random()?;
+        let mut invitations = Invitations {
+            expected: vec![Expected {
+                name: SERVER.to_owned(),
+                role: Role::Server,
+                token: token.clone(),
+                stations: Vec::new(),
+                datagrams: false,
+                device: participants.server.clone().map_or(Device::Same, Device::Member),
+            }],
+            invites: Vec::new(),
+            parts: Vec::new(),
+        };
+        if let Some(server) = &participants.server {
+            invitations.invites.push((server.clone(), SERVER.to_owned(), token));
+        }
+        let parts = participants.assignment.parts();
+        let absent = participants
+            .assignment
+            .members
+            .iter()
+            .zip(0u16..)
+            .filter(|(member, _)| member.is_none());
+        let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
+        for (member, stations) in parts {
+            // One name per part: that of its first station, as on the other environments.
+            let (name, token) = (name_of(&stations), Token::random()?);
+            invitations.invites.push((member.clone(), name.clone(), token.clone()));
+            invitations.parts.push(Part {
+                name: name.clone(),
+                member,
+                stations: stations.clone(),
+                proof: Some(proof(token.reveal())),
+                max_bytes: Some(Part::max_bytes(plan, &stations)),
+            });
+            let device = Device::Member(invitations.parts[invitations.parts.len() - 1].member.clone());
+            invitations.expect(plan, name, token, stations, device);
+        }
+        for (_, station) in absent {
+            let Station { agent, label, .. } = &plan.stations[usize::from(station)];
+            // Missing members were waited for before.
+            let why = match (agent, label) {
+                (Some(agent), _) => format!("the agent {agent} is not in the fleet"),
+                (None, Some(label)) => format!("nobody labelled {label} is free in the fleet"),
+                (None, None) => "nobody is free for it in the fleet".to_owned(),
+            };
+            invitations.expect(
+                plan,
+                name_of(&[station]),
+                Token::random()?,
+                vec![station],
+                Device::Missing(why),
+            );
+        }
+        Ok(invitations)
+    }
+
+    fn expect(&mut self, plan: &Plan, name: String, token: Token, stations: Vec<u16>, device: Device) {
+        let needs = |station: &u16| needs_datagrams(&plan.stations[usize::from(*station)]);
+        self.expected.push(Expected {
+            name,
+            role: Role::Agent,
+            token,
+            datagrams: stations.iter().any(needs),
+            device,
+            stations,
+        });
+    }
+}

@@ -1,0 +1,158 @@
+//! Who takes part in a run: chosen among those who are here, and waited for.
+
+use super::Participants;
+use crate::assign::assign;
+use crate::control_client::{ControlClient, ControlError};
+use crate::hub::State;
+use crate::hub::control::MemberStatus;
+use crate::own_clock::to_std;
+use netburn_record::{Role, UnixTime};
+use netburn_scenario::Plan;
+use netburn_units::Duration;
+use std::collections::BTreeSet;
+use tokio::time::Instant;
+
+/// How long others are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// How long, for those who are missing; then it runs without them.
+    pub missing: Duration,
+    /// Whether members that are in another run are waited for as long as that takes. Otherwise as long as for those who
+    /// are missing, and not at all where it is known that that isn't enough.
+    pub queue: bool,
+}
+
+/// Why nobody takes part.
+#[derive(Debug, thiserror::Error)]
+pub enum WaitError {
+    /// There is no controller, or it doesn't answer.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// No station has a member.
+    #[error("nobody is here to measure with: {0}")]
+    Nobody(String),
+    /// The server that was asked for isn't here.
+    #[error("the server {0} is not here")]
+    NoServer(String),
+    /// Members are in another run.
+    #[error(
+        "{0}. Two runs at once would measure each other: wait for its end, with --wait for longer than that, or end it"
+    )]
+    Busy(String),
+}
+
+/// Chooses a member for each station of `plan`, and waits for those that are missing, or in another run. Whoever is
+/// missing then is missing in the run. `say` is told of what is waited for.
+///
+/// # Errors
+/// When there is no controller, nobody is here at all, the server that was asked for is missing, or a member is in
+/// another run for longer.
+pub async fn wait_for_members(
+    state: &State,
+    plan: &Plan,
+    server: Option<&str>,
+    wait: Waiting,
+    mut say: impl FnMut(&str),
+) -> Result<Participants, WaitError> {
+    let mut control = ControlClient::connect(state).await?;
+    let (token, loopback_only) = (control.welcome().token.clone(), control.welcome().loopback_only);
+    let until = Instant::now() + to_std(wait.missing);
+    let mut said = Vec::new();
+    let mut members: Vec<MemberStatus> = control.members().await?;
+    loop {
+        let here: Vec<MemberStatus> = members
+            .iter()
+            .filter(|member| Some(member.name.as_str()) != server)
+            .cloned()
+            .collect();
+        let assignment = assign(plan, &here);
+        let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
+        let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
+        if let Some(name) = server.filter(|name| !serves(name)) {
+            missing.insert(
+                0,
+                format!("the run waits for the server {name} (`netburn fleet join … --serve`)"),
+            );
+        }
+        let wanted = |member: &&MemberStatus| {
+            let name = Some(&member.name);
+            member.run.is_some()
+                && (server == name.map(String::as_str) || assignment.members.iter().any(|m| m.as_ref() == name))
+        };
+        let busy: Vec<&MemberStatus> = members.iter().filter(wanted).collect();
+        let left = until.saturating_duration_since(Instant::now());
+        if !busy.is_empty() && !wait.queue {
+            let longer = |member: &&MemberStatus| remaining(member).is_some_and(|more| to_std(more) > left);
+            if left.is_zero() || busy.iter().any(longer) {
+                return Err(WaitError::Busy(occupied(&busy).join("; ")));
+            }
+        }
+        if busy.is_empty() && (missing.is_empty() || left.is_zero()) {
+            if let Some(name) = server.filter(|name| !serves(name)) {
+                return Err(WaitError::NoServer(name.to_owned()));
+            }
+            if assignment.parts().is_empty() {
+                return Err(WaitError::Nobody(missing.join("; ")));
+            }
+            if !missing.is_empty() {
+                say(&format!("going on without: {}", missing.join("; ")));
+            }
+            let others: BTreeSet<&String> = members.iter().filter_map(|member| member.run.as_ref()).collect();
+            for run in others {
+                say(&format!(
+                    "the run {run} is under way on other members: both share the air"
+                ));
+            }
+            let about = |name: &String| here.iter().find(|member| member.name == *name).map(|m| m.about.clone());
+            return Ok(Participants {
+                abouts: assignment.members.iter().map(|name| about(name.as_ref()?)).collect(),
+                assignment,
+                server: server.map(str::to_owned),
+                token,
+                loopback_only,
+            });
+        }
+        // How long it still is changes with every look; who is waited for doesn't.
+        let who: Vec<String> = missing
+            .iter()
+            .cloned()
+            .chain(busy.iter().map(|m| m.name.clone()))
+            .collect();
+        if who != said {
+            said = who;
+            let line: Vec<String> = missing.into_iter().chain(occupied(&busy)).collect();
+            let limit = match wait.queue && !busy.is_empty() {
+                true => String::new(),
+                false => format!(" up to {}", wait.missing),
+            };
+            say(&format!("waiting{limit}: {}", line.join("; ")));
+        }
+        tokio::select! {
+            news = control.news() => members = news?,
+            () = tokio::time::sleep_until(until), if !left.is_zero() => {}
+        }
+    }
+}
+
+/// How long a member is still in another run, as far as that is known.
+fn remaining(member: &MemberStatus) -> Option<Duration> {
+    let until = member.until.filter(|until| *until > 0)?;
+    Some(Duration::from_secs(until.saturating_sub(unix_seconds())))
+}
+
+/// In which runs these members are, and how long still.
+fn occupied(busy: &[&MemberStatus]) -> Vec<String> {
+    let each = busy.iter().map(|member| {
+        let (name, run) = (&member.name, member.run.as_deref().unwrap_or_default());
+        match remaining(member).filter(|more| !more.is_zero()) {
+            Some(more) => format!("{name} is in the run {run}, for some {more} more"),
+            None => format!("{name} is in the run {run}"),
+        }
+    });
+    each.collect()
+}
+
+/// What the wall clock says, in seconds of Unix time.
+pub(super) fn unix_seconds() -> u64 {
+    u64::try_from(UnixTime::now().0 / 1_000_000_000).unwrap_or(0)
+}

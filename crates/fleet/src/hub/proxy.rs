@@ -1,0 +1,53 @@
+//! Passing a participant on to the process that holds its run, byte by byte.
+
+use crate::own_clock::to_std;
+use crate::transport::ChannelError;
+use netburn_units::Duration;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long the holder has to answer; it is on this machine.
+const ANSWER: Duration = Duration::from_secs(5);
+/// The longest head of its answer, in bytes.
+const MAX_HEAD: usize = 4096;
+
+/// Opens a WebSocket at the holder's port, and then lets both sides say what they want until one of them ends.
+pub(super) async fn on(mut stream: impl AsyncRead + AsyncWrite + Unpin, port: u16) -> Result<(), ChannelError> {
+    let opened = timeout(to_std(ANSWER), open(port)).await;
+    let (mut holder, early) = opened.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    stream.write_all(&early).await?;
+    tokio::io::copy_bidirectional_with_sizes(&mut stream, &mut holder, 16 << 10, 16 << 10).await?;
+    Ok(())
+}
+
+/// The opening of RFC 6455 §4.1, and what came behind the answer.
+async fn open(port: u16) -> Result<(TcpStream, Vec<u8>), ChannelError> {
+    let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut holder = TcpStream::connect(at).await?;
+    holder.set_nodelay(true)?;
+    let key = tokio_tungstenite::tungstenite::handshake::client::generate_key();
+    let request = format!(
+        "GET / HTTP/1.1\r\nHost: {at}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: {key}\r\n\r\n"
+    );
+    holder.write_all(request.as_bytes()).await?;
+    let mut head = Vec::new();
+    let end = loop {
+        if let Some(at) = head.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if head.len() > MAX_HEAD || holder.read_buf(&mut head).await? == 0 {
+            return Err(ChannelError::Framing(
+                "the holder of the run opens no WebSocket".to_owned(),
+            ));
+        }
+    };
+    if !head.starts_with(b"HTTP/1.1 101 ") {
+        return Err(ChannelError::Framing("the holder of the run refuses".to_owned()));
+    }
+    let early = head.split_off(end);
+    Ok((holder, early))
+}

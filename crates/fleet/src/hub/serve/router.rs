@@ -1,0 +1,125 @@
+//! What connections meet: conversations that are opened, participants that are passed on.
+
+use super::*;
+
+/// What connections know of the house that they stand before.
+pub(super) struct Router {
+    pub(super) secure: Option<String>,
+    pub(super) http_handler: Option<Arc<dyn HttpHandler>>,
+    pub(super) runs: Mutex<BTreeMap<String, u16>>,
+    pub(super) next: AtomicU64,
+    pub(super) proxied: Arc<Semaphore>,
+    pub(super) tell: mpsc::Sender<Event>,
+    pub(super) clock: OwnClock,
+    pub(super) admission_limit: Crowd,
+}
+
+impl Router {
+    /// From now on, or no longer, participants of `run` are passed on to this port.
+    pub(super) fn proxy(&self, run: &str, port: Option<u16>) {
+        let mut authenticated = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        match port {
+            Some(port) => authenticated.insert(run.to_owned(), port),
+            None => authenticated.remove(run),
+        };
+    }
+
+    fn port(&self, run: &str) -> Option<u16> {
+        let authenticated = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        authenticated.get(run).copied()
+    }
+}
+
+impl ConnectionHandler for Router {
+    fn secure(&self) -> Option<&str> {
+        self.secure.as_deref()
+    }
+
+    fn http_handler(&self) -> Option<&Arc<dyn HttpHandler>> {
+        self.http_handler.as_ref()
+    }
+
+    fn knows(&self, run: &str) -> bool {
+        self.port(run).is_some() && self.proxied.available_permits() > 0
+    }
+
+    fn enter(self: Arc<Self>, endpoint: Endpoint, from: PeerAddr, ticket: Ticket, stream: TokioIo<Upgraded>) {
+        let kind = match endpoint {
+            Endpoint::Member => ConnectionKind::Member,
+            Endpoint::Operator => ConnectionKind::Operator,
+            Endpoint::Run(run) => {
+                ticket.release();
+                let port = self.port(&run);
+                let permit = Arc::clone(&self.proxied).try_acquire_owned();
+                if let (Some(port), Ok(permit)) = (port, permit) {
+                    tokio::spawn(async move {
+                        if let Err(error) = proxy::on(stream, port).await {
+                            tracing::debug!(run, %error, "a participant is no longer passed on");
+                        }
+                        drop(permit);
+                    });
+                }
+                return;
+            }
+        };
+        let id = ConnectionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let peer = PeerInfo {
+            private: from.tls || from.is_local(),
+            address: from.address,
+        };
+        let (queue, waiting) = mpsc::channel(OUTGOING);
+        let authenticated = Authenticated::new(ticket);
+        let stream = Metered::new(stream, UNKNOWN, authenticated.clone());
+        let limit = if kind == ConnectionKind::Member {
+            MAX_FROM_MEMBER
+        } else {
+            MAX_CONTROL_MESSAGE
+        };
+        tokio::spawn(async move {
+            let outgoing = Outgoing {
+                queue,
+                authenticated: authenticated.clone(),
+            };
+            let opened = Event::Opened(id, kind, peer, outgoing);
+            if self.tell.send(opened).await.is_ok() {
+                let channel = Channel::opened(stream, limit).await;
+                let reason = self.run_connection(id, kind, channel, waiting, &authenticated).await;
+                // Nobody is there to hear it once the controller has ended.
+                let _ = self.tell.send(Event::Closed(id, reason)).await;
+            }
+        });
+    }
+}
+
+impl Router {
+    /// Listens and talks until either side ends it, and says how that came.
+    async fn run_connection(
+        &self,
+        id: ConnectionId,
+        kind: ConnectionKind,
+        channel: Channel,
+        queue: mpsc::Receiver<String>,
+        authenticated: &Authenticated,
+    ) -> String {
+        let hear = async |text: String| {
+            let event = match kind {
+                ConnectionKind::Member => {
+                    let message = FromMember::from_text(&text);
+                    Event::Member(self.clock.now(), id, message)
+                }
+                ConnectionKind::Operator => {
+                    let message = ControlRequest::from_text(&text);
+                    Event::Operator(self.clock.now(), id, message)
+                }
+            };
+            let told = self.tell.send(event).await;
+            told.map_err(|_| "the controller ends".to_owned())
+        };
+        // In a crowd not everybody who is sent away can be heard out.
+        let linger = || match authenticated.get() {
+            true => Some(None),
+            false => self.admission_limit.linger().map(Some),
+        };
+        duplex::run_connection(channel, queue, |text| text, hear, linger).await
+    }
+}

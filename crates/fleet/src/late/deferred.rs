@@ -1,0 +1,88 @@
+//! What there is no room for: tried again now and then, for a disk that is full is emptied one day.
+
+use super::{Job, LateCollector, Rejection, Store, refused};
+use crate::protocol::standing::{PendingResults, ToMember};
+use std::io;
+
+/// From one try of what there was no room for to the next, in calls of [`LateCollector::sync`].
+const RETRY_INTERVAL: u32 = 5;
+
+/// What waits for room on the disk.
+#[derive(Debug)]
+pub(super) enum DeferredNoSpace {
+    /// The results, at their member.
+    Results(PendingResults),
+    /// All is here, and can't be added to the record.
+    Record(Box<Job>),
+}
+
+impl LateCollector {
+    /// There was no room: it is tried again now and then, without a word from the member.
+    pub(super) fn defer_no_space(&mut self, member: &str, what: DeferredNoSpace) {
+        let run = match &what {
+            DeferredNoSpace::Results(waiting) => &waiting.run,
+            DeferredNoSpace::Record(job) => &job.run,
+        };
+        let key = (member.to_owned(), run.clone());
+        if self.deferred.is_empty() {
+            self.syncs_until_retry = RETRY_INTERVAL;
+            // Once is enough, however often it is tried.
+            if !self.retried.contains(&key) {
+                tracing::info!(run, "the disk has no room for late results; it is looked at again");
+            }
+        }
+        self.deferred.insert(key, what);
+    }
+
+    /// What came of a part can't be kept, which is to be said to its member. Where that is for want of room, it is tried
+    /// again.
+    pub(super) fn reject_storage_error(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
+        let deliveries = self.deliveries.remove(key);
+        if let Some(deliveries) = deliveries.filter(|_| is_full(error)) {
+            self.defer_no_space(&key.0, DeferredNoSpace::Results(deliveries.waiting()));
+        }
+        refused(&Rejection::NoRoom(key.1.clone(), error.to_string()))
+    }
+
+    /// The same where what was appended may not be on the disk: it isn't taken for kept when it is looked at again.
+    pub(super) fn reject_unsynced(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
+        if let Some(deliveries) = self.deliveries.get_mut(key)
+            && let Store::Open(writer) = &mut deliveries.store
+            && let Err(error) = writer.cut(deliveries.acked)
+        {
+            tracing::warn!(run = key.1, %error, "what isn't synced can't be cut off");
+        }
+        self.reject_storage_error(key, error)
+    }
+
+    /// Tries again what there was no room for.
+    pub(super) fn retry_deferred(&mut self) -> Vec<(String, ToMember)> {
+        self.syncs_until_retry = self.syncs_until_retry.saturating_sub(1);
+        if self.syncs_until_retry > 0 || self.deferred.is_empty() {
+            return Vec::new();
+        }
+        let mut acked = Vec::new();
+        let deferred = std::mem::take(&mut self.deferred);
+        self.retried = deferred.keys().cloned().collect();
+        for (key, deferred) in deferred {
+            match deferred {
+                DeferredNoSpace::Record(job) => self.jobs.push_back(*job),
+                DeferredNoSpace::Results(waiting) => {
+                    let answers = self.offer(&key.0, &[waiting]);
+                    // That there is none still is no news; that it can't be for another reason is.
+                    let again = self.deferred.contains_key(&key);
+                    let news = answers
+                        .into_iter()
+                        .filter(|answer| !(again && matches!(answer, ToMember::Refused(_))));
+                    acked.extend(news.map(|answer| (key.0.clone(), answer)));
+                }
+            }
+        }
+        acked
+    }
+}
+
+/// Whether there may be room later.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}

@@ -1,0 +1,132 @@
+//! Its part in a run.
+
+use super::*;
+
+/// The run it takes part in.
+pub(super) struct CurrentRun {
+    pub(super) run: String,
+    pub(super) name: String,
+    pub(super) task: JoinHandle<Result<Ended, FleetError>>,
+    pub(super) shutdown: watch::Sender<bool>,
+}
+
+/// The end of the current run, if there is one.
+pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<Ended, FleetError>) {
+    match current {
+        Some(CurrentRun { run, task, .. }) => {
+            let handle_run_end = task.await;
+            let handle_run_end = handle_run_end.unwrap_or_else(|error| Err(FleetError::Assignment(error.to_string())));
+            (run.clone(), handle_run_end)
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Where a server of this member listens: beside the controller everywhere, elsewhere where it reached the controller
+/// from, which is where others reach it.
+fn server_listen_address(connection_addresses: SocketAddrs) -> SocketAddr {
+    match (connection_addresses.ours, connection_addresses.theirs) {
+        (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => SocketAddr::new(ours.ip(), PORT),
+        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+    }
+}
+
+/// The holder of a run, through the controller.
+struct RunDialer {
+    endpoint: ControllerEndpoint,
+    path: String,
+}
+
+impl Dial for RunDialer {
+    async fn dial(&mut self) -> Result<Channel, FleetError> {
+        let opened = self.endpoint.open(&self.path, MAX_TO_AGENT).await;
+        let (channel, _) = opened.map_err(|error| match error {
+            ConnectError::UnknownPath { .. } => FleetError::UnknownRun,
+            error => FleetError::Join(error.to_string()),
+        })?;
+        Ok(channel)
+    }
+}
+
+impl<N: FnMut(MemberEvent<'_>)> Member<N> {
+    /// Its owner wants it to end: so does its part in a run.
+    pub(super) fn shutdown(&mut self) {
+        self.next = None;
+        if let Some(current) = &self.current {
+            (self.on_event)(MemberEvent::Leaving(&current.run));
+            current.shutdown.send_replace(true);
+        }
+    }
+
+    /// Takes part in a run, over a connection of its own.
+    pub(super) fn start_run(&mut self, invite: Invite, connection_addresses: SocketAddrs) {
+        let Invite { run, name, token } = invite;
+        (self.on_event)(MemberEvent::RunStarted(&run));
+        let Settings {
+            about,
+            server,
+            limits,
+            spool,
+            ..
+        } = &self.settings;
+        let dial = RunDialer {
+            endpoint: self.endpoint.clone(),
+            path: format!("{RUN}{run}"),
+        };
+        let join = Join {
+            url: self.endpoint.place().to_string(),
+            token,
+            role: about.role,
+            name: name.clone(),
+            parent: None,
+            listen: server_listen_address(connection_addresses),
+            fleet: Some(self.token.clone()),
+        };
+        let policy = MemberPolicy {
+            key: FleetKey::new(&self.token),
+            connection_addresses,
+            server: server.clone(),
+            interface: about.interface.clone(),
+            limits: *limits,
+            rate_budget: self.rate_budget.clone(),
+            usage: Default::default(),
+            total: netburn_traffic::client::Total::default(),
+            paced: Default::default(),
+        };
+        let (shutdown, told) = watch::channel(false);
+        let told = ShutdownSignal::once(told);
+        let options = AgentOptions {
+            run: run.clone(),
+            spool: Some(spool.clone()),
+            reconnect_timeout: Some(RECONNECT_TIMEOUT),
+            policy,
+            shutdown: told.clone(),
+        };
+        let role = about.role;
+        let task = tokio::spawn(async move {
+            match role {
+                Role::Agent => agent::run(dial, &join, options).await,
+                Role::Server => server::run(dial, &join, Some(RECONNECT_TIMEOUT), told)
+                    .await
+                    .map(|()| Ended::Delivered),
+            }
+        });
+        self.current = Some(CurrentRun {
+            run,
+            name,
+            task,
+            shutdown,
+        });
+    }
+
+    /// Its part in a run is over.
+    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<Ended, FleetError>)) {
+        self.current = None;
+        let how = match &handle_run_end {
+            Ok(Ended::Delivered) => "over, its results are delivered".to_owned(),
+            Ok(Ended::Kept) => "over, its results wait here until they are wanted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        (self.on_event)(MemberEvent::RunEnded(&run, &how));
+    }
+}

@@ -1,0 +1,99 @@
+//! What a device has moved, measured against the rate that its owner allows: over all runs, not one.
+//!
+//! A part that goes over the rate ends within two seconds. A controller that begins run after run could have the device
+//! above its rate most of the time all the same, so what went over it has to pass before the next part.
+
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::pace::VirtualLink;
+use netburn_units::{BitRate, ByteSize, Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How far beyond the rate a device may be when another part begins.
+const MAX_BACKLOG: Duration = Duration::from_secs(2);
+
+/// The account of one device, shared by its parts in runs.
+#[derive(Debug, Clone)]
+pub(super) struct RateBudget {
+    clock: RunClock,
+    links: Arc<Mutex<Links>>,
+}
+
+/// A link of the rate each way, which what was moved goes through.
+#[derive(Debug)]
+struct Links {
+    down: VirtualLink,
+    up: VirtualLink,
+}
+
+impl RateBudget {
+    /// Nothing was moved yet.
+    pub(super) fn new(rate: BitRate) -> RateBudget {
+        let link = || VirtualLink::new(rate);
+        RateBudget {
+            clock: RunClock::starting_now(),
+            links: Arc::new(Mutex::new(Links {
+                down: link(),
+                up: link(),
+            })),
+        }
+    }
+
+    /// So much was moved until now.
+    pub(super) fn charge(&self, down: u64, up: u64) {
+        self.lock().charge(self.clock.now(), down, up);
+    }
+
+    /// How long the device has to wait until it may move anything again; `None`: not at all.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        self.lock().wait(self.clock.now())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Links> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Links {
+    fn charge(&mut self, now: Instant, down: u64, up: u64) {
+        for (link, bytes) in [(&mut self.down, down), (&mut self.up, up)] {
+            if bytes > 0 {
+                link.charge(now, ByteSize::from_bytes(bytes));
+            }
+        }
+    }
+
+    fn wait(&self, now: Instant) -> Option<Duration> {
+        let free_at = self.down.free_at().max(self.up.free_at());
+        free_at.checked_since(now).filter(|wait| *wait > MAX_BACKLOG)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 Mbit/s are 1 MB a second. A stream of 100 MB, ended after 2 s, is 98 s of it too much; the link counts what it is
+    /// first told as up to 25 ms old.
+    #[test]
+    fn what_went_over_the_rate_has_to_pass_first() {
+        let link = || VirtualLink::new(BitRate::from_mbps(8));
+        let mut links = Links {
+            down: link(),
+            up: link(),
+        };
+        let at = Instant::from_secs;
+        assert_eq!(links.wait(at(0)), None);
+        for tenth in 0..20 {
+            links.charge(Instant::from_millis(tenth * 100), 5_000_000, 0);
+        }
+        let after = Duration::from_millis(97_975);
+        assert_eq!(links.wait(at(2)), Some(after));
+        assert_eq!(links.wait(at(97)), after.checked_sub(Duration::from_secs(95)));
+        assert_eq!(links.wait(at(98)), None);
+        // What keeps to the rate waits for nothing, however long it goes on.
+        for tenth in 1000..2000 {
+            links.charge(Instant::from_millis(tenth * 100), 100_000, 100_000);
+        }
+        assert_eq!(links.wait(at(200)), None);
+    }
+}
