@@ -1,4 +1,4 @@
-//! An agent: drives the stations it is assigned.
+//! An agent: drives the stations of its assignment.
 
 mod part;
 
@@ -26,23 +26,24 @@ use netburn_workload::{Kind, Workload};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The baseline ends this long before the load begins, so that its last answers come in time; a quarter of a shorter
-/// baseline.
+/// Time between the end of the baseline and the start of the load, so that the last answers arrive before
+/// the load; at most a quarter of the baseline.
 const QUIET: Duration = Duration::from_millis(200);
-/// How far ahead a start may lie, besides the baseline. What a device's owner allows was looked at when the part was
-/// assigned: at which hour, for how long.
+/// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
+/// are checked at the assignment, so the start must be soon after.
 const MAX_LEAD: Duration = Duration::from_secs(60);
-/// The most assignments in one run: one for each connection before the start. A server is looked for with each.
+/// Maximum number of assignments in one run: one per connection before the start. Each probes the server.
 const MAX_ASSIGNMENTS: u32 = 64;
 
-/// One agent's whole part: joins as `join` says over a connection that `dial` opens, measures, brings home the results.
-/// Where the connection is lost it goes on measuring, comes back with `dial` and sends what was not taken.
+/// Runs one agent: connects as described by `join` over a connection of `dial`, measures and delivers the
+/// rows. After a lost connection it continues to measure, reconnects and sends the unacknowledged rows.
 ///
-/// Where there is a spool of this run, because this agent was killed in the middle of it, it measures no more and brings
-/// home what that holds.
+/// If there is a spool of this run, this agent was killed during the run. Then it does not measure and only
+/// delivers the spool.
 ///
 /// # Errors
-/// When it is refused, can't do its part, or loses the controller for good and has nothing to keep.
+/// If the controller rejects the agent, if the agent can't do its part, or if it loses the controller and
+/// has no stored rows.
 pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOptions<T>) -> Result<Ended, FleetError> {
     let AgentOptions {
         run,
@@ -58,7 +59,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
     }
     let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let (mut part, mut adapter, mut assignments) = (None, None, 0);
-    // Whoever comes back before the start is given its part again.
+    // After a reconnect before the start the controller repeats the assignment.
     let (start, part) = loop {
         let heard = tokio::select! {
             heard = session.recv() => heard?,
@@ -157,7 +158,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
             tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
             return attended.map(|()| Ended::Delivered);
         }
-        // What its workloads still have to say goes to the disk.
+        // Store the remaining rows of the workloads on disk.
         session.keep(&mut rows).await;
     }
     if let Some(idling) = idling
@@ -189,24 +190,24 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
     }
 }
 
-/// How an agent takes part.
+/// Options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions<T = AcceptAll> {
-    /// What the run is called, for the spool.
+    /// Name of the run, for the spool.
     pub run: String,
-    /// Where rows are kept until the controller has them; `None`: in memory.
+    /// Folder of the spool; `None`: rows are kept in memory.
     pub spool: Option<SpoolFolder>,
-    /// How long a controller that is gone is looked for once this agent's part is over, or before it has begun; while it
-    /// measures it never gives up. `None`: the end of the connection is the end.
+    /// Time limit for reconnecting before the start and after the end of the part. During the run there is
+    /// none. `None`: no reconnect.
     pub reconnect_timeout: Option<Duration>,
-    /// What it makes of its part.
+    /// Policy for the part.
     pub policy: T,
-    /// Whether its owner wants it to end now: what it has goes home first.
+    /// Owner's request to stop. The agent delivers its rows first.
     pub shutdown: ShutdownSignal,
 }
 
 impl Default for AgentOptions {
-    /// One connection, nothing on the disk, everything as told: an agent on the controller's own machine.
+    /// One connection, no spool, no limits: for an agent on the controller's machine.
     fn default() -> Self {
         AgentOptions {
             run: String::new(),
@@ -218,40 +219,41 @@ impl Default for AgentOptions {
     }
 }
 
-/// What an agent makes of its part, before it says that it is ready and while it measures.
+/// Device-side policy: may reject or restrict an assignment before the agent reports ready, and may stop it
+/// during the run.
 pub trait AgentPolicy: Send {
-    /// Looks at the part. It may change whom it measures against and how that is reached, and says how it was.
+    /// Reviews an assignment. May change the server and the way to reach it, and describes the result.
     ///
     /// # Errors
-    /// Why it won't take part, for people.
+    /// Reason for rejecting the assignment, for people.
     fn review(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
         let _ = part;
         async { Ok(Ready::default()) }
     }
 
-    /// These rows were measured, and the run's time is `now`: why it stops here, if it does. That is said in the record.
+    /// Checks measured rows at the run time `now`. Returns the reason to stop, if any, which is recorded.
     fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
         let _ = (rows, now);
         None
     }
 }
 
-/// Takes every part as it comes.
+/// Accepts every assignment.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AcceptAll;
 
 impl AgentPolicy for AcceptAll {}
 
-/// How an agent's part ended.
+/// End of an agent's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The controller has all there was.
+    /// The controller has all rows.
     Delivered,
-    /// The controller was not to be found any more: the results wait in the spool.
+    /// The controller was not found; the rows are in the spool.
     Kept,
 }
 
-/// Says that all is done, and waits to be let go.
+/// Reports the end of the part, and waits for `bye`.
 async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<Ended, FleetError> {
     let kept = session.outbox.is_kept();
     match session.part(end).await {
@@ -269,7 +271,7 @@ async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> 
     }
 }
 
-/// Brings home what an agent left that was killed.
+/// Delivers the spool of an agent that was killed.
 async fn deliver_spooled<D: Dial>(
     dial: D,
     join: &Join,
@@ -284,7 +286,7 @@ async fn deliver_spooled<D: Dial>(
     });
     let session = ControllerSession::resume(dial, join, reconnect_timeout, Outbox::spooled(writer));
     match finish(session, end).await {
-        // What it has to say of itself is said; that it was cut short is no failure of bringing it home.
+        // The spool is delivered. The early end of the part is reported there and is no error here.
         Err(FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(Ended::Delivered),
         ended => ended,
     }
@@ -298,7 +300,7 @@ fn ended(run: &str, error: Option<String>) -> LateResultsEnd {
     }
 }
 
-/// Makes a part of what was assigned, and asks what is to be made of it. On a `real` network the interface counts, too.
+/// Creates a part from an assignment and reviews it. On a `real` network it also finds the interface.
 async fn prepare(
     assign: &Assign,
     policy: &mut impl AgentPolicy,
@@ -318,7 +320,7 @@ async fn prepare(
     Ok((part, adapter, ready))
 }
 
-/// Whether a run can begin at `zero`, with this baseline before it.
+/// Checks whether a run can begin at `zero`, with this baseline before it.
 fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
     let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
     match zero.checked_duration_since(now) {
@@ -331,7 +333,7 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
     }
 }
 
-/// The mean busy share of the machine from `zero` on, 0 to 1.
+/// Mean busy share of the machine since `zero`, 0 to 1.
 fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
     let windows = watch.windows();
     let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
@@ -354,7 +356,7 @@ mod tests {
         assert_eq!(startable(at(65_000), now, baseline), Ok(()));
         let late = startable(now, at(1), baseline).unwrap_err();
         assert_eq!(late, "it came back after the start");
-        // Summoned in the evening, started at night: the owner's hours would mean nothing.
+        // With a start many hours after the assignment, the owner's hours would have no effect.
         let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
         assert_eq!(far, "the start is 21600 s ahead, and at most 65 s are allowed");
     }

@@ -1,4 +1,4 @@
-//! The owner's end: what this user's commands ask of this user's controller.
+//! Operator's client: requests of this user's commands to this user's controller.
 
 use crate::endpoint::{ConnectError, ControllerEndpoint};
 use crate::hub::control::{
@@ -12,52 +12,52 @@ use crate::transport::{Channel, ChannelError};
 use netburn_units::Duration;
 use tokio::time::timeout;
 
-/// How long a controller of this machine has to answer.
+/// Time limit for an answer of the controller on this machine.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// A conversation with this user's controller.
+/// Connection to this user's controller.
 #[derive(Debug)]
 pub struct ControlClient {
     channel: Channel,
     welcome: ControlWelcome,
 }
 
-/// Why this user's controller can't be asked.
+/// Error of a request to this user's controller.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// There is none.
+    /// No controller is running.
     #[error("no fleet's controller of yours runs on this machine; start one with `netburn fleet serve`")]
     None,
-    /// Where it is can't be found out.
+    /// The state directory can't be read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// It doesn't answer.
+    /// The controller does not answer.
     #[error("the fleet's controller (process {process}) does not answer: {source}")]
     Silent {
-        /// Its process.
+        /// Process ID of the controller.
         process: u32,
-        /// Why.
+        /// Cause.
         source: ConnectError,
     },
-    /// The conversation ended.
+    /// The connection ended.
     #[error("the fleet's controller is gone: {0}")]
     Gone(#[from] ChannelError),
-    /// It refuses.
+    /// The controller rejected the request.
     #[error("the fleet's controller refuses: {0}")]
     Refused(String),
-    /// It says what makes no sense.
+    /// The controller sent an invalid message.
     #[error("the fleet's controller is not understood: {0}")]
     Malformed(#[from] Malformed),
-    /// It says nothing.
+    /// The controller did not answer in time.
     #[error("the fleet's controller has not answered for {ANSWER}")]
     Slow,
 }
 
 impl ControlClient {
-    /// Finds this user's controller and opens the conversation.
+    /// Connects to this user's controller.
     ///
     /// # Errors
-    /// When there is none, or it doesn't answer.
+    /// If no controller is running or it does not answer.
     pub async fn connect(state: &State) -> Result<ControlClient, ControlError> {
         let Some(controller_info) = state.controller_info()? else {
             return Err(ControlError::None);
@@ -67,7 +67,7 @@ impl ControlClient {
             .open(CONTROL, MAX_CONTROL_MESSAGE)
             .await
             .map_err(|source| match source {
-                // It was killed and could not take back what it had announced.
+                // The controller was killed and could not remove its address.
                 ConnectError::Dial { .. } => ControlError::None,
                 source => ControlError::Silent {
                     process: controller_info.process,
@@ -90,16 +90,16 @@ impl ControlClient {
         }
     }
 
-    /// What it said first.
+    /// First reply of the controller.
     #[must_use]
     pub fn welcome(&self) -> &ControlWelcome {
         &self.welcome
     }
 
-    /// Who is here.
+    /// Members of the fleet.
     ///
     /// # Errors
-    /// When it doesn't say so.
+    /// If the connection ends.
     pub async fn members(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
         loop {
             if let ControlReply::Members(Members { members }) = self.answer().await? {
@@ -108,10 +108,10 @@ impl ControlClient {
         }
     }
 
-    /// Throws everybody out, for the new addresses to join.
+    /// Revokes the token and disconnects all members. Returns the new join addresses.
     ///
     /// # Errors
-    /// When it doesn't.
+    /// If the controller rejects the request or does not answer.
     pub async fn revoke(&mut self) -> Result<ControlWelcome, ControlError> {
         self.say(&ControlRequest::Revoke).await?;
         loop {
@@ -123,10 +123,10 @@ impl ControlClient {
         }
     }
 
-    /// Holds a run.
+    /// Acquires a run.
     ///
     /// # Errors
-    /// When it is refused: a member is in another run.
+    /// If the controller rejects it: a member is in another run.
     pub(crate) async fn acquire(&mut self, acquire: &AcquireRun) -> Result<(), ControlError> {
         self.say(&ControlRequest::Acquire(acquire.clone())).await?;
         loop {
@@ -138,27 +138,27 @@ impl ControlClient {
         }
     }
 
-    /// Says something.
+    /// Sends a request.
     ///
     /// # Errors
-    /// When the conversation is over.
+    /// If the connection ended.
     pub async fn say(&mut self, message: &ControlRequest) -> Result<(), ControlError> {
         Ok(self.channel.sender.message(message).await?)
     }
 
-    /// The next thing it says. What is heard of it is not lost when this is given up, but what is half heard may be: then
-    /// the conversation is over.
+    /// Returns the next reply. Cancellation loses no complete reply, but can leave a partial one; then the
+    /// connection is unusable.
     ///
     /// # Errors
-    /// When the conversation is over.
+    /// If the connection ended.
     pub(crate) async fn hear(&mut self) -> Result<ControlReply, ControlError> {
         Ok(self.channel.receiver.message().await??)
     }
 
-    /// Who is here, when that changes next.
+    /// Waits for a change and returns the members.
     ///
     /// # Errors
-    /// When the conversation is over.
+    /// If the connection ended.
     pub(crate) async fn news(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
         loop {
             if let ControlReply::Members(Members { members }) = self.hear().await? {
@@ -167,7 +167,7 @@ impl ControlClient {
         }
     }
 
-    /// Ends the conversation.
+    /// Closes the connection.
     pub(crate) async fn close(&mut self) {
         self.channel.sender.close().await;
     }
@@ -178,7 +178,7 @@ impl ControlClient {
     }
 }
 
-/// How it is reached on this machine.
+/// Address of the controller on this machine.
 fn near(controller_info: &ControllerInfo) -> Option<JoinUrl> {
     let place = match (&controller_info.socket, controller_info.loopback) {
         (Some(socket), _) => Place::Unix(socket.clone()),

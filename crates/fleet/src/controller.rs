@@ -1,9 +1,10 @@
-//! The controller: who takes part, who may say what when, and the course of one round.
+//! The controller of one run: agents, allowed messages and phases.
 //!
-//! - [`coordinator`]: the whole as one state machine. [`roster`]: who is expected. [`session`]: what one connection may say.
-//! - [`rate`]: how many messages a participant may send.
-//! - [`ports`]: which station a connection belongs to that the server looked at.
-//! - [`shell`]: sockets, timers and sinks around it.
+//! - [`coordinator`]: the whole run as one state machine. [`roster`]: expected agents and their sessions.
+//!   [`protocol_state`]: allowed messages of one session.
+//! - [`rate`]: limit on the message rate.
+//! - [`ports`]: assignment of the server's connection samples to stations.
+//! - `shell`: sockets, timers and sinks.
 
 pub mod coordinator;
 pub mod ports;

@@ -1,7 +1,8 @@
-//! What agents and servers have in common: the conversation with the controller, over one connection or, where it
-//! can be reached again, over as many as it takes.
+//! The agents' and the server's session with the controller, over one connection or, with reconnects, over
+//! several.
 //!
-//! - [`dial`]: how the controller is reached. `connection`: one connection. `outbox`: rows until they are kept.
+//! - [`dial`]: opening of connections. `connection`: one connection. `outbox`: rows until they are
+//!   acknowledged. `shutdown`: the owner's request to stop.
 
 mod connection;
 pub mod dial;
@@ -36,43 +37,42 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
-/// A sign of life this often.
+/// Interval of the heartbeat.
 const PROGRESS: Duration = Duration::from_millis(250);
-/// Rows leave this often.
+/// Interval of sending rows.
 pub(crate) const FLUSH: Duration = Duration::from_millis(100);
-/// The spool is synced this often.
+/// Interval of syncing the spool.
 const SYNC: Duration = Duration::from_secs(1);
-/// From one attempt to reach the controller again to the next: the first, and the longest.
+/// Delay between attempts to reconnect: the first and the maximum.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
-/// How long a controller is tried the first time.
+/// Time limit for the first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one of our own name may be in our place.
+/// Time in which a connection with the same name may still be open on the controller.
 const NAME_TAKEN_RETRY: Duration = Duration::from_secs(5);
-/// How long a run may be unknown where it is looked for: whoever holds it tells a controller that was started again within
-/// a second.
+/// Time in which the controller may not know the run. The holder of the run registers it within a second
+/// with a restarted controller.
 const RUN_UNKNOWN_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a controller that has rows to acknowledge may be silent; it acknowledges twice a second.
+/// Maximum silence of a controller that has rows to acknowledge. It acknowledges twice a second.
 const ACK_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long it may be silent when all is said: others' results take their time.
+/// Maximum silence after the end of the part. The results of other agents may take long.
 const FINAL_ACK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A conversation with a controller that has welcomed us. Pings are answered and lost connections replaced; everything
-/// else is handed over.
+/// Session with a controller. Answers pings and replaces lost connections; returns all other messages.
 pub(crate) struct ControllerSession<D> {
     clock: OwnClock,
     join: Join,
-    /// How long the controller is looked for when it is gone; `None`: it isn't.
+    /// Time limit for reconnecting; `None`: no reconnect.
     reconnect_timeout: Option<Duration>,
     link: Link<D>,
     pub(crate) outbox: Outbox,
-    /// The stations it speaks for, which what it has to say of itself is about.
+    /// Stations whose events this agent reports.
     stations: Vec<u16>,
     running: bool,
-    /// When the controller told it to end, in the run's time.
+    /// Run time at which the controller sent `stop`.
     pub(crate) told: Option<netburn_units::Instant>,
-    /// How long this machine had slept when that was last looked at.
+    /// Total time that this machine had slept at the last check.
     slept: Duration,
-    /// Since when the run is unknown where it is looked for.
+    /// Time since which the controller does not know the run.
     run_unknown: Option<Instant>,
     flushed: Instant,
     progressed: Instant,
@@ -89,33 +89,33 @@ enum Link<D> {
         delay: Duration,
         why: String,
     },
-    /// Between two of the others, and for good once nobody is looked for.
+    /// Transitional state, and the final state without reconnects.
     Gone,
 }
 
-/// Waiting for the next attempt, or the attempt.
+/// Delay before the next attempt, and the attempt.
 type Search<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), FleetError>)> + Send>>;
 
-/// What the wait for the start ended in.
+/// Result of a start message.
 pub(crate) enum StartTime {
     /// The run begins at this instant.
     At(Instant),
-    /// It doesn't: the controller stopped it, or, with the reason, the start can't be met.
+    /// The run does not begin: the controller stopped it, or, with a reason, the start is not possible.
     Rejected(Option<String>),
 }
 
-/// What the connection brought.
+/// Result of waiting for the connection.
 pub(crate) enum News {
-    /// Something was said.
+    /// A message was received.
     Message(ToAgent),
-    /// There is a connection again.
+    /// The connection was replaced.
     Reconnected,
-    /// A sign of life, or the news that there is no connection now.
+    /// A ping was answered, or the connection was lost.
     Nothing,
 }
 
 impl<D: Dial> ControllerSession<D> {
-    /// Says who we are and waits to be welcomed.
+    /// Connects, sends `hello` and waits for `welcome`.
     pub(crate) async fn connect(
         mut dial: D,
         join: &Join,
@@ -126,14 +126,15 @@ impl<D: Dial> ControllerSession<D> {
         let connection = loop {
             match Connection::open(&mut dial, join, false, clock).await {
                 Ok((connection, _)) => break connection,
-                // A device's network may have its weak moments.
+                // The network of a device may fail for a short time.
                 Err(FleetError::Join(_))
                     if reconnect_timeout.is_some() && begun.elapsed() < to_std(CONNECT_TIMEOUT) =>
                 {
                     tokio::time::sleep(to_std(delay)).await;
                     delay = (delay * 2).min(RETRY.1);
                 }
-                // A process before us, killed and started again at once, isn't known to be gone yet.
+                // After a restart of this process, the controller may not have noticed the end of the old
+                // connection.
                 Err(FleetError::Rejected {
                     code: RejectReason::NameTaken,
                     ..
@@ -156,7 +157,7 @@ impl<D: Dial> ControllerSession<D> {
         ))
     }
 
-    /// Comes back, in another process, with what was spooled.
+    /// Continues the session of an earlier process, with its spooled rows.
     pub(crate) fn resume(dial: D, join: &Join, reconnect_timeout: Duration, outbox: Outbox) -> Self {
         let clock = OwnClock::new();
         let mut this = Self::with(clock, join, Some(reconnect_timeout), Link::Gone, outbox);
@@ -188,19 +189,19 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// The stations it speaks for.
+    /// Sets the stations whose events this agent reports.
     pub(crate) fn set_stations(&mut self, stations: &[u16]) {
         stations.clone_into(&mut self.stations);
     }
 
-    /// When `start` is by this process's clock, or why that can't be said.
+    /// Converts the time of `start` to this process's clock.
     pub(crate) fn start_time(&self, start: protocol::Start) -> StartTime {
         let outside = || StartTime::Rejected(Some("the start lies outside this clock's range".to_owned()));
         let at = self.clock.when(crate::clock::Stamp(start.at));
         at.map_or_else(outside, StartTime::At)
     }
 
-    /// The next message that isn't a ping. On a new connection the controller begins anew.
+    /// Returns the next message other than a ping. After a reconnect the controller repeats the assignment.
     pub(crate) async fn recv(&mut self) -> Result<ToAgent, FleetError> {
         loop {
             self.check_connection(None)?;
@@ -210,17 +211,17 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Says something, if anybody is there to hear it.
+    /// Sends a message, if there is a connection.
     pub(crate) async fn say(&mut self, message: ToController) {
         if let Link::Up(connection, _) = &self.link {
-            // That nobody hears it is told by what comes, or doesn't.
+            // A closed connection is noticed when receiving.
             let _ = connection.outgoing.send(message).await;
         }
     }
 
-    /// The run, from the start message on: rows go out as they come, in batches, until their sender is dropped and the
-    /// controller keeps them all. `stop` is called when the controller wants it to end, perhaps several times; `check`
-    /// with rows as they come: it says why it should end for its own sake.
+    /// Sends the rows of the run in batches, from the start message until their sender is dropped and all
+    /// rows are acknowledged. Calls `stop` when the controller ends the run, possibly several times. Calls
+    /// `check` with new rows; it may return a reason to stop.
     pub(crate) async fn run(
         &mut self,
         rows: &mut mpsc::UnboundedReceiver<Vec<Row>>,
@@ -229,7 +230,7 @@ impl<D: Dial> ControllerSession<D> {
         mut check: impl FnMut(&[Row]) -> Option<String>,
         shutdown: &mut ShutdownSignal,
     ) -> Result<(), FleetError> {
-        /// What was waited for. Only what can be cancelled waits.
+        /// Event that the loop waited for. All are cancellation safe.
         enum Next {
             News(Result<News, FleetError>),
             Rows(Option<Vec<Row>>),
@@ -240,7 +241,7 @@ impl<D: Dial> ControllerSession<D> {
         let mut left = false;
         let mut over: Option<Instant> = None;
         self.running = true;
-        // What it slept before is in the comparison of the clocks.
+        // Earlier sleep is part of the clock synchronisation.
         self.slept = slept();
         loop {
             if self.flushed.elapsed() >= to_std(FLUSH) || over.is_some() {
@@ -306,8 +307,8 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Says how it went and that our part is over, and waits to be let go. With patience: again, where the connection
-    /// is lost before.
+    /// Sends the self-report and `done`, and waits for `bye`. With reconnects, repeats them after a lost
+    /// connection.
     pub(crate) async fn part(mut self, end: LateResultsEnd) -> Result<(), FleetError> {
         let over = Instant::now();
         let mut said = false;
@@ -331,7 +332,7 @@ impl<D: Dial> ControllerSession<D> {
                 Ok(News::Message(ToAgent::Ack(ack))) => self.outbox.acknowledged(ack.sequence),
                 Ok(News::Reconnected) => said = false,
                 Ok(News::Message(_) | News::Nothing) => {}
-                // All was said, and there is one connection only.
+                // All messages were sent, and there is only one connection.
                 Err(FleetError::ControllerLost(_)) if self.reconnect_timeout.is_none() => break,
                 Err(FleetError::UnknownRun) if self.outbox.pending() == 0 && said => break,
                 Err(error) => return Err(error),
@@ -355,7 +356,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Takes what is still measured, for whom nobody is there any more.
+    /// Stores the remaining rows, for later delivery.
     pub(crate) async fn keep(&mut self, rows: &mut mpsc::UnboundedReceiver<Vec<Row>>) {
         while let Some(rows) = rows.recv().await {
             for row in &rows {
@@ -367,12 +368,12 @@ impl<D: Dial> ControllerSession<D> {
         let _ = self.outbox.seal();
     }
 
-    /// Notes for later how it ended.
+    /// Stores how the part ended.
     pub(crate) fn record_end(&mut self, end: &LateResultsEnd) {
         self.outbox.end(end);
     }
 
-    /// What comes next, on the connection or of the search for one. May be cancelled.
+    /// Waits for the connection, or for the search for one. Cancellation safe.
     async fn news(&mut self) -> Result<News, FleetError> {
         match &mut self.link {
             Link::Up(connection, _) => {
@@ -388,7 +389,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Answers a ping; hands over anything else.
+    /// Answers a ping; returns any other message.
     fn handle(&mut self, next: Option<Incoming>) -> Result<News, FleetError> {
         match next {
             Some((received, Ok(ToAgent::Ping(ping)))) => {

@@ -1,4 +1,4 @@
-//! How members and owners reach a fleet's controller.
+//! Connections of members and operators to a fleet's controller.
 
 use crate::hub::RUN;
 use crate::join_url::{JoinUrl, Place};
@@ -13,73 +13,73 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long it may take to reach a controller.
+/// Time limit for connecting to a controller.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A controller, and how it is known to be the right one.
+/// Address of a controller, and how its identity is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControllerEndpoint {
     place: Place,
     trust: Option<Trust>,
 }
 
-/// The two ends of a connection to a controller; `None` over a Unix socket.
+/// Addresses of a connection to a controller; `None` over a Unix socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SocketAddrs {
-    /// This device's.
+    /// Local address.
     pub ours: Option<SocketAddr>,
-    /// The controller's.
+    /// Address of the controller.
     pub theirs: Option<SocketAddr>,
 }
 
-/// Why a controller isn't reached.
+/// Error of connecting to a controller.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// No connection.
+    /// The connection failed.
     #[error("can't reach {place}: {source}")]
     Dial {
-        /// Where it should be.
+        /// Address of the controller.
         place: String,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// Nobody vouches for it.
+    /// The address has no fingerprint.
     #[error(
         "the address to join is not whole: what follows the `.` in it tells the right controller from a wrong one; copy \
          all that `netburn fleet serve` prints"
     )]
     NoFingerprint,
-    /// Something else listens there.
+    /// The peer is not a controller.
     #[error(
         "what answers at {place} is no fleet's controller, but something else, such as a web server; `netburn fleet serve` \
          prints the address to join"
     )]
     NotAController {
-        /// Where.
+        /// Address of the peer.
         place: String,
     },
-    /// It is there, but knows nothing of what was asked for.
+    /// The controller does not serve this path.
     #[error("{place} knows no {path}")]
     UnknownPath {
-        /// Where it is.
+        /// Address of the controller.
         place: String,
-        /// What was asked for.
+        /// Requested path.
         path: String,
     },
-    /// It is there, but not for this.
+    /// The controller closed the connection, or the peer is not a controller.
     #[error("{place} is no fleet's controller, or knows no {path}: {source}")]
     Closed {
-        /// Where it is.
+        /// Address of the peer.
         place: String,
-        /// What was asked for.
+        /// Requested path.
         path: String,
-        /// Why not.
+        /// Cause.
         source: ChannelError,
     },
 }
 
 impl ControllerEndpoint {
-    /// The controller of an address to join. One that is known by nothing is dialled on loopback alone.
+    /// Creates the endpoint of a join address. Without a fingerprint and TLS, it connects to loopback only.
     #[must_use]
     pub fn new(url: &JoinUrl) -> ControllerEndpoint {
         let tls = matches!(url.place, Place::Network { tls: true, .. });
@@ -93,16 +93,16 @@ impl ControllerEndpoint {
         }
     }
 
-    /// Where it is.
+    /// Address of the controller.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Opens the conversation at `path`, taking messages of at most `limit` bytes.
+    /// Opens a channel at `path` for messages of at most `limit` bytes.
     ///
     /// # Errors
-    /// When there is none to be had within [`CONNECT_TIMEOUT`].
+    /// [`ConnectError`] if there is no channel within [`CONNECT_TIMEOUT`].
     pub async fn open(&self, path: &str, limit: usize) -> Result<(Channel, SocketAddrs), ConnectError> {
         let place = || self.place.to_string();
         let dial = |source| ConnectError::Dial { place: place(), source };
@@ -166,7 +166,7 @@ impl ControllerEndpoint {
     }
 }
 
-/// Whether what went wrong went wrong within TLS: otherwise what answers doesn't speak it.
+/// Returns whether an error occurred within TLS. Otherwise the peer does not use TLS.
 fn is_tls(error: &io::Error) -> bool {
     use tokio_rustls::rustls::{Error, InvalidMessage};
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());

@@ -1,4 +1,4 @@
-//! One round of a plan on this user's fleet: chooses the members, has them summoned, and holds the run.
+//! One run of a plan on this user's fleet: selects and invites the members, and holds the run.
 
 mod run_lease;
 mod wait_for_members;
@@ -28,50 +28,50 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use tokio::sync::watch;
 
-/// How long those summoned have to come.
+/// Time limit for invited members to join.
 const JOIN: Duration = Duration::from_secs(15);
-/// What a run takes beside its plan, about: joining, comparing clocks, bringing home.
+/// Estimated time of a run beside its plan: joining, clock synchronisation, delivery of results.
 const AROUND: Duration = Duration::from_secs(5);
 
-/// Who takes part.
+/// Selected members.
 #[derive(Debug, Clone)]
 pub struct Participants {
-    /// The members of the stations.
+    /// Member of each station.
     pub assignment: Assignment,
-    /// What they are, in the same order.
+    /// Descriptions of the members, in the same order.
     pub abouts: Vec<Option<MemberInfo>>,
-    /// The member that serves; `None`: this machine.
+    /// Member that runs the server; `None`: this machine.
     pub server: Option<String>,
-    /// The fleet's token.
+    /// Token of the fleet.
     token: String,
-    /// Whether the fleet is on this machine alone.
+    /// Whether the fleet listens on this machine only.
     loopback_only: bool,
 }
 
-/// What a round on a fleet needs besides its plan.
+/// Options of a run on a fleet.
 pub struct Options<'a> {
-    /// Where this user's controller is told.
+    /// State directory of this user's controller.
     pub state: State,
-    /// What the run is called: the name of its folder.
+    /// Name of the run: the name of its folder.
     pub run: String,
-    /// Its folder, where late results go.
+    /// Folder of the run, for late results.
     pub folder: PathBuf,
-    /// Who takes part.
+    /// Selected members.
     pub participants: Participants,
     /// Starts the server on this machine.
     pub launcher: &'a mut dyn Launcher,
-    /// Where every row goes, in this order. All are synced once a second.
+    /// Sinks of all rows, in this order. All are synced once a second.
     pub sinks: Vec<&'a mut dyn Sink>,
-    /// Who is told how far it is.
+    /// Progress reports.
     pub watch: &'a mut dyn Watch,
-    /// Becomes true to end the round early with what there is.
+    /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
 
-/// Runs one round of `plan` with those who were chosen. It ends in its time whoever is lost.
+/// Runs `plan` once with the selected members. It ends in bounded time even if members are lost.
 ///
 /// # Errors
-/// When there is no result at all, or rows can't be kept.
+/// If there is no result, or rows can't be stored.
 pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
     let Options {
         state,
@@ -149,7 +149,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let result = controller.run(setup, run_io).await;
     let missing = match &result {
         Ok(outcome) => outcome.lost.iter().map(|(name, _)| name.clone()).collect(),
-        // Nobody knows how much of whose results there was no room for.
+        // It is unknown which agents have undelivered results.
         Err(_) => everybody,
     };
     run_lease.end(missing).await;
@@ -157,21 +157,23 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     result
 }
 
-/// What the server is called in a run.
+/// Name of the server in a run.
 const SERVER: &str = "server";
 
-/// Who is expected, and who is told so.
+/// Expected agents, and their invitations.
 struct Invitations {
-    /// The server first.
+    /// The server is the first.
     expected: Vec<Expected>,
-    /// Member, name in the run, and what lets it in.
+    /// Member, name in the run, and token.
     invites: Vec<(String, String, Token)>,
     parts: Vec<Part>,
 }
 
 impl Invitations {
+    /// Creates the invitations.
+    ///
     /// # Errors
-    /// When the system has no random numbers for tokens.
+    /// If the system returns no random numbers for tokens.
     fn of(plan: &Plan, participants: &Participants) -> io::Result<Invitations> {
         let token = Token::random()?;
         let mut invitations = Invitations {
@@ -198,7 +200,7 @@ impl Invitations {
             .filter(|(member, _)| member.is_none());
         let name_of = |stations: &[u16]| plan.stations[usize::from(stations[0])].name.clone();
         for (member, stations) in parts {
-            // One name per part: that of its first station, as on the other environments.
+            // The name of a part is that of its first station, as in the other environments.
             let (name, token) = (name_of(&stations), Token::random()?);
             invitations.invites.push((member.clone(), name.clone(), token.clone()));
             invitations.parts.push(Part {
@@ -213,7 +215,7 @@ impl Invitations {
         }
         for (_, station) in absent {
             let Station { agent, label, .. } = &plan.stations[usize::from(station)];
-            // Missing members were waited for before.
+            // Missing members were awaited before.
             let why = match (agent, label) {
                 (Some(agent), _) => format!("the agent {agent} is not in the fleet"),
                 (None, Some(label)) => format!("nobody labelled {label} is free in the fleet"),

@@ -1,8 +1,10 @@
-//! A fleet's controller: who is a member, who holds which run, and who is sent there. It knows nothing else of runs.
+//! The controller of a fleet between runs: members, held runs and invitations. It knows nothing else about
+//! runs.
 //!
-//! - [`Hub`]: the whole as one state machine. [`operator`]: what `run --on fleet` and its like say to it.
-//! - [`state`]: what is kept in the state directory. [`serve`]: listeners, HTTP and WebSockets around it.
-//! - [`http_handler`](mod@annex): where others answer below `/runs`.
+//! - [`Hub`]: the state machine. [`control`]: messages of the operator's commands, such as `run --on
+//!   fleet`.
+//! - [`state`]: the state directory. [`serve`]: listeners, HTTP and WebSockets.
+//! - [`http_handler`](mod@http_handler): other HTTP routes below `/runs`.
 
 mod addresses;
 mod admission;

@@ -1,12 +1,12 @@
-//! The controller's side of results that come when nobody holds their run any more.
+//! The controller's side of results that arrive after the release of their run.
 //!
-//! Each run is registered with the folder that it goes to, and who takes part. What a member delivers afterwards is held
-//! against that ([`Intake`], pure), appended to a spool of its own in the run's folder, synced, and only then said to be
-//! kept. When all of it is here it is added to the record ([`netburn_record::amend()`]), which is a job for a thread that
-//! may take its time; then the member is told to forget it.
+//! Each run is registered with its folder and its agents. Late results are checked against the registration
+//! ([`Intake`], pure), appended to a spool in the run's folder, synced, and then acknowledged. When all
+//! results of a part have arrived, a job adds them to the record ([`netburn_record::amend()`]) on a thread
+//! that may block. Then the member deletes its copy.
 //!
 //! ```text
-//! offer ─→ deliver                   late ─→ (file)   sync ─→ kept        late-end ─→ job ─→ done ─→ forget
+//! offer ─→ request-results     late-results ─→ (file)   sync ─→ ack     late-results-end ─→ job ─→ done ─→ discard
 //! ```
 
 mod deferred;
@@ -33,50 +33,51 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The most runs that are remembered; beyond it the first by name, which begins with its time, is forgotten.
+/// Maximum number of registered runs. Beyond it the first by name is removed; names begin with the time of
+/// the run.
 pub const MAX_RUNS: usize = 1000;
-/// Where in a run's folder late results wait until they are added.
+/// Folder of late results in a run's folder.
 const LATE: &str = "late";
 
-/// What a controller must know of a run to take results for it.
+/// Registration of a run, for accepting late results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
-    /// The run.
+    /// Name of the run.
     pub run: String,
-    /// Its folder.
+    /// Folder of the run.
     pub folder: PathBuf,
-    /// Who takes part.
+    /// Agents of the run.
     pub parts: Vec<Part>,
-    /// The parts whose results came home late, by name: they are not wanted again.
+    /// Names of the parts whose results are in the record.
     #[serde(default)]
     pub delivered: BTreeSet<String>,
 }
 
-/// One agent's part in a run.
+/// Part of one agent in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Part {
-    /// Under which name it takes part.
+    /// Name in the run.
     pub name: String,
-    /// The member who does: nobody else's results are taken for it.
+    /// Name of the member. Only it can deliver results of the part.
     pub member: String,
-    /// The stations that it drives, by their numbers in the plan.
+    /// Stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// What its results have to show: see [`proof`](crate::protocol::standing::proof). `None`: nothing, for a run of an older netburn.
+    /// Required [`proof`](crate::protocol::standing::proof) of the results; `None`: none.
     #[serde(default)]
     pub proof: Option<String>,
-    /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MAX_BYTES`].
+    /// Maximum number of bytes of late results; `None`: [`DEFAULT_MAX_BYTES`].
     #[serde(default)]
     pub max_bytes: Option<u64>,
 }
 
-/// The most bytes of late results of a part, where nothing else is known: 1 GiB.
+/// Default maximum of late results of a part: 1 GiB.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 impl Part {
-    /// The most bytes that the results of these stations can have as messages.
+    /// Maximum number of bytes that the results of these stations can have as messages.
     #[must_use]
     pub fn max_bytes(plan: &Plan, stations: &[u16]) -> u64 {
-        // The longest row of each kind, as JSON; a text with every byte escaped; and the frames around.
+        // The longest row of each kind as JSON, texts with every byte escaped, and framing.
         let most = Allowance::of_agent(plan, stations).most();
         [
             (most.operations, 300),
@@ -93,13 +94,13 @@ impl Part {
     }
 }
 
-/// Where late results are taken.
+/// Accepts late results.
 ///
-/// **Call order:** runs are [registered](Self::register) before their agents are summoned, and
-/// [released](Self::release) when nobody holds them any more. What members say is handed over with
-/// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end); [`sync`](Self::sync) is called once a second. While
-/// [`next_job`](Self::next_job) gives one, it is carried out on a thread that may wait, and [`done`](Self::done) told of it.
-/// Whatever comes back with a member's name is to be sent to that member.
+/// **Call order:** [register](Self::register) a run before its members are invited, and
+/// [release](Self::release) it when no operator holds it any more. Pass members' messages to
+/// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end). Call [`sync`](Self::sync) once a
+/// second. Execute the jobs of [`next_job`](Self::next_job) on a thread that may block, and pass their
+/// results to [`done`](Self::done). Send each returned message to the member of that name.
 #[derive(Debug)]
 pub struct LateCollector {
     state: PathBuf,
@@ -109,17 +110,17 @@ pub struct LateCollector {
     deliveries: BTreeMap<(String, String), Delivery>,
     jobs: VecDeque<Job>,
     working: bool,
-    /// Jobs that found their folder in use, and wait for it.
+    /// Jobs whose folder is in use.
     busy_jobs: Vec<Job>,
-    /// What there was no room for, by member and run.
+    /// Results without space on the disk, by member and run.
     deferred: BTreeMap<(String, String), DeferredNoSpace>,
-    /// What of that was tried again the last time anything was.
+    /// Keys that were retried the last time.
     retried: BTreeSet<(String, String)>,
-    /// How many times it is synced until that is tried again.
+    /// Number of calls of `sync` until the next retry.
     syncs_until_retry: u32,
 }
 
-/// The results of one part on their way.
+/// Delivery of the results of one part.
 #[derive(Debug)]
 struct Delivery {
     intake: Intake,
@@ -127,22 +128,22 @@ struct Delivery {
     acked: u64,
 }
 
-/// Where the results of one part are.
+/// Storage of the results of one part.
 #[derive(Debug)]
 enum Store {
-    /// Nothing came yet: there is no file, so that none stays when nothing comes.
+    /// No file yet. It is created with the first message.
     NotCreated(SpoolFolder),
-    /// Its file.
+    /// Open file.
     Open(Writer),
-    /// All of it is in its file, and to be added to the record.
+    /// The file is complete, and is to be added to the record.
     Complete,
 }
 
 impl LateCollector {
-    /// The desk whose registrations are in the folder `state`.
+    /// Opens the registrations in the folder `state`. Ignores damaged ones.
     ///
     /// # Errors
-    /// When it can't be made. What is damaged in it is forgotten.
+    /// If the folder can't be created or read.
     pub fn open(state: &Path) -> io::Result<LateCollector> {
         std::fs::create_dir_all(state)?;
         let mut runs = BTreeMap::new();
@@ -169,11 +170,11 @@ impl LateCollector {
         })
     }
 
-    /// A run begins, and somebody holds it: what its agents keep is not wanted here meanwhile. One that is registered
-    /// already keeps what is known of who came home.
+    /// Registers a run that an operator holds. Late results are not requested until its release. A repeated
+    /// registration keeps the set of delivered parts.
     ///
     /// # Errors
-    /// When it can't be written down, or its name isn't a run's.
+    /// If the registration can't be written, or the name is invalid.
     pub fn register(&mut self, mut registration: Registration) -> io::Result<()> {
         if !is_run(&registration.run) {
             return Err(io::Error::other(format!("`{}` is no run's name", registration.run)));
@@ -192,8 +193,8 @@ impl LateCollector {
         Ok(())
     }
 
-    /// Nobody holds the run any more: the results of the `missing` parts, by name, are wanted here. The other parts came home
-    /// in time. What a controller began to take of those, before it knew that the run was held, is deleted.
+    /// Releases a run: the results of the `missing` parts are requested from now on. The other parts are
+    /// complete. Partial late results of those, from before the run was acquired again, are deleted.
     pub fn release(&mut self, run: &str, missing: &[String]) {
         self.held.remove(run);
         let Some(registration) = self.runs.get_mut(run) else {
@@ -207,13 +208,13 @@ impl LateCollector {
             self.drop_part(&registration, part);
         }
         if let Err(error) = self.write(&registration) {
-            // A controller that is started again would ask for them, and find that they are there.
+            // After a restart the controller would request them and find that the record has them.
             tracing::warn!(%error, "that results are home can't be written down");
         }
     }
 
-    /// The members that may have results of a run that was released, and which. A part whose results are in the record is among them:
-    /// an agent that was killed or disconnected at the end has its spool until it receives [`Discard`].
+    /// Members that may have results of a released run. Includes parts whose results are in the record: an
+    /// agent that was killed or disconnected at the end has its spool until it receives [`Discard`].
     #[must_use]
     pub fn holders(&self, run: &str) -> Vec<(String, PendingResults)> {
         let Some(registration) = self.runs.get(run) else {
@@ -221,7 +222,7 @@ impl LateCollector {
         };
         let is_home = |part: &&Part| registration.delivered.contains(&part.name);
         let (delivered, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
-        // A member has one spool for each run, which stays while any part of it is missing.
+        // A member has one spool per run, which it needs while any of its parts is missing.
         let has_no_missing = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
         let parts = missing.iter().chain(delivered.iter().filter(has_no_missing));
         let holder = |part: &&Part| {
@@ -231,7 +232,7 @@ impl LateCollector {
         parts.map(holder).collect()
     }
 
-    /// Deletes what waits of a part whose results are in the record.
+    /// Deletes partial late results of a part whose results are in the record.
     fn drop_part(&mut self, registration: &Registration, part: &Part) {
         let of_part = |job: &Job| job.run == registration.run && job.name == part.name;
         self.jobs.retain(|job| !of_part(job));
@@ -241,14 +242,14 @@ impl LateCollector {
         clear(&registration.folder, &part.name);
     }
 
-    /// What is known of a run.
+    /// Registration of a run.
     #[must_use]
     pub fn registration(&self, run: &str) -> Option<&Registration> {
         self.runs.get(run)
     }
 
-    /// A member says what it has kept. What is to be said to it: that it may forget what is home already, and should
-    /// deliver what isn't. Of runs that are held, or that nobody knows here, nothing is said.
+    /// Handles a member's offer of results. Returns the replies: to discard results that are in the record,
+    /// and to deliver others. Ignores held and unknown runs.
     pub fn offer(&mut self, member: &str, waiting: &[PendingResults]) -> Vec<ToMember> {
         let mut acked = Vec::new();
         for offered in waiting {
@@ -267,12 +268,12 @@ impl LateCollector {
             let Some(part) = part else { continue };
             let key = (member.to_owned(), run.clone());
             match self.deliveries.remove(&key) {
-                // It is about to be added; then the member hears of it.
+                // The results are about to be added; the member is told afterwards.
                 Some(whole) if matches!(whole.store, Store::Complete) => {
                     self.deliveries.insert(key, whole);
                     continue;
                 }
-                // A member that offers it again delivers from the start. The file is locked while it is open.
+                // The member delivers again from the start. The file is locked while it is open.
                 before => drop(before),
             }
             match begin(registration, part) {
@@ -296,8 +297,7 @@ impl LateCollector {
         acked
     }
 
-    /// A member delivers a message. What is to be said to it at once: nothing, or why it isn't taken; then the member
-    /// keeps what it has.
+    /// Handles late rows of a member. Returns a rejection, if any; the member then keeps its results.
     pub fn late(&mut self, member: &str, late: LateResults) -> Option<ToMember> {
         let run = late.run.clone();
         let key = (member.to_owned(), run.clone());
@@ -321,7 +321,7 @@ impl LateCollector {
         }
     }
 
-    /// A member has no more. What is to be said to it at once, if that is wrong.
+    /// Handles the end of late rows. Returns a rejection, if any.
     pub fn end(&mut self, member: &str, end: LateResultsEnd, now: UnixTime) -> Option<ToMember> {
         let key = (member.to_owned(), end.run.clone());
         let registration = self.runs.get(&end.run);
@@ -340,10 +340,10 @@ impl LateCollector {
             return None;
         }
         if let Err(error) = deliveries.writer().and_then(|writer| writer.end(&end)) {
-            // It may have come so far and no farther: onto the disk.
+            // The data may not have reached the disk.
             return Some(self.reject_unsynced(&key, &error));
         }
-        // The job opens it anew, and needs its lock.
+        // The job opens the file and needs its lock.
         deliveries.store = Store::Complete;
         let name = deliveries.intake.name().to_owned();
         self.jobs.push_back(Job {
@@ -358,7 +358,7 @@ impl LateCollector {
         None
     }
 
-    /// A member is gone. What came of it so far is kept.
+    /// Handles the disconnection of a member. Received results are kept.
     pub fn gone(&mut self, member: &str) {
         self.deliveries
             .retain(|(of, _), deliveries| of != member || matches!(deliveries.store, Store::Complete));
@@ -366,7 +366,7 @@ impl LateCollector {
             .retain(|(of, _), deferred| of != member || matches!(deferred, DeferredNoSpace::Record(_)));
     }
 
-    /// Makes what came last until the disk is: to whom it is to be said that it is kept.
+    /// Syncs received rows to disk. Returns the acknowledgements, by member.
     pub fn sync(&mut self) -> Vec<(String, ToMember)> {
         self.jobs.extend(self.busy_jobs.drain(..));
         let mut acked = self.retry_deferred();
@@ -385,7 +385,7 @@ impl LateCollector {
                 acked.push((member, ToMember::Ack(LateAck { run, sequence })));
             }
         }
-        // Another try would find nothing to sync: the system tells of it once.
+        // A repeated sync reports no error: the system reports it once.
         for (key, error) in failed {
             tracing::warn!(member = key.0, run = key.1, %error, "late results can't be synced");
             let refused = self.reject_unsynced(&key, &error);
@@ -394,20 +394,20 @@ impl LateCollector {
         acked
     }
 
-    /// The next thing to be done that takes time; only one at a time.
+    /// Next job; only one runs at a time.
     pub fn next_job(&mut self) -> Option<Job> {
         let job = (!self.working).then(|| self.jobs.pop_front()).flatten();
         self.working |= job.is_some();
         job
     }
 
-    /// A job was carried out: what is to be said, and to whom.
+    /// Handles the result of a job. Returns a message and its member.
     pub fn done(&mut self, done: JobResult) -> Option<(String, ToMember)> {
         self.working = false;
         let JobResult { job, result } = done;
         let (member, run) = (job.member.clone(), job.run.clone());
         match result {
-            // Somebody else has the folder for the moment.
+            // Another process uses the folder.
             Err(netburn_record::Error::Live(_)) => {
                 self.busy_jobs.push(job);
                 None
@@ -426,7 +426,7 @@ impl LateCollector {
                 if let Some(mut registration) = self.runs.get(&run).cloned() {
                     registration.delivered.insert(job.name.clone());
                     if let Err(error) = self.write(&registration) {
-                        // They would be delivered once more, and found to be here.
+                        // After a restart they would be delivered again, and be found in the record.
                         tracing::warn!(%error, "that results are home can't be written down");
                     }
                     self.runs.insert(run.clone(), registration);
@@ -441,7 +441,7 @@ impl LateCollector {
         self.state.join(format!("{run}.json"))
     }
 
-    /// Whole or not at all.
+    /// Replaces the file atomically.
     fn write(&self, registration: &Registration) -> io::Result<()> {
         let text = serde_json::to_string_pretty(registration).expect("text for keys");
         let (path, temporary) = (
@@ -462,7 +462,7 @@ impl LateCollector {
 }
 
 impl Delivery {
-    /// Its file, which is made when there is none.
+    /// Opens the file, creating it if necessary.
     fn writer(&mut self) -> io::Result<&mut Writer> {
         if let Store::NotCreated(room) = &self.store {
             let name = self.intake.name();
@@ -479,7 +479,7 @@ impl Delivery {
         }
     }
 
-    /// As its member would offer it.
+    /// The results as their member would offer them.
     fn waiting(&self) -> PendingResults {
         PendingResults {
             run: self.intake.run().to_owned(),
@@ -489,34 +489,34 @@ impl Delivery {
     }
 }
 
-/// Where late results of a run wait: a file for each part, under its name.
+/// Folder of the late results of a run, with one file per part.
 fn pending_dir(folder: &Path) -> SpoolFolder {
     SpoolFolder::new(folder.join(LATE))
 }
 
-/// Deletes the late results of a part, and the folder of all of them when they were the last.
+/// Deletes the late results of a part, and the folder if it is empty.
 fn clear(folder: &Path, name: &str) {
     let room = pending_dir(folder);
-    // What stays would be found to be in the record already.
+    // A remaining file would be found to be in the record.
     let _ = crate::spool::remove(&room, name);
     let _ = std::fs::remove_dir(room.path());
 }
 
-/// Opens the file of a part again, if there is one.
+/// Starts a delivery, continuing an existing file.
 fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
     if !registration.folder.is_dir() {
         return Err(io::Error::other("the run's folder is gone"));
     }
     let room = pending_dir(&registration.folder);
     let writer = match Writer::resume(&room, &part.name) {
-        // It was all here, but for the last step.
+        // All results had arrived, but were not added. The member delivers them again.
         Ok((writer, spooled)) if spooled.end.is_some() => {
             writer.remove();
             None
         }
         Ok((writer, _)) => Some(writer),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        // Damaged from its beginning: the member has it all.
+        // The header is damaged; the member still has all results.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             crate::spool::remove(&room, &part.name)?;
             None

@@ -1,7 +1,8 @@
-//! A member of a fleet: stays joined, and takes part in runs when it is summoned.
+//! A member of a fleet: stays registered, and takes part in runs when it is invited.
 //!
-//! - [`Member`]: the connection that it keeps, and what comes over it. [`policy`]: what it makes of a part in a run.
-//! - [`limits`]: what it lets itself be asked; `rate_budget`: what it has moved. `late`: results that nobody took, brought home.
+//! - [`Member`]: the standing connection and its messages. `policy`: checks of an assignment.
+//! - [`limits`]: limits set by the owner; `rate_budget`: rate limit over all runs. `late`: delivery of late
+//!   results.
 
 mod current_run;
 mod late;
@@ -40,111 +41,111 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// A sign of life this often.
+/// Interval of the heartbeat.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
-/// From one attempt to come back to the next: the first, and the longest.
+/// Delay between attempts to reconnect: the first and the maximum.
 const MIN_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(15);
-/// How long a controller has to welcome.
+/// Time limit for `welcome`.
 const WELCOME_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one message may take to be sent.
+/// Time limit for sending one message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a controller is tried that was never reached.
+/// Time limit for the first connection.
 const FIRST_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a part that its owner ended may take to bring home what it has.
+/// Time limit for delivering rows after the owner's request to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-/// How long the holder of a run is looked for when this member's part is over.
+/// Time limit for reconnecting to the holder of a run after the end of the part.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a member is told by its owner.
+/// Settings of a member.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where it joins; with the token.
+    /// Join address with the token.
     pub url: JoinUrl,
-    /// What it is called.
+    /// Name of the member.
     pub name: String,
-    /// What it is.
+    /// Description of the member.
     pub about: MemberInfo,
-    /// Whom it measures against, instead of the run's server.
+    /// Server to measure against instead of the run's server.
     pub server: Option<ServerName>,
-    /// What it lets itself be asked.
+    /// Limits set by the owner.
     pub limits: Limits,
-    /// Where it keeps what it measures until somebody else has it.
+    /// Folder for rows until they are delivered.
     pub spool: SpoolFolder,
 }
 
-/// What those who watch a member are told.
+/// Event of a member, for its user interface.
 #[derive(Debug)]
 pub enum MemberEvent<'a> {
-    /// It is in the fleet of this name.
+    /// Registered with the fleet of this name.
     Joined(&'a str),
-    /// It isn't, and comes back by itself.
+    /// Disconnected for this reason; it reconnects by itself.
     Disconnected(&'a str),
-    /// It takes part in a run.
+    /// Takes part in this run.
     RunStarted(&'a str),
-    /// Its part in a run is over, and how.
+    /// The part in this run ended, with a description.
     RunEnded(&'a str, &'a str),
-    /// Its owner ended it in the middle of a run, which is told.
+    /// The owner stops the member during this run.
     Leaving(&'a str),
-    /// Results of a run came home late.
+    /// Late results of this run were delivered.
     Delivered(&'a str),
 }
 
-/// Why a member doesn't stay one.
+/// Reason for the end of a member.
 #[derive(Debug, thiserror::Error)]
 pub enum MemberError {
-    /// There is no token.
+    /// The join address has no token.
     #[error(
         "the token is missing: copy all that `netburn fleet serve` prints, or give what follows the `#` with --token"
     )]
     MissingToken,
-    /// It can't be known whether it is the right controller.
+    /// The controller can't be verified.
     #[error(transparent)]
     ControllerEndpoint(ConnectError),
-    /// There is no controller to be reached.
+    /// The controller can't be reached.
     #[error("{why}; tried {tries} times in {FIRST_CONNECT_TIMEOUT}")]
     Unreachable {
-        /// Why not, the last time.
+        /// Cause of the last failed attempt.
         why: String,
-        /// How many times it was tried.
+        /// Number of attempts.
         tries: u32,
     },
-    /// The controller doesn't want it.
+    /// The controller rejected the member.
     #[error("the controller refuses: {0}")]
     Rejected(String),
 }
 
-/// Why a connection to the controller ended.
+/// Reason for the end of a connection.
 enum Closed {
-    /// For now.
+    /// Temporary; reconnect.
     Retry(String),
-    /// For good.
+    /// Permanent.
     Failed(MemberError),
-    /// Its owner ended it.
+    /// The owner stopped the member.
     Left,
 }
 
-/// A member.
+/// A member of a fleet.
 pub struct Member<N> {
     settings: Settings,
     token: String,
     endpoint: ControllerEndpoint,
     on_event: N,
-    /// Whether it was in the fleet at all.
+    /// Whether it has been registered at least once.
     registered: bool,
     current: Option<CurrentRun>,
-    /// A part in another run, for when the current one is over.
+    /// Invitation to another run, for after the current one.
     next: Option<Invite>,
     deliveries: Deliveries,
-    /// What its parts have moved, where the rate is limited.
+    /// Bytes moved by all parts, if the rate is limited.
     rate_budget: Option<RateBudget>,
 }
 
 impl<N: FnMut(MemberEvent<'_>)> Member<N> {
-    /// A member that hasn't joined yet.
+    /// Creates a member that is not connected yet.
     ///
     /// # Errors
-    /// When the address to join has no token.
+    /// [`MemberError::MissingToken`] if the join address has no token.
     pub fn new(settings: Settings, on_event: N) -> Result<Self, MemberError> {
         let token = settings.url.token.clone().ok_or(MemberError::MissingToken)?;
         Ok(Member {
@@ -160,19 +161,19 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         })
     }
 
-    /// Opens a connection to the controller and ends it, without a word of who this is.
+    /// Opens a connection to the controller and closes it, without registering.
     ///
     /// # Errors
-    /// When the controller can't be reached, or isn't the one that the address names.
+    /// If the controller can't be reached or verified.
     pub async fn check(&self) -> Result<(), MemberError> {
         let opened = self.endpoint.open(JOIN, MAX_TO_MEMBER).await;
         opened.map(drop).map_err(MemberError::ControllerEndpoint)
     }
 
-    /// Joins and stays, until `stop` is done.
+    /// Registers and stays connected until `stop` completes.
     ///
     /// # Errors
-    /// When it is not wanted.
+    /// If the controller rejects the member or can't be reached the first time.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), MemberError> {
         let stop = stop.shared();
         let (begun, mut tries) = (Instant::now(), 0);
@@ -193,7 +194,8 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 }
                 Closed::Retry(reason) => (self.on_event)(MemberEvent::Disconnected(&reason)),
             }
-            // Half of it to all of it, so that a house that had no power doesn't come back in step.
+            // Random delay of 50 to 100 %, so that devices do not reconnect at the same time after a power
+            // failure.
             let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
             wait = (wait * 2).min(MAX_BACKOFF);
             let mut until = Instant::now() + to_std(jittered);
@@ -220,7 +222,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         }
     }
 
-    /// One connection: from joining to its end.
+    /// Runs one connection, from registration to its end.
     async fn run_connection(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Closed {
         let opened = tokio::select! {
             opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
@@ -251,7 +253,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         if let Err(reason) = send(&mut sender, &register).await {
             return Closed::Retry(reason);
         }
-        // Read by a task of its own: what is waited for beside it must not tear a message.
+        // A separate task receives messages, because cancellation could lose part of a message.
         let (tell, mut incoming) = mpsc::channel(16);
         let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, tell)));
         match timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await {
@@ -260,7 +262,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 (self.on_event)(MemberEvent::Joined(&fleet));
             }
             Ok(Some(Ok(ToMember::Refused(refused)))) if self.registered && refused.code == RejectReason::NameTaken => {
-                // Our own connection before, whose end isn't known there yet.
+                // The controller has not noticed the end of the old connection.
                 return Closed::Retry(refused.reason);
             }
             Ok(Some(Ok(ToMember::Refused(refused)))) => return Closed::Failed(MemberError::Rejected(refused.reason)),
@@ -353,8 +355,9 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
 }
 
 impl<N> Member<N> {
-    /// The results that the member offers, the run that it is still in among them. It offers results only once for each
-    /// connection, and a controller that was restarted has no record of that run. They are delivered when its part is over.
+    /// Results that the member offers, including those of the current run. It offers results only once per
+    /// connection, and a restarted controller does not know that run. They are delivered after the end of
+    /// the part.
     fn pending_results(&self) -> Vec<protocol::standing::PendingResults> {
         let current = self.current.as_ref().map(|current| protocol::standing::PendingResults {
             run: current.run.clone(),
@@ -386,7 +389,7 @@ async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
     }
 }
 
-/// Hands over what comes, and at the end why there is no more.
+/// Forwards received messages, and at the end the reason.
 async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
     loop {
         let (on_event, last) = match receiver.message().await {
@@ -400,7 +403,7 @@ async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, S
     }
 }
 
-/// Ends with this.
+/// Aborts a task when dropped.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
@@ -409,7 +412,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// What jitter comes from; nothing that is measured does.
+/// Seed of the jitter, which affects no measured value.
 fn seed() -> u64 {
     let token = join_url::new_token().unwrap_or_default();
     token

@@ -1,4 +1,4 @@
-//! The server of one run, as a participant.
+//! The server of one run, managed by the controller.
 
 use crate::controller_session::dial::Dial;
 use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime, bye_reason};
@@ -19,14 +19,15 @@ use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// Its connections are looked at this often, as the stations look at theirs.
+/// Interval of sampling connections, as on the stations.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The server's whole part, over a connection that `dial` opens: serves where `join` says, at a free port, capped as
-/// the assignment says, until it is told to stop. With `reconnect_timeout` it looks so long for a controller that is gone.
+/// Runs the server of one run, over a connection of `dial`. It listens as described by `join`, limits its
+/// rate as assigned, and runs until it is stopped. `reconnect_timeout` limits the search for a lost
+/// controller.
 ///
 /// # Errors
-/// When it is refused, can't serve, or loses the controller.
+/// If the controller rejects the server, if it can't listen, or if it loses the controller.
 pub async fn run<D: Dial>(
     dial: D,
     join: &Join,
@@ -39,7 +40,7 @@ pub async fn run<D: Dial>(
         error,
         ..LateResultsEnd::default()
     };
-    // Whoever comes back before the start is given its part again.
+    // After a reconnect before the start the controller repeats the assignment.
     let (start, serving) = loop {
         let heard = tokio::select! {
             heard = session.recv() => heard?,
@@ -74,7 +75,7 @@ pub async fn run<D: Dial>(
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
     let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
-    // Aborted, it drops its end of the rows, and what is left of them goes out.
+    // The aborted task drops its sender, so that the remaining rows are sent.
     let stop = || looking.0.abort();
     session.run(&mut rows, clock, stop, |_| None, &mut shutdown).await?;
     let end = LateResultsEnd {
@@ -84,13 +85,13 @@ pub async fn run<D: Dial>(
     session.part(end).await
 }
 
-/// A server that serves until this is dropped.
+/// A server that runs until this is dropped.
 struct Serving {
     handle: ServerHandle,
-    /// The plan's stations, by name.
+    /// Names of the plan's stations.
     stations: Vec<String>,
     address: ServerAddress,
-    /// What it can't do as the plan has it.
+    /// Settings of the plan that this system does not support.
     notes: Vec<String>,
     _stop: oneshot::Sender<()>,
 }
@@ -127,7 +128,7 @@ impl Serving {
             ..ServerConfig::default()
         };
         let server = match Server::bind(config.clone()).await {
-            // Somebody else's server has the port: another will do.
+            // Another server uses the port. Use any free port.
             Err(_) if join.listen.port() != 0 => {
                 let listen = vec![here];
                 Server::bind(ServerConfig { listen, ..config }).await
@@ -154,7 +155,7 @@ impl Serving {
         handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
-            // Told, or nobody left to tell.
+            // Requested, or the sender was dropped.
             let shutdown = async { drop(stopped.await) };
             if let Err(error) = server.run(shutdown).await {
                 tracing::error!(%error, "the server ended");
@@ -170,7 +171,7 @@ impl Serving {
     }
 }
 
-/// The congestion controls that the plan names for what the server sends and that its system doesn't have.
+/// Notes on congestion controls that the plan names and this system does not have.
 fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
     let named = workloads.map(|workload| &workload.cc).chain([&plan.server.cc]);
@@ -182,8 +183,8 @@ fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
     refused.map(note).collect()
 }
 
-/// Looks at the connections once a second until nobody wants to know any more. What the server measured before the
-/// run's time zero is forgotten.
+/// Samples the connections once a second until the receiver is dropped. Discards samples from before time
+/// zero.
 async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
@@ -200,7 +201,7 @@ async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender
     }
 }
 
-/// A look at a connection, whose station the controller has to find.
+/// Row of a connection sample. The controller finds its station.
 fn row(connection: &Connection, clock: RunClock) -> Row {
     let micros = |span: Duration| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
     let info = &connection.info;
@@ -220,7 +221,7 @@ fn row(connection: &Connection, clock: RunClock) -> Row {
     })
 }
 
-/// A task that ends with this.
+/// Aborts a task when dropped.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

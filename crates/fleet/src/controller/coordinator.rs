@@ -1,6 +1,7 @@
-//! One round as a state machine: joining, getting ready, comparing clocks, the run, bringing the results home.
+//! One run as a state machine: joining, preparation, clock synchronisation, the run itself, collection of
+//! the results.
 //!
-//! Whoever is lost on the way, the round ends in its time: every phase has a deadline.
+//! Every phase has a deadline, so the run ends in bounded time even if agents are lost.
 
 mod clock_sync;
 mod participants;
@@ -21,40 +22,42 @@ use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How long they may take when the round was ended early.
+/// Time limit for collecting results after an early end.
 pub const COLLECT_STOPPED: Duration = Duration::from_secs(2);
-/// How long a participant may be silent while the round is on; it says something every 250 ms.
+/// Silence after which a running agent counts as disconnected. It sends a message every 250 ms.
 pub const SILENCE: Duration = Duration::from_secs(5);
-/// How long a connection has to say who it is.
+/// Time limit for the first message of a connection.
 pub const HELLO: Duration = Duration::from_secs(5);
-/// The most connections that have not said who they are; beyond it the oldest of them has to go.
+/// Maximum number of unauthenticated connections. The oldest is closed first.
 pub const MAX_PENDING_CONNECTIONS: usize = 32;
-/// The most rows of one participant that are rejected before its connection ends.
+/// Maximum number of rejected rows of one agent before its connection closes.
 pub const MAX_REJECTED_ROWS: u64 = 10_000;
-/// Exchanges per comparison of clocks.
+/// Number of exchanges per clock synchronisation.
 pub const EXCHANGES: u32 = 60;
-/// From a pong to the next ping.
+/// Time between a pong and the next ping.
 pub const PING_GAP: Duration = Duration::from_millis(2);
-/// How long a comparison of clocks may take: on slow links it ends with fewer exchanges.
+/// Time limit for clock synchronisation. On slow links it ends with fewer exchanges.
 pub const CLOCK_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
-/// From the message that says when to start to the first thing due: time for it to travel and for threads to start.
+/// Time between the start message and the first operation: for the message to travel and for threads to
+/// start.
 pub const LEAD: Duration = Duration::from_millis(300);
 
-/// How long a round waits for its participants.
+/// Timeouts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// How long they have to join.
+    /// Time limit for joining.
     pub join: Duration,
-    /// How long they have to get ready, and to have their clocks compared.
+    /// Time limit for preparation and clock synchronisation.
     pub ready: Duration,
-    /// How long results may take to come home after the drain.
+    /// Time limit for the delivery of results after the drain.
     pub collect: Duration,
-    /// Whether one that loses its connection may come back. Until results have had their time it is away, not lost.
+    /// Whether an agent may reconnect. If so, it counts as disconnected, and is lost only after the time
+    /// for results.
     pub allow_reconnect: bool,
 }
 
 impl Timeouts {
-    /// With participants that are processes of this machine: whose connection is gone is gone.
+    /// For processes on this machine. They do not reconnect.
     pub const LOCAL: Timeouts = Timeouts {
         join: Duration::from_secs(10),
         ready: Duration::from_secs(10),
@@ -62,7 +65,7 @@ impl Timeouts {
         allow_reconnect: false,
     };
 
-    /// With devices on a network, which have `join` to come.
+    /// For devices on a network, with this time limit for joining.
     #[must_use]
     pub const fn for_fleet(join: Duration) -> Timeouts {
         Timeouts {
@@ -74,56 +77,57 @@ impl Timeouts {
     }
 }
 
-/// What a round is about.
+/// Input of a run.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The plan.
     pub plan: Plan,
-    /// The plan as a document, for the participants.
+    /// The plan as a document, for the agents.
     pub document: serde_json::Value,
-    /// The server's cap.
+    /// Maximum rate of the server.
     pub rate: BitRate,
-    /// Who is to take part: one server and at least one agent.
+    /// One server and at least one agent.
     pub expected: Vec<Expected>,
-    /// How long it waits for them.
+    /// Timeouts.
     pub timeouts: Timeouts,
 }
 
-/// What the shell is to do.
+/// Output of the coordinator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Send this.
+    /// Send this message.
     Send(ConnectionId, ToAgent),
-    /// Close it, once all that was to be sent is sent.
+    /// Close this connection after all queued messages are sent.
     Close(ConnectionId),
-    /// Keep this.
+    /// Store this row.
     Row(Row),
-    /// Say that a phase begins, and how long it is expected to take.
+    /// Report the beginning of a phase and its expected length.
     Phase(Phase, Duration),
-    /// Say this to the reader.
+    /// Report this warning to the user.
     Warn(String),
-    /// Log that something was refused: whose it was, and why.
+    /// Log a rejected message: its sender and the reason.
     Refused(String, Rejection),
 }
 
-/// Why a round wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A phase is over, or has taken too long.
+    /// End or deadline of a phase.
     Phase,
     /// A ping is due.
     Ping,
-    /// A participant has been silent too long.
+    /// An agent was silent for too long.
     Silence,
-    /// A connection has not said who it is.
+    /// A connection has not authenticated in time.
     Unauthenticated,
 }
 
-/// One round.
+/// Coordinator of one run.
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then sleep until
-/// [`poll_timeout`](Self::poll_timeout) or the next input; rows that were put out and synced are confirmed with
-/// [`handle_synced`](Self::handle_synced). Once [`is_over`](Self::is_over), [`finish`](Self::finish).
+/// [`poll_timeout`](Self::poll_timeout) or the next input. Confirm synced rows with
+/// [`handle_synced`](Self::handle_synced). When [`is_over`](Self::is_over) returns true, call
+/// [`finish`](Self::finish).
 ///
 /// Times are stamps of the controller's clock.
 #[derive(Debug)]
@@ -131,15 +135,15 @@ pub struct RunCoordinator {
     setup: Setup,
     roster: Roster,
     connections: BTreeMap<ConnectionId, Connection>,
-    /// Those that have not said who they are, and when that is too late.
+    /// Unauthenticated connections, by deadline.
     pending: BTreeSet<(Stamp, ConnectionId)>,
     phase: RunPhase,
-    /// Whether anything happened that may bring the course further.
+    /// Set if the phase may be able to advance.
     moved: bool,
     clock_sync: ClockSync,
-    /// When to look whether a participant has been silent too long.
+    /// Next silence check of each running agent.
     silence_deadlines: BTreeSet<(Stamp, usize)>,
-    /// Why agents were told to end early.
+    /// Reason for an early end.
     stopped: Option<String>,
     start: Option<Stamp>,
     ports: Ports,
@@ -148,31 +152,31 @@ pub struct RunCoordinator {
     recording: bool,
 }
 
-/// Whose a connection is.
+/// Owner of a connection.
 #[derive(Debug)]
 enum Connection {
-    /// Somebody's who has not said who it is, and must have by then.
+    /// Unauthenticated, with a deadline.
     Unauthenticated(Box<ProtocolState>, Stamp),
-    /// A participant's.
+    /// Index of an expected agent or server.
     Session(usize),
 }
 
-/// Where a round is, and when that must end.
+/// Phase of the run, with its deadline.
 #[derive(Debug)]
 enum RunPhase {
     Joining(Stamp),
     Preparing(Stamp),
     ClockSync(Stamp),
-    /// From the start message on: the next boundary is that of the phase.
+    /// From the start message on, with the end of the phase.
     Running(Phase, Stamp),
     Collecting(Stamp),
-    /// Clocks are compared again, and the server says how it went.
+    /// Second clock synchronisation, and the server's report.
     Finishing(Stamp),
     Finished(Option<FleetError>),
 }
 
 impl RunCoordinator {
-    /// A round that begins now: everyone expected may join.
+    /// Creates a run that begins now. All expected agents may join.
     #[must_use]
     pub fn new(now: Stamp, setup: Setup) -> RunCoordinator {
         let roster = Roster::new(now, &setup);
@@ -195,29 +199,29 @@ impl RunCoordinator {
         }
     }
 
-    /// Whether all is said and done.
+    /// Returns whether the run is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.phase, RunPhase::Finished(_))
     }
 
-    /// Whether the load is over and results are awaited.
+    /// Returns whether the load is over and results are being collected.
     #[must_use]
     pub fn is_collecting(&self) -> bool {
         matches!(self.phase, RunPhase::Collecting(_) | RunPhase::Finishing(_))
     }
 
-    /// The run's time at `now`, once it is known when it starts.
+    /// Run time at `now`, if the start is known.
     #[must_use]
     pub fn run_time(&self, now: Stamp) -> Option<Instant> {
         let start = self.start?;
         Some(Instant::from_nanos(now.0.saturating_sub(start.0)))
     }
 
-    /// What came of it.
+    /// Outcome of the run.
     ///
     /// # Errors
-    /// When there is no result.
+    /// The reason, if there is no result.
     pub fn finish(self) -> Result<Outcome, FleetError> {
         if let RunPhase::Finished(Some(error)) = self.phase {
             return Err(error);
@@ -235,13 +239,13 @@ impl RunCoordinator {
         Ok(outcome)
     }
 
-    /// Somebody opened a connection.
+    /// A connection was opened.
     pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId) {
         let until = now.after(HELLO);
         self.connections
             .insert(id, Connection::Unauthenticated(Box::default(), until));
         self.pending.insert((until, id));
-        // Those who are expected may all come at once.
+        // All expected agents may connect at the same time.
         if self.pending.len() > MAX_PENDING_CONNECTIONS + self.roster.absent()
             && let Some((_, oldest)) = self.pending.first().copied()
         {
@@ -249,7 +253,7 @@ impl RunCoordinator {
         }
     }
 
-    /// A message came over a connection at `at`, or something that is none.
+    /// A connection received a message, or a text that can't be parsed, at `at`.
     pub fn handle_message(&mut self, at: Stamp, id: ConnectionId, message: Result<ToController, Malformed>) {
         let result = match self.connections.get_mut(&id) {
             None => return,
@@ -279,7 +283,7 @@ impl RunCoordinator {
         self.proceed(at);
     }
 
-    /// A connection is gone.
+    /// A connection closed.
     pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId, reason: &str) {
         match self.connections.remove(&id) {
             None => return,
@@ -295,7 +299,7 @@ impl RunCoordinator {
         self.proceed(now);
     }
 
-    /// The process of the participant of this number in [`Setup::expected`] ended.
+    /// The process of an agent ended. `index` refers to [`Setup::expected`].
     pub fn handle_exit(&mut self, now: Stamp, index: usize, how: &str) {
         let reason = format!("its process ended: {how}");
         match self.roster.sessions[index].state {
@@ -312,7 +316,7 @@ impl RunCoordinator {
         self.proceed(now);
     }
 
-    /// Somebody wants it to end now. When the results are home already, it was not interrupted.
+    /// The user stops the run. After all results have arrived, this does not count as an interruption.
     pub fn handle_stop(&mut self, now: Stamp) {
         if !self.interrupted && !matches!(self.phase, RunPhase::Finishing(_) | RunPhase::Finished(_)) {
             self.interrupted = true;
@@ -320,7 +324,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Rows can't be kept any more: ends the round, and puts out no more of them.
+    /// Rows can't be stored: ends the run and produces no further rows.
     pub fn handle_storage_error(&mut self, now: Stamp) {
         if self.recording {
             self.recording = false;
@@ -329,8 +333,9 @@ impl RunCoordinator {
         }
     }
 
-    /// All rows put out so far are safe: they are acknowledged. Where participants keep what isn't, nothing is any more once
-    /// rows [can't be kept](Self::handle_storage_error): what they have brought since went nowhere.
+    /// All rows so far are synced and can be acknowledged. After a [storage
+    /// error](Self::handle_storage_error), agents that keep their rows receive no acknowledgement, because
+    /// newer rows were not stored.
     pub fn handle_synced(&mut self) {
         if !self.recording && self.setup.timeouts.allow_reconnect {
             return;
@@ -346,14 +351,15 @@ impl RunCoordinator {
         }
     }
 
-    /// The controller itself was away until now (a disk that took its time): the silence wasn't the participants'.
+    /// The control loop was blocked until now, for example by a slow disk. Agents are not considered silent
+    /// for that time.
     pub fn handle_pause(&mut self, now: Stamp) {
         for session in &mut self.roster.sessions {
             session.heard = session.heard.max(now);
         }
     }
 
-    /// Time has come to `now`.
+    /// The time advanced to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
         while let Some((_, id)) = self.pending.first().copied().filter(|(at, _)| *at <= now) {
             self.disconnect(id, "it did not say who it is");
@@ -363,12 +369,12 @@ impl RunCoordinator {
         self.proceed(now);
     }
 
-    /// The next thing for the shell to do.
+    /// Next output.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` once it is over.
+    /// Time and reason of the next [`handle_timeout`](Self::handle_timeout); `None` when the run is over.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
         let phase = self.deadline()?;
@@ -382,7 +388,7 @@ impl RunCoordinator {
             .min()
     }
 
-    /// When the phase must end; `None` once all is over.
+    /// Deadline of the phase; `None` when the run is over.
     fn deadline(&self) -> Option<Stamp> {
         match self.phase {
             RunPhase::Joining(at)

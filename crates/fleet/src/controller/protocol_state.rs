@@ -1,20 +1,21 @@
-//! What one connection may say when.
+//! Allowed messages of one session.
 
 use crate::clock::{Exchange, Stamp};
 use crate::protocol::{self, Batch, Hello, Malformed, Ping, Pong, Ready, RejectReason, ToController};
 use netburn_record::Health;
 
-/// A connection, numbered by the shell.
+/// Number of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// How many refused messages a participant may send before its connection ends.
+/// Maximum number of rejected messages of a session before its connection closes.
 pub const MAX_REFUSALS: u32 = 16;
 
-/// One participant's conversation, over one connection or several after each other.
+/// Protocol state of one session with an agent or server, over one or several connections.
 ///
-/// **Call order:** [`handle_message`](Self::handle_message) for what comes, [`refuse`](Self::refuse) when that is refused;
-/// the other commands when the corresponding message goes out. A message that is refused changes nothing.
+/// **Call order:** [`handle_message`](Self::handle_message) for each received message, and
+/// [`refuse`](Self::refuse) if it is rejected. Call the other commands when the corresponding message is
+/// sent. A rejected message changes nothing.
 #[derive(Debug, Clone)]
 pub struct ProtocolState {
     stage: Stage,
@@ -24,113 +25,114 @@ pub struct ProtocolState {
     exchanges: Vec<Exchange>,
     rows: u64,
     health: bool,
-    /// It goes on over another connection than it began on, and may say again what it can't know to have arrived.
+    /// The session continues on another connection. The agent may repeat messages whose arrival it can't
+    /// know.
     resumed: bool,
 }
 
-/// How far a conversation is. Only ever further.
+/// Stage of a session. It only advances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// It has not said who it is.
+    /// The peer has not authenticated.
     Unauthenticated,
-    /// It has been welcomed.
+    /// The controller sent `welcome`.
     Joined,
-    /// It knows its part.
+    /// The controller sent the assignment.
     Assigned,
-    /// It can start.
+    /// The agent sent `ready`.
     Ready,
-    /// It was told when.
+    /// The controller sent `start`.
     Started,
-    /// Its part is over.
+    /// The agent sent `done`.
     Done,
-    /// It has left.
+    /// The agent sent `bye`.
     Left,
 }
 
-/// What a message amounts to.
+/// Accepted message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// It wants to join: to be admitted or refused.
+    /// A `hello`, to be admitted or rejected.
     Joins(Hello),
-    /// It answered a ping; the exchange is kept.
+    /// A pong; the exchange is stored.
     Answered,
-    /// It can start, or says why not; a server says where it answers.
+    /// Ready, or the reason why not; for a server, with its address.
     Ready(Ready),
     /// New rows, the next in order.
     Rows(Batch),
-    /// Rows that were taken already: to be acknowledged again.
+    /// Rows that were received before and must be acknowledged again.
     Again,
-    /// It lives.
+    /// A heartbeat.
     Alive,
-    /// How well it measured.
+    /// The self-report.
     Health(Health),
-    /// Its part is over, with what went wrong.
+    /// The end of its part, with an error if there was one.
     Done(Option<String>),
-    /// It leaves: as it should, or before its part is over.
+    /// The agent leaves.
     Leaves {
-        /// Whether it is too early.
+        /// Whether it leaves before the end of its part.
         early: bool,
-        /// Why, for people.
+        /// Reason for people.
         reason: Option<String>,
     },
 }
 
-/// Why a message is refused.
+/// Reason for rejecting a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// It could not be read.
+    /// The message can't be parsed.
     #[error("{0}")]
     Malformed(#[from] Malformed),
-    /// It speaks another version.
+    /// The protocol versions differ.
     #[error(
         "protocol {theirs} is spoken there, {} here; use the same netburn on both sides",
         protocol::VERSION
     )]
     Version {
-        /// Its version.
+        /// Version of the peer.
         theirs: u32,
     },
-    /// It is no name.
+    /// The name is invalid.
     #[error("a name is 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
     Name,
-    /// The token is not the fleet's.
+    /// The token is wrong.
     #[error("the token is not this fleet's")]
     Token,
-    /// Nobody of that name is wanted.
+    /// No agent of this name and role is expected.
     #[error("nobody called `{0}` is expected in this role")]
     Unexpected(String),
-    /// Somebody of that name is here.
+    /// An agent of this name is already connected.
     #[error("`{0}` is already connected")]
     Duplicate(String),
-    /// It comes too late.
+    /// The run has started.
     #[error("the run has begun; `{0}` can't join it any more")]
     Late(String),
-    /// A message that has no place here.
+    /// The message is not allowed at this stage.
     #[error("`{message}` has no place {}", stage.place())]
     OutOfOrder {
-        /// The message's type.
+        /// Type of the message.
         message: &'static str,
-        /// Where the conversation is.
+        /// Stage of the session.
         stage: Stage,
     },
-    /// A pong to no ping.
+    /// A pong without a ping.
     #[error("a pong to no ping")]
     NoPing,
-    /// A pong whose times contradict each other.
+    /// A pong with contradictory times.
     #[error("a pong whose times contradict each other")]
     BadTimes,
-    /// Rows are missing before these.
+    /// Rows are missing.
     #[error("rows {got} came where {expected} were next")]
     Gap {
-        /// What came.
+        /// Received sequence number.
         got: u64,
-        /// What should have.
+        /// Expected sequence number.
         expected: u64,
     },
-    /// Rows that can't be the sender's.
+    /// Rows that the sender can't report.
     #[error("{0}")]
     Row(#[from] protocol::WrongRow),
-    /// A server's ready without its address, or an agent's with one.
+    /// A server's `ready` without an address, or an agent's with one.
     #[error("`ready` must say where a server answers, and only a server's may")]
     Address,
 }
@@ -156,7 +158,7 @@ impl Rejection {
 }
 
 impl Stage {
-    /// Where a message has no place, for people.
+    /// Description of the stage, for people.
     fn place(self) -> &'static str {
         match self {
             Stage::Unauthenticated => "before `hello`",
@@ -186,55 +188,57 @@ impl Default for ProtocolState {
 }
 
 impl ProtocolState {
-    /// How far it is.
+    /// Stage of the session.
     #[must_use]
     pub fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// Whether a ping waits for its pong.
+    /// Returns whether a ping awaits its pong.
     #[must_use]
     pub fn is_pinged(&self) -> bool {
         self.outstanding.is_some()
     }
 
-    /// The exchanges since they were last taken.
+    /// Exchanges since the last [`take_exchanges`](Self::take_exchanges).
     #[must_use]
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// The last row message that was taken.
+    /// Last received sequence number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Whether it has sent too much that was refused.
+    /// Returns whether too many messages were rejected.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.refusals >= MAX_REFUSALS || (self.stage == Stage::Unauthenticated && self.refusals > 0)
     }
 
-    /// A message came at `at`.
+    /// Handles a message received at `at`.
     ///
     /// # Errors
-    /// When it has no place here, or is none. See [`is_exhausted`](Self::is_exhausted).
+    /// [`Rejection`] if the message is invalid or not allowed at this stage. See
+    /// [`is_exhausted`](Self::is_exhausted).
     pub fn handle_message(&mut self, at: Stamp, message: Result<ToController, Malformed>) -> Result<Step, Rejection> {
         self.step(at, message?)
     }
 
-    /// What it said was refused, here or for what it means elsewhere.
+    /// Counts a rejected message.
     pub fn refuse(&mut self) {
         self.refusals += 1;
     }
 
-    /// It is welcomed.
+    /// Notes that `welcome` was sent.
     pub fn welcome(&mut self) {
         self.advance(Stage::Joined);
     }
 
-    /// It lost its connection. What was agreed before the start is to be agreed anew; after it, it goes on where it was.
+    /// Handles the loss of the connection. Before the start the session begins again; after the start it
+    /// continues.
     pub fn interrupt(&mut self) {
         self.outstanding = None;
         if self.stage < Stage::Started {
@@ -247,24 +251,24 @@ impl ProtocolState {
         self.resumed = true;
     }
 
-    /// It is given its part.
+    /// Notes that the assignment was sent.
     pub fn assign(&mut self) {
         self.advance(Stage::Assigned);
     }
 
-    /// It is told when to start.
+    /// Notes that `start` was sent.
     pub fn start(&mut self) {
         self.advance(Stage::Started);
     }
 
-    /// The next ping, sent at `now`. One that was not answered is forgotten.
+    /// Creates the next ping, sent at `now`. Replaces an unanswered ping.
     pub fn ping(&mut self, now: Stamp) -> Ping {
         self.pings += 1;
         self.outstanding = Some((self.pings, now));
         Ping { id: self.pings }
     }
 
-    /// Hands over the exchanges and begins to gather anew.
+    /// Returns the exchanges and starts a new list.
     pub fn take_exchanges(&mut self) -> Vec<Exchange> {
         std::mem::take(&mut self.exchanges)
     }

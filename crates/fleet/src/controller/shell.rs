@@ -1,4 +1,4 @@
-//! Sockets, timers and sinks around a [`RunCoordinator`].
+//! Sockets, timers and sinks of a [`RunCoordinator`].
 
 use super::coordinator::{Output, RunCoordinator, Setup};
 use super::protocol_state::ConnectionId;
@@ -22,26 +22,26 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
-/// How often children are looked after and the reader is told the time.
+/// Interval of checking child processes and reporting the run time.
 const TICK: Duration = Duration::from_millis(100);
-/// How often rows are synced. Until then a row may have waited for its agent's next message and for a tick.
+/// Interval of syncing rows. Before it, a row waits for its agent's next message and for a tick.
 const SYNC: Duration = Duration::from_millis(500);
-/// A kill loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
+/// A killed agent loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
 const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::controller_session::FLUSH.as_nanos() <= 750_000_000);
-/// The most messages that wait to be handled: with the longest message, 64 MiB.
+/// Maximum number of queued events: with messages of maximum length, 64 MiB.
 const EVENTS: usize = 64;
-/// The most messages that are read and wait for their place among those: of the others there is the text alone.
+/// Maximum number of parsed messages that wait for a place in that queue. Further messages wait as text.
 const READ: usize = 8;
-/// The most messages that wait to be sent over one connection; one that takes none is lost.
+/// Maximum number of queued messages per connection. If the queue is full, the connection closes.
 const OUTGOING: usize = 256;
-/// How long the disk may keep the controller away before the silence meanwhile is held against nobody.
+/// Delay of the control loop (slow disk) from which the silence of agents is not counted.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long goodbyes may take.
+/// Time limit for sending the last messages.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// From the end of a connection to the news of it, so that a process that died is known to have.
+/// Delay between the end of a connection and its event, so that the end of a process is noticed first.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// A listener and the connections to it.
+/// A listener and its connections.
 pub(crate) struct Controller {
     listener: TcpListener,
     clock: OwnClock,
@@ -54,25 +54,25 @@ pub(crate) struct Controller {
     reading: Arc<Semaphore>,
 }
 
-/// A connection that nobody has said anything on yet.
+/// A new connection.
 enum Opened {
     Tcp(TcpStream),
     InheritedStream(InheritedStream),
 }
 
-/// A connection that a participant was started with. Where there are no such, there is none.
+/// A connection that a child process inherited. Without Unix sockets there is none.
 #[cfg(unix)]
 type InheritedStream = UnixStream;
 #[cfg(not(unix))]
 type InheritedStream = TcpStream;
 
-/// What happened on a connection.
+/// Event on a connection.
 enum Event {
     Message(Stamp, Result<ToController, Malformed>),
     Closed(String),
 }
 
-/// Why the round woke.
+/// Result of waiting.
 enum Happened {
     Event(Option<(ConnectionId, Event)>),
     Connection(io::Result<(TcpStream, SocketAddr)>),
@@ -81,17 +81,17 @@ enum Happened {
     Nothing,
 }
 
-/// Those around a round.
+/// I/O handles of one run: sinks, progress, stop signal, child processes.
 pub(crate) struct RunIo<'a, 'b> {
     pub(crate) sinks: &'a mut [&'b mut dyn Sink],
     pub(crate) watch: &'a mut dyn Watch,
     pub(crate) stop: watch::Receiver<bool>,
-    /// In the order of those expected; empty places are of those that ended, or never were children.
+    /// In the order of the expected agents. `None`: the process ended, or it is not a child.
     pub(crate) children: &'a mut [Option<Box<dyn Child>>],
 }
 
 impl Controller {
-    /// Listens.
+    /// Opens the listener.
     pub(crate) async fn bind(address: SocketAddr) -> Result<Controller, FleetError> {
         let listener = TcpListener::bind(address).await.map_err(FleetError::Listen)?;
         let (tell, events) = mpsc::channel(EVENTS);
@@ -108,7 +108,8 @@ impl Controller {
         })
     }
 
-    /// Takes a connection that one of the participants was given. It counts as one from its first word on.
+    /// Adds a connection that a child process inherited. It counts as connected when it first becomes
+    /// readable.
     #[cfg(unix)]
     pub(crate) fn add_inherited(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
@@ -118,12 +119,12 @@ impl Controller {
         Ok(())
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub(crate) fn address(&self) -> Result<SocketAddr, FleetError> {
         self.listener.local_addr().map_err(FleetError::Listen)
     }
 
-    /// Runs a round to its end.
+    /// Drives one run to its end.
     pub(crate) async fn run(mut self, setup: Setup, mut run_io: RunIo<'_, '_>) -> Result<Outcome, FleetError> {
         let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
         let (mut unkept, mut stopping) = (None, false);
@@ -162,7 +163,7 @@ impl Controller {
                 if let Some(time) = coordinator.run_time(now) {
                     run_io.watch.tick(time);
                 }
-                // What awaits its acknowledgement need not wait for the second to pass.
+                // In this phase agents wait for acknowledgements, so rows are synced at once.
                 if coordinator.is_collecting() {
                     sync = now;
                 }
@@ -199,13 +200,14 @@ impl Controller {
                     coordinator.handle_connected(self.clock.now(), id);
                 }
                 Happened::Inherited(None) => {}
-                // Out of descriptors, or a connection that was gone again: the others matter more.
+                // The process has no free descriptors, or the peer closed the connection. Existing
+                // connections have priority.
                 Happened::Connection(Err(error)) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(to_std(TICK)).await;
                 }
                 Happened::Stop(told) => {
-                    // When nobody is left who could tell, there is nothing to wait for either.
+                    // All senders of the stop signal were dropped; stop waiting for it.
                     stopping = true;
                     if told {
                         coordinator.handle_stop(self.clock.now());
@@ -221,7 +223,7 @@ impl Controller {
         }
         self.carry_out(&mut coordinator, &mut run_io).ok();
         self.outgoing.clear();
-        // The goodbyes. What still comes is taken from those who wait to say it, and let go.
+        // Sends the last messages. Discards received messages, so that their senders do not block.
         let all = async {
             loop {
                 tokio::select! {
@@ -239,7 +241,7 @@ impl Controller {
         }
     }
 
-    /// Does what the round wants done. An error is a row that can't be kept.
+    /// Executes the outputs of the coordinator. An error is a row that can't be stored.
     fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_, '_>) -> io::Result<()> {
         while let Some(output) = coordinator.poll_output() {
             match output {
@@ -255,7 +257,8 @@ impl Controller {
                 Output::Phase(phase, length) => {
                     tracing::info!(?phase, %length, "a phase begins");
                     run_io.watch.phase(phase, length);
-                    // With the baseline the run's time becomes known, and whoever carries the packets needs it before the first.
+                    // The run time is known from the baseline on. The forwarder of the packets needs it
+                    // before the first packet.
                     if let Some(time) = coordinator.run_time(self.clock.now()) {
                         run_io.watch.tick(time);
                     }
@@ -273,7 +276,7 @@ impl Controller {
     fn send(&mut self, id: ConnectionId, message: ToAgent) {
         let Some(queue) = self.outgoing.get(&id) else { return };
         if queue.try_send(message).is_err() {
-            // Its task ends with its queue, and says so.
+            // The connection's task ends when its queue closes, and reports that.
             tracing::warn!(connection = id.0, "a connection takes no messages");
             self.outgoing.remove(&id);
         }
@@ -291,14 +294,14 @@ impl Controller {
             Event::Closed(reason) => {
                 tracing::debug!(connection = id.0, reason, "a connection ended");
                 self.outgoing.remove(&id);
-                // That a process died says more than that its connection did.
+                // The end of a process is a better reason than the end of its connection.
                 reap_children(children, coordinator, self.clock.now());
                 coordinator.handle_closed(self.clock.now(), id, &reason);
             }
         }
     }
 
-    /// Listens to a new connection.
+    /// Starts the task of a new connection.
     fn open(&mut self, stream: Opened) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next += 1;
@@ -308,14 +311,14 @@ impl Controller {
         self.connections.spawn(async move {
             let reason = run_connection(stream, id, queue, &tell, clock, &reading).await;
             tokio::time::sleep(to_std(LINGER)).await;
-            // Nobody is there to hear it once the round is over.
+            // Fails only when the run is over.
             let _ = tell.send((id, Event::Closed(reason))).await;
         });
         id
     }
 }
 
-/// The next of those that were given to participants that has something to say.
+/// Returns the next inherited connection that becomes readable.
 async fn first_readable(inherited: &mut JoinSet<Option<InheritedStream>>) -> Option<InheritedStream> {
     match inherited.join_next().await {
         Some(stream) => stream.ok().flatten(),
@@ -323,7 +326,7 @@ async fn first_readable(inherited: &mut JoinSet<Option<InheritedStream>>) -> Opt
     }
 }
 
-/// Listens and talks until either side ends it, and says how that came.
+/// Receives and sends until either side closes the connection. Returns the reason.
 async fn run_connection(
     stream: Opened,
     id: ConnectionId,
@@ -332,7 +335,7 @@ async fn run_connection(
     clock: OwnClock,
     reading: &Semaphore,
 ) -> String {
-    // The round drops the queue of a connection that takes too long to say hello.
+    // The coordinator drops the queue of a connection that sends no `hello` in time.
     let accepted = async {
         let stream = match stream {
             Opened::Tcp(stream) => stream,
@@ -342,7 +345,7 @@ async fn run_connection(
         tokio::pin!(opening);
         tokio::select! {
             channel = &mut opening => channel,
-            // What it says before the connection is open is that there will be none.
+            // Before the WebSocket is open, the only message is the one that rejects the connection.
             _ = queue.recv() => Err(ChannelError::Closed),
         }
     };
@@ -361,7 +364,7 @@ async fn run_connection(
     duplex::run_connection(channel, queue, |message: ToAgent| message.to_text(), hear, || Some(())).await
 }
 
-/// Tells the round of children that ended; their places become empty.
+/// Reports child processes that ended, and removes them.
 fn reap_children(children: &mut [Option<Box<dyn Child>>], coordinator: &mut RunCoordinator, now: Stamp) {
     for (index, place) in children.iter_mut().enumerate() {
         if let Some(how) = place.as_mut().and_then(|child| child.ended()) {

@@ -13,31 +13,31 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The most messages that wait to be handled.
+/// Maximum number of received messages in the queue.
 const INCOMING: usize = 16;
-/// The most messages that wait to be sent.
+/// Maximum number of messages to send in the queue.
 const OUTGOING: usize = 16;
-/// How long one message may take to be sent: the longest, 1 MiB, at 0.3 Mbit/s.
+/// Time limit for sending one message: the maximum length, 1 MiB, at 0.3 Mbit/s.
 const SEND: Duration = Duration::from_secs(30);
-/// How long a goodbye may take.
+/// Time limit for closing.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// A message and when it came, or why there will be no more.
+/// A message with its time of arrival, or the reason for the end of the connection.
 pub(super) type Incoming = (Stamp, Result<ToAgent, String>);
 
-/// A connection that was welcomed.
+/// A connection after `welcome`.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) incoming: mpsc::Receiver<Incoming>,
     pub(super) outgoing: mpsc::Sender<ToController>,
-    /// When something last came.
+    /// Time of the last received message.
     pub(super) heard: Instant,
     reader: JoinHandle<()>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Connection {
-    /// Dials, says who we are and waits to be welcomed.
+    /// Opens a connection, sends `hello` and waits for `welcome`.
     pub(super) async fn open(
         dial: &mut impl Dial,
         join: &Join,
@@ -81,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// Ends it once all that was to be sent is sent.
+    /// Closes the connection after all queued messages are sent.
     pub(super) async fn close(mut self) {
         let (unheard, _) = mpsc::channel(1);
         self.outgoing = unheard;
@@ -100,12 +100,12 @@ impl Drop for Connection {
     }
 }
 
-/// Why a controller said goodbye.
+/// Reason of a `bye`.
 pub(crate) fn bye_reason(bye: Bye) -> String {
     bye.reason.unwrap_or_else(|| "it said goodbye".to_owned())
 }
 
-/// Stamps what comes at once, however busy the rest is.
+/// Receives messages and stamps them at once, independent of other load.
 async fn read_loop(mut receiver: Receiver, clock: OwnClock, tell: mpsc::Sender<Incoming>) {
     loop {
         let heard: Result<Result<ToAgent, Malformed>, _> = receiver.message().await;
@@ -121,7 +121,7 @@ async fn read_loop(mut receiver: Receiver, clock: OwnClock, tell: mpsc::Sender<I
     }
 }
 
-/// Sends what is to be sent, however long the rest takes.
+/// Sends queued messages, independent of other load.
 async fn write_loop(
     mut sender: Sender,
     mut queue: mpsc::Receiver<ToController>,
@@ -130,7 +130,7 @@ async fn write_loop(
 ) {
     while let Some(message) = queue.recv().await {
         let message = match message {
-            // What it waited here is the pong's, not the network's.
+            // The time in the queue must not count as network delay.
             ToController::Pong(pong) => ToController::Pong(protocol::Pong {
                 sent: clock.now().0,
                 ..pong

@@ -1,4 +1,4 @@
-//! How a participant reaches the controller, the first time and again.
+//! Opening of connections to the controller.
 
 use crate::join::{INHERITED, Join};
 use crate::local::FleetError;
@@ -8,24 +8,24 @@ use crate::transport::Channel;
 use netburn_units::Duration;
 use tokio::time::timeout;
 
-/// How long a controller has to answer.
+/// Time limit for the controller's answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
 /// Opens connections to the controller of a run.
 pub trait Dial: Send + 'static {
-    /// A new connection. It may take as long as it likes: the participant goes on measuring meanwhile.
+    /// Opens a connection. There is no time limit: the agent continues to measure meanwhile.
     ///
     /// # Errors
-    /// When there is none to be had now.
+    /// If no connection is possible now.
     fn dial(&mut self) -> impl Future<Output = Result<Channel, FleetError>> + Send;
 }
 
-/// A connection that there is only once: when it is gone, the controller is.
+/// A single connection that can't be replaced.
 #[derive(Debug)]
 pub struct SingleConnection(Option<Channel>);
 
 impl SingleConnection {
-    /// That one.
+    /// Uses this connection.
     #[must_use]
     pub fn new(channel: Channel) -> SingleConnection {
         SingleConnection(Some(channel))
@@ -39,12 +39,12 @@ impl Dial for SingleConnection {
     }
 }
 
-/// The controller that `join` names, as often as wanted, unless standard input is the connection.
+/// Connects to the controller of a [`Join`] any number of times, unless standard input is the connection.
 #[derive(Debug)]
 pub struct Reconnecting(Join);
 
 impl Reconnecting {
-    /// Where `join` says.
+    /// Uses the address of `join`.
     #[must_use]
     pub fn new(join: &Join) -> Reconnecting {
         Reconnecting(join.clone())
@@ -57,7 +57,7 @@ impl Dial for Reconnecting {
     }
 }
 
-/// Opens the channel to the controller that `join` names.
+/// Opens the channel to the controller of `join`.
 pub(crate) async fn connect(join: &Join) -> Result<Channel, FleetError> {
     if join.url == INHERITED {
         let channel = inherited().map_err(|error| FleetError::Join(error.to_string()))?;
@@ -68,7 +68,7 @@ pub(crate) async fn connect(join: &Join) -> Result<Channel, FleetError> {
     opened.map_err(|error| FleetError::Join(error.to_string()))
 }
 
-/// The channel over the socket that standard input is.
+/// Channel over the socket that is standard input.
 #[cfg(unix)]
 fn inherited() -> std::io::Result<Channel> {
     use std::os::fd::AsFd;

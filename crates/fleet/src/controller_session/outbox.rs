@@ -1,5 +1,5 @@
-//! Rows from where they are measured to where they are kept: gathered into messages, each with a number, held until the
-//! controller says that it keeps them.
+//! Rows between measurement and acknowledgement: batched into numbered messages, which are kept until the
+//! controller acknowledges them.
 
 use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{Batch, Rows};
@@ -9,30 +9,31 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 
-/// The most messages under way that the controller has not said it keeps.
+/// Maximum number of unacknowledged messages.
 const WINDOW: u64 = 512;
-/// The most rows that are held in memory where there is no room on the disk: some 30 MB.
+/// Maximum number of rows in memory if the disk is full: about 30 MB.
 pub(crate) const MAX_MEMORY_ROWS: usize = 200_000;
-/// Messages that stay in memory beside the spool, to be sent without being read again.
+/// Number of messages that stay in memory beside the spool, so that they need not be read again.
 const MAX_CACHED_MESSAGES: usize = 16;
 
-/// The rows of one participant in one run.
+/// Rows of one agent in one run.
 ///
-/// **Call order:** [`put`](Self::put) rows; [`seal`](Self::seal) several times a second; [`take_next`](Self::take_next)
-/// while there is a connection that takes them; [`acknowledged`](Self::acknowledged) and, on a new connection,
-/// [`rewind`](Self::rewind), as the controller says.
+/// **Call order:** [`put`](Self::put) rows; [`seal`](Self::seal) several times a second;
+/// [`take_next`](Self::take_next) while the connection accepts messages;
+/// [`acknowledged`](Self::acknowledged) for each acknowledgement; [`rewind`](Self::rewind) after a
+/// reconnect.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     batch: Batch,
-    /// The last message.
+    /// Sequence number of the last message.
     sequence: u64,
-    /// The next to be sent.
+    /// Sequence number of the next message to send.
     next: u64,
-    /// Those not acknowledged, in order.
+    /// Unacknowledged messages, in order.
     held: VecDeque<Held>,
     rows: usize,
     store: Store,
-    /// Rows that nothing had room for.
+    /// Number of rows dropped for lack of space.
     lost: u64,
 }
 
@@ -43,24 +44,24 @@ struct Held {
     message: Option<Rows>,
 }
 
-/// Where messages are that were sent and may have to be sent again.
+/// Storage of messages that may have to be sent again.
 #[derive(Debug)]
 enum Store {
-    /// Nowhere: there is one connection.
+    /// None, because there is only one connection.
     Nowhere,
-    /// On the disk.
+    /// On disk.
     Spool(Writer),
-    /// In memory, those after the last that the disk had room for.
+    /// In memory: messages after the last that fitted on the disk.
     Memory(Option<Writer>),
 }
 
 impl Outbox {
-    /// For a connection that there is only once.
+    /// For a single connection.
     pub(crate) fn once() -> Outbox {
         Outbox::with(Store::Nowhere)
     }
 
-    /// With what was sent on a disk.
+    /// With messages on disk.
     pub(crate) fn spooled(writer: Writer) -> Outbox {
         let sequence = writer.messages();
         let held = (1..=sequence).map(|sequence| Held {
@@ -76,7 +77,7 @@ impl Outbox {
         }
     }
 
-    /// With what was sent in memory, as much as has room there.
+    /// With messages in memory, up to the limit.
     pub(crate) fn remembered() -> Outbox {
         Outbox::with(Store::Memory(None))
     }
@@ -93,7 +94,7 @@ impl Outbox {
         }
     }
 
-    /// Puts a row into the next message. True: it is full, and to be sealed.
+    /// Adds a row to the next message. Returns `true` if the message is full and must be sealed.
     pub(crate) fn put(&mut self, row: &Row) -> bool {
         if matches!(self.store, Store::Memory(_)) && self.rows + self.batch.len() >= MAX_MEMORY_ROWS {
             self.lost += 1;
@@ -103,10 +104,10 @@ impl Outbox {
         self.batch.is_full()
     }
 
-    /// Makes a message of what there is.
+    /// Closes the current message.
     ///
     /// # Errors
-    /// When the disk takes no more, once: from then on messages are in memory.
+    /// Once, if the disk is full. Further messages are kept in memory.
     pub(crate) fn seal(&mut self) -> io::Result<()> {
         if self.batch.is_empty() {
             return Ok(());
@@ -135,17 +136,17 @@ impl Outbox {
         written
     }
 
-    /// Whether there is something to send.
+    /// Returns whether there is a message to send.
     pub(crate) fn has_next(&self) -> bool {
         let first = self.held.front().map_or(self.next, |held| held.sequence);
         let bounded = !matches!(self.store, Store::Nowhere);
         self.next <= self.sequence && !(bounded && self.next >= first.saturating_add(WINDOW))
     }
 
-    /// The next message to send.
+    /// Returns the next message to send.
     ///
     /// # Errors
-    /// When it can't be read from the disk.
+    /// If the message can't be read from disk.
     pub(crate) fn take_next(&mut self) -> io::Result<Option<Rows>> {
         if !self.has_next() {
             return Ok(None);
@@ -168,12 +169,12 @@ impl Outbox {
         Ok(Some(message))
     }
 
-    /// Whether something was sent that the controller should have acknowledged by and by.
+    /// Returns whether a sent message is not acknowledged.
     pub(crate) fn is_owed(&self) -> bool {
         self.next > self.held.front().map_or(self.next, |held| held.sequence)
     }
 
-    /// The controller keeps everything up to with this number.
+    /// Handles an acknowledgement of all messages up to `sequence`.
     pub(crate) fn acknowledged(&mut self, sequence: u64) {
         while let Some(held) = self.held.front().filter(|held| held.sequence <= sequence) {
             self.rows -= held.rows;
@@ -182,23 +183,23 @@ impl Outbox {
         self.next = self.next.max(sequence.min(self.sequence) + 1);
     }
 
-    /// On a new connection: the controller has taken everything up to with this number.
+    /// After a reconnect: the controller has received all messages up to `taken`.
     pub(crate) fn rewind(&mut self, taken: u64) {
         self.next = taken.min(self.sequence) + 1;
     }
 
-    /// Rows that the controller has not said it keeps.
+    /// Number of unacknowledged rows.
     pub(crate) fn pending(&self) -> u64 {
         (self.rows + self.batch.len()) as u64
     }
 
-    /// Rows that nothing had room for since this was last asked.
+    /// Number of dropped rows since the last call.
     pub(crate) fn take_lost(&mut self) -> u64 {
         let room = self.rows + self.batch.len() < MAX_MEMORY_ROWS / 2;
         if room { std::mem::take(&mut self.lost) } else { 0 }
     }
 
-    /// What is to be synced, if anything is.
+    /// File to sync, if there are unsynced messages.
     pub(crate) fn unsynced(&mut self) -> Option<File> {
         match &mut self.store {
             Store::Spool(writer) | Store::Memory(Some(writer)) => writer.unsynced(),
@@ -206,7 +207,7 @@ impl Outbox {
         }
     }
 
-    /// Notes on the disk how it ended. Where the disk is full, nobody will know.
+    /// Stores how the part ended. On a full disk this is lost.
     pub(crate) fn end(&mut self, end: &LateResultsEnd) {
         if let Store::Spool(writer) = &mut self.store
             && let Err(error) = writer.end(end)
@@ -215,7 +216,7 @@ impl Outbox {
         }
     }
 
-    /// All is said and kept elsewhere.
+    /// Deletes the stored messages, because the controller has all of them.
     pub(crate) fn discard(self) {
         match self.store {
             Store::Spool(writer) | Store::Memory(Some(writer)) => writer.remove(),
@@ -223,7 +224,7 @@ impl Outbox {
         }
     }
 
-    /// From now on the disk takes no more.
+    /// Simulates a full disk.
     #[cfg(test)]
     pub(crate) fn fill_disk(&mut self) {
         if let Store::Spool(writer) = &mut self.store {
@@ -231,7 +232,7 @@ impl Outbox {
         }
     }
 
-    /// Whether what isn't acknowledged stays on the disk.
+    /// Returns whether unacknowledged messages stay on disk.
     pub(crate) fn is_kept(&self) -> bool {
         matches!(self.store, Store::Spool(_) | Store::Memory(Some(_)))
     }

@@ -1,9 +1,9 @@
-//! A controller that is gone, and the search for it.
+//! Reconnecting to the controller.
 
 use super::*;
 
 impl<D: Dial> ControllerSession<D> {
-    /// The connection is gone: another is looked for, if that is our way.
+    /// Handles a lost connection: starts to reconnect, if allowed.
     pub(super) fn handle_connection_lost(&mut self, why: String) -> Result<News, FleetError> {
         let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
             return Err(FleetError::ControllerLost(why));
@@ -21,7 +21,7 @@ impl<D: Dial> ControllerSession<D> {
         Ok(News::Nothing)
     }
 
-    /// An attempt has ended.
+    /// Handles the end of an attempt.
     pub(super) fn found(
         &mut self,
         dial: D,
@@ -35,7 +35,8 @@ impl<D: Dial> ControllerSession<D> {
                 self.outbox.rewind(welcome.last_sequence);
                 Ok(News::Reconnected)
             }
-            // To ask again would get the same answer, unless it is our own connection before that isn't known to be gone.
+            // Another attempt would give the same result, unless the controller has not noticed the end of
+            // the old connection.
             Err(FleetError::Rejected { code, reason }) if code != RejectReason::NameTaken => {
                 self.link = Link::Gone;
                 Err(FleetError::Rejected { code, reason })
@@ -65,7 +66,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Tries to reach the controller after `delay`.
+    /// Tries to connect after `delay`.
     pub(super) fn search(&self, mut dial: D, delay: Duration) -> Search<D> {
         let (join, clock) = (self.join.clone(), self.clock);
         Box::pin(async move {
@@ -75,14 +76,14 @@ impl<D: Dial> ControllerSession<D> {
         })
     }
 
-    /// Between three and five quarters of it: not everyone who was lost at once comes back at once.
+    /// Random delay of 75 to 125 % of `delay`, so that agents do not all reconnect at once.
     fn jittered(&self, delay: Duration) -> Duration {
         let dice = self.clock.now().0.unsigned_abs() / 1000 % 1024;
         Duration::from_nanos(delay.as_nanos() / 4 * 3 + delay.as_nanos() / 2 / 1024 * dice)
     }
 
-    /// Gives up a connection on which nothing comes any more, and the search when it has taken too long: before the
-    /// start, or once our part is over. While it runs nothing is given up.
+    /// Ends a silent connection, and a search that took too long. A search ends only before the start and
+    /// after the end of the part; during the run it continues.
     pub(super) fn check_connection(&mut self, over: Option<Instant>) -> Result<(), FleetError> {
         let Some(reconnect_timeout) = self.reconnect_timeout else {
             return Ok(());

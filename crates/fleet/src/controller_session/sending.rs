@@ -1,31 +1,32 @@
-//! Rows on their way: into messages, onto the disk, over the connection.
+//! Sending of rows: messages, spool and connection.
 
 use super::*;
 
-/// The shortest sleep that is told: no clock is known better than this over a device's network.
+/// Minimum sleep of the machine that is reported. Clock synchronisation over a device's network is less
+/// precise than this.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Until the connection takes another message; never where there is nothing to send.
+/// Waits until the connection accepts a message; forever if there is nothing to send.
 pub(super) async fn has_capacity(room: Option<mpsc::Sender<ToController>>) {
     let room = match &room {
         Some(sender) => sender.reserve().await.ok(),
         None => None,
     };
     if room.is_none() {
-        // The connection's end is told elsewhere.
+        // The end of the connection is noticed when receiving.
         std::future::pending::<()>().await;
     }
 }
 
 impl<D: Dial> ControllerSession<D> {
-    /// Says something that isn't worth waiting for.
+    /// Sends a message if the queue has space.
     pub(super) fn try_send(&mut self, message: ToController) {
         if let Link::Up(connection, _) = &self.link {
             let _ = connection.outgoing.try_send(message);
         }
     }
 
-    /// Sends as much as the connection takes at once.
+    /// Sends rows while the queue has space.
     pub(super) fn send_rows(&mut self) -> Result<(), FleetError> {
         let Link::Up(connection, _) = &self.link else {
             return Ok(());
@@ -42,7 +43,7 @@ impl<D: Dial> ControllerSession<D> {
         Ok(())
     }
 
-    /// Makes a message of the rows that there are, and says what became of them where that isn't as it should be.
+    /// Closes the current message of rows, and records storage problems.
     pub(super) fn seal(&mut self, clock: RunClock) {
         let lost = self.outbox.take_lost();
         if lost > 0 {
@@ -58,8 +59,8 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// This machine has slept for `slept` in all: says so where that is more than it was. Its clock stood still meanwhile, so
-    /// that everything after is that much late by everybody else's.
+    /// Records an increase of the total sleep time. The clock stops during sleep, so later times are that
+    /// much too early on it.
     pub(super) fn report_sleep(&mut self, clock: RunClock, slept: Duration) {
         let longer = slept.checked_sub(self.slept).filter(|longer| *longer >= NAP);
         if let Some(longer) = longer {
@@ -73,7 +74,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Puts an event about all our stations into the next message.
+    /// Adds an event for each of the agent's stations to the rows.
     pub(crate) fn tell(&mut self, clock: RunClock, kind: EventKind, text: &str) {
         for station in self.stations.clone() {
             let full = self.outbox.put(&Row::Event(EventRow {
@@ -90,7 +91,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Has the spool synced now and then, by a thread that may wait for the disk.
+    /// Syncs the spool at intervals, on a thread that may block.
     pub(super) async fn sync(&mut self) {
         if self.syncing.as_ref().is_some_and(|task| !task.is_finished()) || self.synced.elapsed() < to_std(SYNC) {
             return;

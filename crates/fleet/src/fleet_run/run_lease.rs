@@ -1,4 +1,4 @@
-//! Keeps the controller informed of a run, through the controller's restarts.
+//! Holds a run at the controller, across restarts of the controller.
 
 use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// From one look for the controller to the next.
+/// Interval of attempts to reconnect to the controller.
 const AGAIN: Duration = Duration::from_millis(250);
-/// How long the last words may take.
+/// Time limit for releasing the run.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Holds a run at the controller until it is told that it is over.
+/// Holds a run at the controller until [`end`](Self::end).
 pub(super) struct RunLease {
     over: oneshot::Sender<ReleaseRun>,
     task: JoinHandle<()>,
@@ -23,10 +23,10 @@ pub(super) struct RunLease {
 }
 
 impl RunLease {
-    /// Registers the run and has its members summoned, now and whenever the controller comes back.
+    /// Acquires the run and invites its members, now and after each reconnect.
     ///
     /// # Errors
-    /// When the controller refuses: a member has come to be in another run.
+    /// [`FleetError::Busy`] if a member is in another run.
     pub(super) async fn begin(
         state: State,
         acquire: AcquireRun,
@@ -42,7 +42,7 @@ impl RunLease {
         Ok(RunLease { over, task, run })
     }
 
-    /// The run is over; the results of these parts are missing.
+    /// Releases the run; the results of these parts are missing.
     pub(super) async fn end(self, missing: BTreeSet<String>) {
         let RunLease { over, task, run } = self;
         let missing = missing.into_iter().collect();
@@ -87,13 +87,13 @@ async fn keep(
         }
         acquired = tokio::select! {
             acquired = at(&state, &acquire, &invites) => acquired,
-            // It isn't known there, so it need not be told that it is over.
+            // The controller does not know the run, so it need not be released.
             _ = &mut told => return,
         };
     }
 }
 
-/// Finds the controller and tells it all there is to know.
+/// Connects to the controller, acquires the run and sends all invitations.
 async fn at(state: &State, acquire: &AcquireRun, invites: &[InviteMember]) -> Result<ControlClient, ControlError> {
     let mut control = ControlClient::connect(state).await?;
     control.acquire(acquire).await?;
@@ -103,7 +103,7 @@ async fn at(state: &State, acquire: &AcquireRun, invites: &[InviteMember]) -> Re
     Ok(control)
 }
 
-/// Listens until there is nothing more to hear.
+/// Receives until the connection ends.
 async fn stay(control: &mut ControlClient) -> ControlError {
     loop {
         match control.hear().await {

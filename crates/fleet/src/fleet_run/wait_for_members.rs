@@ -1,4 +1,4 @@
-//! Who takes part in a run: chosen among those who are here, and waited for.
+//! Selection of the members for a run, and waiting for them.
 
 use super::Participants;
 use crate::assign::assign;
@@ -12,26 +12,26 @@ use netburn_units::Duration;
 use std::collections::BTreeSet;
 use tokio::time::Instant;
 
-/// How long others are waited for.
+/// Time limits for waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// How long, for those who are missing; then it runs without them.
+    /// Time limit for missing members. Afterwards the run starts without them.
     pub missing: Duration,
-    /// Whether members that are in another run are waited for as long as that takes. Otherwise as long as for those who
-    /// are missing, and not at all where it is known that that isn't enough.
+    /// Whether to wait without limit for members that are in another run. Otherwise the limit for missing
+    /// members applies, and the wait ends at once if the other run is known to take longer.
     pub queue: bool,
 }
 
-/// Why nobody takes part.
+/// Error of selecting members.
 #[derive(Debug, thiserror::Error)]
 pub enum WaitError {
-    /// There is no controller, or it doesn't answer.
+    /// No controller is running, or it does not answer.
     #[error(transparent)]
     Control(#[from] ControlError),
     /// No station has a member.
     #[error("nobody is here to measure with: {0}")]
     Nobody(String),
-    /// The server that was asked for isn't here.
+    /// The requested server is not connected.
     #[error("the server {0} is not here")]
     NoServer(String),
     /// Members are in another run.
@@ -41,12 +41,12 @@ pub enum WaitError {
     Busy(String),
 }
 
-/// Chooses a member for each station of `plan`, and waits for those that are missing, or in another run. Whoever is
-/// missing then is missing in the run. `say` is told of what is waited for.
+/// Selects a member for each station of `plan`, and waits for members that are missing or in another run.
+/// Stations without a member after that time are missing in the run. Calls `say` with the state of waiting.
 ///
 /// # Errors
-/// When there is no controller, nobody is here at all, the server that was asked for is missing, or a member is in
-/// another run for longer.
+/// [`WaitError`] if no controller answers, no member is connected, the requested server is missing, or a
+/// member is in another run for longer.
 pub async fn wait_for_members(
     state: &State,
     plan: &Plan,
@@ -112,7 +112,7 @@ pub async fn wait_for_members(
                 loopback_only,
             });
         }
-        // How long it still is changes with every look; who is waited for doesn't.
+        // The remaining time changes at each update; the set of awaited members does not.
         let who: Vec<String> = missing
             .iter()
             .cloned()
@@ -134,13 +134,13 @@ pub async fn wait_for_members(
     }
 }
 
-/// How long a member is still in another run, as far as that is known.
+/// Remaining time of a member in another run, if known.
 fn remaining(member: &MemberStatus) -> Option<Duration> {
     let until = member.until.filter(|until| *until > 0)?;
     Some(Duration::from_secs(until.saturating_sub(unix_seconds())))
 }
 
-/// In which runs these members are, and how long still.
+/// Lists the runs that occupy these members, with their remaining time.
 fn occupied(busy: &[&MemberStatus]) -> Vec<String> {
     let each = busy.iter().map(|member| {
         let (name, run) = (&member.name, member.run.as_deref().unwrap_or_default());
@@ -152,7 +152,7 @@ fn occupied(busy: &[&MemberStatus]) -> Vec<String> {
     each.collect()
 }
 
-/// What the wall clock says, in seconds of Unix time.
+/// Current wall-clock time, in seconds of Unix time.
 pub(super) fn unix_seconds() -> u64 {
     u64::try_from(UnixTime::now().0 / 1_000_000_000).unwrap_or(0)
 }

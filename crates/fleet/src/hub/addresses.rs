@@ -1,15 +1,15 @@
-//! The addresses of this machine by which others may reach it.
+//! Addresses at which other devices can reach this machine.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-/// An address of an interface.
+/// Address of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Own {
     interface: String,
     ip: IpAddr,
 }
 
-/// By which addresses others reach what listens at `listen`, the likeliest first. There is always one.
+/// Addresses that reach a listener at `listen`, best first. Never empty.
 pub(super) fn of(listen: &[SocketAddr]) -> Vec<IpAddr> {
     let own = if_addrs::get_if_addrs().unwrap_or_default();
     let own = own.into_iter().map(|interface| Own {
@@ -19,16 +19,17 @@ pub(super) fn of(listen: &[SocketAddr]) -> Vec<IpAddr> {
     sorted(listen, own.collect(), out())
 }
 
-/// The address by which others most likely reach what listens at `listen`.
+/// Best address that reaches a listener at `listen`.
 #[must_use]
 pub fn advertised(listen: &[SocketAddr]) -> IpAddr {
     of(listen)[0]
 }
 
-/// The address that this machine speaks to the rest of the world from. Nothing is sent to find out.
+/// Source address of this machine's default route. Sends nothing.
 fn out() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // A documentation address (RFC 5737) and the discard port; connecting a datagram socket only looks up the route.
+    // A documentation address (RFC 5737) and the discard port. Connecting a UDP socket only looks up the
+    // route.
     socket.connect("192.0.2.1:9").ok()?;
     Some(socket.local_addr().ok()?.ip())
 }
@@ -40,7 +41,7 @@ fn sorted(listen: &[SocketAddr], own: Vec<Own>, out: Option<IpAddr>) -> Vec<IpAd
         found.push((0, at.ip()));
     }
     for Own { interface, ip } in own {
-        // What containers and virtual machines see of this one.
+        // Interfaces for containers and virtual machines.
         let inner = ["docker", "br-", "veth", "virbr", "vmnet", "lxc", "podman", "cni"];
         let rank = match ip {
             _ if ip.is_loopback() || ip.is_unspecified() => continue,
@@ -50,7 +51,7 @@ fn sorted(listen: &[SocketAddr], own: Vec<Own>, out: Option<IpAddr>) -> Vec<IpAd
             IpAddr::V4(v4) if v4.is_link_local() => 6,
             IpAddr::V4(v4) if v4.is_private() => 2,
             IpAddr::V4(_) => 3,
-            // fe80::/10 needs an interface's name behind it, which is another on each device.
+            // fe80::/10 needs a scope, which differs between devices.
             IpAddr::V6(v6) if v6.is_unicast_link_local() => continue,
             IpAddr::V6(_) => 4,
         };

@@ -1,4 +1,4 @@
-//! Where a controller listens, and how many who haven't said anything yet may stand there.
+//! Listening sockets, and the limits on connections that have not authenticated yet.
 
 use super::admission_limit::Ticket;
 use super::machine::{MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT};
@@ -18,25 +18,25 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-/// How long a connection has for its first byte, a TLS handshake and the head of a request, each.
+/// Time limit for each of: the first byte, the TLS handshake, the head of a request.
 pub(super) const HEAD: Duration = Duration::from_secs(5);
-/// How long a connection may last that has opened no conversation.
+/// Maximum lifetime of a connection that has not opened a WebSocket.
 pub(super) const MAX_UNAUTHENTICATED: Duration = Duration::from_secs(30);
-/// The first byte of TLS (RFC 8446 §5.1: a handshake record).
+/// First byte of TLS (RFC 8446 §5.1: a handshake record).
 const TLS: u8 = 22;
 
-/// A byte stream of any kind.
+/// Any byte stream.
 pub(super) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 
-/// A connection that can be spoken HTTP over.
+/// An accepted connection, ready for HTTP.
 pub(super) struct Accepted {
     pub(super) stream: Box<dyn Bytes>,
     pub(super) from: PeerAddr,
     pub(super) ticket: Ticket,
 }
 
-/// Where somebody comes from.
+/// Address of the peer, and whether it uses TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PeerAddr {
     /// `None`: over a Unix socket.
@@ -45,13 +45,13 @@ pub(super) struct PeerAddr {
 }
 
 impl PeerAddr {
-    /// Whether it is this machine.
+    /// Returns whether the peer is on this machine.
     pub(super) fn is_local(self) -> bool {
         self.address.is_none_or(|ip| ip.to_canonical().is_loopback())
     }
 }
 
-/// Looks at the first byte, and speaks TLS where that is its.
+/// Accepts TLS if the first byte begins a handshake; plain HTTP otherwise.
 pub(super) async fn open(
     stream: TcpStream,
     peer: SocketAddr,
@@ -82,18 +82,18 @@ pub(super) async fn open(
     })
 }
 
-/// Those who stand at the doors.
+/// Connections accepted but not yet authenticated, counted per source address.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PendingConnections(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// The oldest first: from where, and how to send them away.
+    /// Source address and task of each connection, oldest first.
     connections: BTreeMap<u64, (Option<Client>, Option<AbortHandle>)>,
 }
 
-/// A place at the doors; free again when this is dropped.
+/// Slot of a pending connection; released on drop.
 #[derive(Debug)]
 pub(super) struct PendingSlot {
     pending: PendingConnections,
@@ -101,7 +101,7 @@ pub(super) struct PendingSlot {
 }
 
 impl PendingConnections {
-    /// A place for one more. Where there are too many, the oldest has to go: of those from the same address, or of all.
+    /// Adds a connection. If there are too many, aborts the oldest: of the same address, or of all.
     pub(super) fn add(&self, address: Option<IpAddr>) -> PendingSlot {
         let mut state = self.lock();
         let number = state.next;
@@ -132,7 +132,7 @@ impl PendingConnections {
         }
     }
 
-    /// The visitor at this place can be sent away so. One that has gone meanwhile need not be.
+    /// Sets the task that is aborted if the slot is needed. Ignores a connection that has ended.
     pub(super) fn set_task(&self, number: u64, task: AbortHandle) {
         if let Some((_, task_slot)) = self.lock().connections.get_mut(&number) {
             *task_slot = Some(task);
@@ -156,7 +156,7 @@ impl Drop for PendingSlot {
     }
 }
 
-/// Whether it is known who speaks over a connection.
+/// Whether the peer of a connection has authenticated.
 #[derive(Debug, Clone)]
 pub(super) struct Authenticated {
     authenticated: Arc<AtomicBool>,
@@ -164,7 +164,7 @@ pub(super) struct Authenticated {
 }
 
 impl Authenticated {
-    /// It isn't, of the connection with this ticket.
+    /// Not authenticated, for the connection of this ticket.
     pub(super) fn new(ticket: Ticket) -> Authenticated {
         Authenticated {
             authenticated: Arc::default(),
@@ -172,7 +172,7 @@ impl Authenticated {
         }
     }
 
-    /// From now on it is.
+    /// Marks the peer as authenticated.
     pub(super) fn set(&self) {
         if !self.authenticated.swap(true, Ordering::Relaxed) {
             self.ticket.release();
@@ -184,7 +184,7 @@ impl Authenticated {
     }
 }
 
-/// A stream of which no more than so many bytes are read until its sender is known.
+/// A stream that limits the bytes read before its peer authenticates.
 pub(super) struct Metered<S> {
     stream: S,
     left: Option<usize>,

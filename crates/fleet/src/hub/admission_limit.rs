@@ -1,32 +1,33 @@
-//! Connections of which it isn't known who they are: how many are open, and when their memory goes back to the system.
+//! Limit on unauthenticated connections, and the release of their memory to the system.
 //!
-//! Those that stand too long are sent away by [`Porch`](super::doors::Porch) and [`Hub`](super::machine::Hub), but that
-//! takes a moment, in which others could come without end. So each needs a ticket before it is accepted; meanwhile the
-//! kernel keeps who waits.
+//! [`PendingConnections`](super::admission::PendingConnections) and [`Hub`](super::machine::Hub) close
+//! connections that stay unauthenticated. During that time further connections can arrive. Therefore each
+//! connection needs a ticket before it is accepted; until then it stays in the kernel's queue.
 
 use super::machine::MAX_PENDING_CONNECTIONS;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most connections that haven't said who they are: those at the doors, those that have opened a conversation, and
-/// those that are being sent away.
+/// Maximum number of unauthenticated connections: accepted, with an open WebSocket, and closing.
 pub(super) const MAX_OPEN: usize = 2 * MAX_PENDING_CONNECTIONS + MAX_LINGERING;
-/// The most of those sent away that are heard out, so that what is said to them at last isn't lost with a reset.
+/// Maximum number of closing connections that are still read, so that their last message is not lost by a
+/// TCP reset.
 const MAX_LINGERING: usize = 256;
-/// From so many connections on it is a crowd; with so few it is over.
+/// Number of connections from which memory is released afterwards, and the number at which the load is
+/// over.
 const CROWD: (usize, usize) = (256, 64);
-/// How many looks in a row it has to be over.
+/// Number of consecutive samples at which the load must be over.
 const CALM: u32 = 5;
 
-/// Who may come in.
+/// Tickets for unauthenticated connections.
 #[derive(Debug)]
 pub(super) struct Crowd {
     open: Arc<Semaphore>,
     lingering: Arc<Semaphore>,
 }
 
-/// A connection's place among those unknown. It is free again when the last clone of this is dropped, or when it is known
-/// who it is.
+/// Ticket of an unauthenticated connection. Released when its last clone is dropped or the peer
+/// authenticates.
 #[derive(Debug, Clone)]
 pub(super) struct Ticket(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -38,36 +39,36 @@ impl Crowd {
         }
     }
 
-    /// A place for one more, once there is one.
+    /// Waits for a ticket.
     pub(super) async fn ticket(&self) -> Ticket {
         let permit = Arc::clone(&self.open).acquire_owned().await;
         Ticket(Arc::new(Mutex::new(permit.ok())))
     }
 
-    /// Leave to hear out one that is sent away; `None`: there are too many of them.
+    /// Permission to read from a closing connection; `None` if there are too many.
     pub(super) fn linger(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.lingering).try_acquire_owned().ok()
     }
 
-    /// How many are open.
+    /// Number of tickets in use.
     pub(super) fn open(&self) -> usize {
         MAX_OPEN - self.open.available_permits()
     }
 }
 
 impl Ticket {
-    /// A place that does not count: for connections of this machine's own users.
+    /// A ticket that is not counted, for connections from this machine.
     pub(super) fn uncounted() -> Ticket {
         Ticket(Arc::default())
     }
 
-    /// It is known who it is: its place is free.
+    /// Releases the ticket, because the peer has authenticated.
     pub(super) fn release(&self) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
-/// Whether a crowd has gone: then what it took is worth giving back.
+/// Detects the end of a high number of connections, after which memory can be released.
 #[derive(Debug, Default)]
 pub(super) struct Aftermath {
     crowded: bool,
@@ -75,8 +76,8 @@ pub(super) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Looks at how many connections are open; called at equal intervals. True once after each crowd, when all has been calm
-    /// for a while.
+    /// Takes the number of open connections at equal intervals. Returns `true` once after each period of
+    /// high load.
     pub(super) fn sample(&mut self, open: usize) -> bool {
         self.crowded |= open >= CROWD.0;
         self.calm = if open <= CROWD.1 { self.calm + 1 } else { 0 };

@@ -1,18 +1,18 @@
-//! What a fleet's owner and its controller say: `netburn run --on fleet`, `fleet list` and `fleet revoke`, over a
-//! connection to `/operator` on the controller's machine.
+//! Messages between the operator's commands and the fleet's controller: `netburn run --on fleet`, `fleet
+//! list` and `fleet revoke`, over a connection to `/control` on the controller's machine.
 //!
 //! ```text
-//! owner                                     controller
+//! operator                                  controller
 //!   open {protocol, secret}            ─→
-//!                                      ←─   welcome {…}, or refused {reason} and the end
-//!                                      ←─   members {members}            now and whenever it changes
-//!   hold {run, port, …}                ─→                                from now on `/run/RUN` is passed on to it
-//!                                      ←─   held {run}, or refused
-//!   summon {run, member, name, token}  ─→                                kept until the run is released: who comes
-//!                                                                        back is summoned again
+//!                                      ←─   welcome {…}, or refused {code, reason} and close
+//!                                      ←─   members {members}            now and after each change
+//!   acquire {run, port, …}             ─→                                from now on `/run/RUN` is proxied to it
+//!                                      ←─   acquired {run}, or refused
+//!   invite {run, member, name, token}  ─→                                valid until the run is released: a member
+//!                                                                        that reconnects is invited again
 //!   release {run}                      ─→                                or the end of the connection
-//!   revoke                             ─→                                a new token
-//!                                      ←─   revoked {url}
+//!   revoke                             ─→                                request for a new token
+//!                                      ←─   revoked {urls}
 //! ```
 
 use crate::late::Part;
@@ -21,36 +21,36 @@ use crate::protocol::{Message, Refused};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The longest message either way, in bytes of JSON: the list of 4,096 members.
+/// Maximum length of a message in either direction, in bytes of JSON: the list of 4,096 members.
 pub const MAX_CONTROL_MESSAGE: usize = 16 << 20;
 
-/// What an owner says.
+/// Request of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ControlRequest {
-    /// It may. The first message, and only the first.
+    /// Authentication. Only valid as the first message.
     Open(Open),
-    /// It holds a run.
+    /// Acquires a run.
     Acquire(AcquireRun),
-    /// A member has a part in a run.
+    /// Invites a member to a run.
     Invite(InviteMember),
-    /// The run is over.
+    /// Releases a run after its end.
     Release(ReleaseRun),
-    /// Everybody is to be thrown out, and nobody comes back with the token there was.
+    /// Disconnects all members and replaces the token.
     Revoke,
 }
 
-/// What a controller says to an owner.
+/// Reply to an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ControlReply {
-    /// It may.
+    /// The operator is authenticated.
     Welcome(ControlWelcome),
-    /// It may not; or what it said changes nothing, for this reason.
+    /// The request was rejected.
     Refused(Refused),
-    /// Who is here.
+    /// Connected members.
     Members(Members),
-    /// The run is known, and passed on.
+    /// The run is registered and proxied.
     Acquired(RunAcquired),
     /// The fleet has a new token.
     Revoked(ControlWelcome),
@@ -59,27 +59,27 @@ pub enum ControlReply {
 /// See [`ControlRequest::Open`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
-    /// The protocol version it speaks.
+    /// Protocol version of the operator.
     pub protocol: u32,
-    /// What only this user's processes can read.
+    /// Secret that only this user's processes can read.
     pub secret: String,
 }
 
 /// See [`ControlRequest::Acquire`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcquireRun {
-    /// The run: see [`is_run`](crate::spool::is_run).
+    /// Name of the run: see [`is_run`](crate::spool::is_run).
     pub run: String,
-    /// The port on loopback that its participants are passed on to.
+    /// Loopback port to which connections to the run are proxied.
     pub port: u16,
-    /// Its folder: where results go that come home late.
+    /// Folder of the run, for late results.
     pub folder: PathBuf,
-    /// Who takes part.
+    /// Agents of the run.
     pub parts: Vec<Part>,
-    /// All members that are in it, in whatever role: none of them may be in another run that is held.
+    /// All members of the run, in any role. None of them may be in another held run.
     #[serde(default)]
     pub members: Vec<String>,
-    /// When it is expected to be over, in seconds of Unix time. Both ends are on one machine.
+    /// Expected end, in seconds of Unix time. Both sides are on one machine.
     #[serde(default)]
     pub until: u64,
 }
@@ -87,22 +87,22 @@ pub struct AcquireRun {
 /// See [`ControlRequest::Invite`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InviteMember {
-    /// The run.
+    /// Name of the run.
     pub run: String,
-    /// Whom.
+    /// Name of the member.
     pub member: String,
-    /// Under which name it is expected there.
+    /// Name of the member in the run.
     pub name: String,
-    /// What lets it in there.
+    /// Token of the member for the run.
     pub token: String,
 }
 
 /// See [`ControlRequest::Release`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseRun {
-    /// The run.
+    /// Name of the run.
     pub run: String,
-    /// The parts whose results are missing, by their names in the run.
+    /// Names of the parts whose results are missing.
     #[serde(default)]
     pub missing: Vec<String>,
 }
@@ -110,22 +110,22 @@ pub struct ReleaseRun {
 /// See [`ControlReply::Acquired`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunAcquired {
-    /// The run.
+    /// Name of the run.
     pub run: String,
 }
 
 /// See [`ControlReply::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlWelcome {
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// What the fleet is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// The fleet's token.
+    /// Token of the fleet.
     pub token: String,
-    /// Where to join, the best first.
+    /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine alone: then nothing that it has to do with listens elsewhere.
+    /// Whether the fleet listens on this machine only. Then its servers do too.
     #[serde(default)]
     pub loopback_only: bool,
 }
@@ -133,32 +133,32 @@ pub struct ControlWelcome {
 /// See [`ControlReply::Members`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Members {
-    /// By name.
+    /// Members, ordered by name.
     pub members: Vec<MemberStatus>,
 }
 
-/// A member that is here.
+/// A connected member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberStatus {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is.
+    /// Description of the member.
     pub about: MemberInfo,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// The address that it comes from; `None`: this machine, over a Unix socket.
+    /// Source address; `None`: over a Unix socket of this machine.
     pub address: Option<std::net::IpAddr>,
-    /// The run that it is in: one that is held.
+    /// Held run that the member is in.
     pub run: Option<String>,
-    /// When that is expected to be over, in seconds of Unix time.
+    /// Expected end of that run, in seconds of Unix time.
     #[serde(default)]
     pub until: Option<u64>,
-    /// Runs whose results it still has.
+    /// Runs whose results the member still has.
     pub pending_results: Vec<String>,
 }
 
 impl ControlRequest {
-    /// Its type, as it is written.
+    /// Type of the request, as serialized.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What a controller answers over HTTP/1.1: the station page, and conversations at `/join`, `/run/RUN` and `/operator`.
+//! HTTP/1.1 routes of a controller: the station page, and WebSockets at `/join`, `/run/RUN` and `/control`.
 
 use super::admission::{Accepted, Bytes as Stream, HEAD, PeerAddr};
 use super::admission_limit::Ticket;
@@ -23,16 +23,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-/// The longest head of a request, in bytes; more ends the connection.
+/// Maximum length of the head of a request, in bytes. A longer head closes the connection.
 const MAX_HEAD: usize = 16 << 10;
-/// Where members stay.
+/// Path of the members' standing connection.
 pub(crate) const JOIN: &str = "/join";
-/// Where a run's participants go.
+/// Path prefix of connections to a run.
 pub(crate) const RUN: &str = "/run/";
-/// Where `run --on fleet` and its like go.
+/// Path of the operator's commands.
 pub(crate) const CONTROL: &str = "/control";
 
-/// Which conversation somebody opens.
+/// WebSocket endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Member,
@@ -40,24 +40,24 @@ pub(super) enum Endpoint {
     Run(String),
 }
 
-/// What is behind the doors.
+/// Handles opened WebSockets and other routes.
 pub(super) trait ConnectionHandler: Send + Sync + 'static {
-    /// Where browsers find this over TLS, if they are to be sent there: `https://HOST:PORT`.
+    /// HTTPS origin to which browsers are redirected, if any: `https://HOST:PORT`.
     fn secure(&self) -> Option<&str>;
 
-    /// Whether the run is held here; `None`: then the opening is refused. Called before [`enter`](Self::enter).
+    /// Returns whether the run is held here. Called before [`enter`](Self::enter).
     fn knows(&self, run: &str) -> bool;
 
-    /// Who answers below [`RUNS_PREFIX`](super::RUNS_PREFIX), if anybody.
+    /// Handler of the routes below [`RUNS_PREFIX`](super::RUNS_PREFIX), if any.
     fn http_handler(&self) -> Option<&Arc<dyn HttpHandler>>;
 
-    /// Somebody has opened a conversation.
+    /// Handles an opened WebSocket.
     fn enter(self: Arc<Self>, endpoint: Endpoint, from: PeerAddr, ticket: Ticket, stream: TokioIo<Upgraded>);
 }
 
-/// Answers requests until the connection ends or becomes a conversation.
+/// Answers requests until the connection closes or becomes a WebSocket.
 ///
-/// `stays` is set once a visitor was let in by the annex.
+/// Sets `stays` when the handler of other routes has authenticated the peer.
 pub(super) async fn answer(accepted: Accepted, handler: Arc<impl ConnectionHandler>, stays: &AtomicBool) {
     let Accepted { stream, from, ticket } = accepted;
     let service = hyper::service::service_fn(|request: Request<Incoming>| {
@@ -96,7 +96,7 @@ pub(super) async fn answer(accepted: Accepted, handler: Arc<impl ConnectionHandl
     }
 }
 
-/// Where somebody is sent who came in the clear to a house that is to be found over TLS.
+/// Redirect to HTTPS for plain HTTP from other machines, if there is an HTTPS origin.
 fn redirect(
     request: &Request<Incoming>,
     from: PeerAddr,
@@ -167,7 +167,7 @@ fn respond(
     answer
 }
 
-/// What the opening of a WebSocket is answered with (RFC 6455 §4.2.2); `None` when it is none.
+/// `Sec-WebSocket-Accept` of a WebSocket handshake (RFC 6455 §4.2.2); `None` for other requests.
 fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
     let fields = request.headers();
     let says = |field: HeaderName, word: &str| {
@@ -183,7 +183,7 @@ fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
         && says(UPGRADE, "websocket")
         && says(CONNECTION, "upgrade")
         && says(SEC_WEBSOCKET_VERSION, "13");
-    // 16 bytes in Base64.
+    // 16 bytes in base64.
     let key = fields.get(SEC_WEBSOCKET_KEY).filter(|key| opens && key.len() == 24)?;
     HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()
 }
@@ -213,7 +213,7 @@ fn text(status: StatusCode, kind: &'static str) -> Response<FullBody> {
     answer
 }
 
-/// A body that is there whole, or left out.
+/// A body of one frame, or none.
 #[derive(Debug, Default)]
 struct FullBody {
     length: u64,

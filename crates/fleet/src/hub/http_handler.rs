@@ -1,4 +1,4 @@
-//! What a controller answers beside its own pages: requests below `/runs`, for whoever watches over the runs.
+//! HTTP routes below `/runs`, which another component provides.
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
@@ -7,30 +7,30 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::pin::Pin;
 
-/// Where an annex is: this path, and all below it.
+/// Path prefix of these routes.
 pub const RUNS_PREFIX: &str = "/runs";
 
-/// A body of any kind.
+/// Any HTTP body.
 pub type ResponseBody = Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>;
 
-/// An answer that is on its way.
+/// Future of a response.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = HandlerResponse> + Send>>;
 
-/// How a request was answered.
+/// Response to a request.
 pub struct HandlerResponse {
-    /// What goes back.
+    /// The HTTP response.
     pub response: Response<ResponseBody>,
-    /// Whether the visitor was let in: its connection may then last longer than a stranger's.
+    /// Whether the peer is authenticated. Its connection may then stay open without a time limit.
     pub admitted: bool,
 }
 
-/// Answers what is asked below [`RUNS_PREFIX`]. Whom it lets in is its own affair: anybody may ask.
+/// Answers requests below [`RUNS_PREFIX`]. Anyone can send them; the handler authenticates.
 pub trait HttpHandler: Debug + Send + Sync + 'static {
-    /// Answers a request; `tls`: it came over TLS.
+    /// Answers a request. `tls` tells whether it arrived over TLS.
     fn answer(&self, request: Request<Incoming>, tls: bool) -> ResponseFuture;
 }
 
-/// Whether a path is the annex's.
+/// Returns whether a path is below [`RUNS_PREFIX`].
 pub(super) fn owns(path: &str) -> bool {
     path.strip_prefix(RUNS_PREFIX)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -21,110 +21,110 @@ use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
-/// The most members.
+/// Maximum number of members.
 pub const MAX_MEMBERS: usize = 4096;
-/// How long a connection has to say who it is.
+/// Time limit for the first message of a connection.
 pub const HELLO: Duration = Duration::from_secs(5);
-/// The most connections that have not said who they are; beyond it the oldest of them has to go.
+/// Maximum number of unauthenticated connections. The oldest is closed first.
 pub const MAX_PENDING_CONNECTIONS: usize = 1024;
-/// The most of them from one address or IPv6 /64, this machine apart.
+/// Maximum number of them from one address or IPv6 /64, except from this machine.
 pub const MAX_PENDING_PER_CLIENT: usize = 64;
-/// A member that was silent for so long gives way to another of its name; it says something every 5 s.
+/// Silence after which another connection may register the same name. A member sends a heartbeat every 5 s.
 pub const STALE_AFTER: Duration = Duration::from_secs(15);
-/// A member that was silent for so long is gone.
+/// Silence after which a member is disconnected.
 pub const SILENCE: Duration = Duration::from_secs(30);
-/// The most messages of a connection that are refused before it ends.
+/// Maximum number of rejected messages of a connection before it closes.
 pub const MAX_REFUSALS: u32 = 16;
-/// The most owners at once.
+/// Maximum number of operators.
 pub const MAX_OPERATORS: usize = 64;
-/// The most runs at once.
+/// Maximum number of held runs.
 pub const MAX_RUNS: usize = 64;
-/// Owners are told of changes among the members so often at most.
+/// Minimum interval of reporting changes of the members to operators.
 pub const NEWS: Duration = Duration::from_millis(100);
 
-/// What a controller begins with.
+/// Settings of the controller.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What the fleet is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// What lets members in.
+    /// Token of the fleet, for members.
     pub token: Token,
-    /// What lets owners in.
+    /// Secret, for operators.
     pub secret: Token,
-    /// Where to join, the best first.
+    /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine alone.
+    /// Whether it listens on this machine only.
     pub loopback_only: bool,
 }
 
-/// Which conversation a connection was opened for.
+/// Kind of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConnectionKind {
-    /// A member's.
+    /// Of a member.
     Member,
-    /// An owner's.
+    /// Of an operator.
     Operator,
 }
 
-/// The way a connection came.
+/// Origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// Whether nobody else reads along: TLS, loopback, a Unix socket.
+    /// Whether the connection can't be intercepted: TLS, loopback or a Unix socket.
     pub private: bool,
-    /// From where; `None`: over a Unix socket.
+    /// Source address; `None`: over a Unix socket.
     pub address: Option<IpAddr>,
 }
 
-/// What the shell is to do.
+/// Output of the state machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Send this to a member.
+    /// Send this message to a member.
     Send(ConnectionId, ToMember),
-    /// Send this to an owner.
+    /// Send this reply to an operator.
     Tell(ConnectionId, ControlReply),
-    /// Close it, once all that was to be sent is sent.
+    /// Close this connection after all queued messages are sent.
     Close(ConnectionId),
-    /// Log that something was refused: whose it was, from where it came (`None`: over a Unix socket), and why.
+    /// Log a rejected message: its sender, the source address (`None`: over a Unix socket) and the reason.
     Refused(String, Option<IpAddr>, Rejection),
-    /// Make a new token, keep it, and hand it to [`Hub::handle_token`]; where that can't be, tell this owner by
-    /// [`Hub::handle_no_token`].
+    /// Create and store a new token and call [`Hub::handle_token`]. On failure call
+    /// [`Hub::handle_no_token`] with this operator.
     NewToken(ConnectionId),
-    /// Pass participants of this run on to this port on loopback. Comes before anybody is summoned to it: whoever is
-    /// summoned may be at the door before the next output is looked at.
+    /// Proxy connections to this run to this loopback port. Precedes the invitations to the run, because an
+    /// invited member may connect at once.
     Proxy(String, u16),
-    /// A run is held: who takes part, and where its results go.
+    /// A run was acquired: its agents, and the folder for late results.
     Register(Registration),
-    /// A member has results of a run that nobody holds.
+    /// A member has results of a run that no operator holds.
     PendingResults(String, PendingResults),
-    /// Nobody holds this run any more. Results are missing of these parts: member, and name in the run.
+    /// A run was released. Results are missing of these parts: member, and name in the run.
     RunOver(String, Vec<(String, String)>),
-    /// A member's late results of a run.
+    /// Late rows of a member.
     LateResults(String, LateResults),
-    /// There are no more of them.
+    /// End of the late rows of a member.
     LateResultsEnd(String, LateResultsEnd),
-    /// A member has joined.
+    /// A member registered.
     Joined(String),
-    /// A member is gone.
+    /// A member disconnected.
     Gone(String),
 }
 
-/// Why a controller wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A connection has not said who it is.
+    /// A connection has not authenticated in time.
     Unauthenticated,
-    /// A member has been silent too long.
+    /// A member was silent for too long.
     Silence,
-    /// Owners are to be told who is here.
+    /// Operators are to receive the list of members.
     News,
 }
 
-/// A fleet's controller.
+/// State machine of a fleet's controller.
 ///
-/// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep until
-/// [`poll_timeout`](Self::poll_timeout) or the next input.
+/// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep
+/// until [`poll_timeout`](Self::poll_timeout) or the next input.
 ///
 /// Times are stamps of the controller's clock.
 #[derive(Debug)]
@@ -134,9 +134,9 @@ pub struct Hub {
     pending: BTreeSet<ConnectionId>,
     members: BTreeMap<String, ConnectionId>,
     runs: BTreeMap<String, HeldRun>,
-    /// When each connection's time is up.
+    /// Deadline of each connection.
     deadlines: BTreeSet<(Stamp, ConnectionId)>,
-    /// When owners are told who is here.
+    /// Time of the next list of members for operators.
     news: Option<Stamp>,
     outputs: VecDeque<Output>,
 }
@@ -165,23 +165,23 @@ struct Member {
     heard: Stamp,
 }
 
-/// A run that somebody holds.
+/// A run that an operator holds.
 #[derive(Debug)]
 struct HeldRun {
     operator: ConnectionId,
     port: u16,
-    /// Its parts: name there, and member.
+    /// Its parts: name in the run, and member.
     parts: Vec<(String, String)>,
-    /// All who are in it.
+    /// All members of the run.
     members: BTreeSet<String>,
-    /// When it is expected to be over, in seconds of Unix time.
+    /// Expected end, in seconds of Unix time.
     until: u64,
-    /// The summons by member.
+    /// Invitations by member.
     invites: BTreeMap<String, Invite>,
 }
 
 impl Hub {
-    /// A controller without members.
+    /// Creates a controller without members.
     #[must_use]
     pub fn new(setup: Setup) -> Hub {
         Hub {
@@ -196,25 +196,25 @@ impl Hub {
         }
     }
 
-    /// The runs that are held, and the port on loopback that each is passed on to.
+    /// Held runs, each with the loopback port to which it is proxied.
     pub fn runs(&self) -> impl Iterator<Item = (&str, u16)> {
         self.runs.iter().map(|(run, acquired)| (run.as_str(), acquired.port))
     }
 
-    /// Whether it is known who is at this connection.
+    /// Returns whether the peer of a connection has authenticated.
     #[must_use]
     pub fn is_known(&self, id: ConnectionId) -> bool {
         let connection = self.connections.get(&id);
         connection.is_some_and(|c| !matches!(c.peer, Peer::Unauthenticated(_)))
     }
 
-    /// Who is here, by name.
+    /// Connected members, ordered by name.
     #[must_use]
     pub fn members(&self) -> Vec<MemberStatus> {
         self.members.keys().filter_map(|name| self.member(name)).collect()
     }
 
-    /// The member of this name, if it is here.
+    /// The member of this name, if it is connected.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<MemberStatus> {
         let connection = &self.connections[self.members.get(name)?];
@@ -233,13 +233,13 @@ impl Hub {
         })
     }
 
-    /// Whether a member is here.
+    /// Returns whether a member is connected.
     #[must_use]
     pub fn is_here(&self, member: &str) -> bool {
         self.members.contains_key(member)
     }
 
-    /// Somebody opened a connection for a conversation.
+    /// A connection was opened.
     pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, kind: ConnectionKind, peer_info: PeerInfo) {
         let connection = Connection {
             peer: Peer::Unauthenticated(kind),
@@ -250,7 +250,7 @@ impl Hub {
         self.connections.insert(id, connection);
         self.set_deadline(id, Some(now.after(HELLO)));
         self.pending.insert(id);
-        // Numbers only go up: the first is the oldest.
+        // Numbers increase, so the first is the oldest.
         let client = |peer_info: PeerInfo| peer_info.address.map(Client::at);
         let there = |id: &&ConnectionId| client(self.connections[id].peer_info) == client(peer_info);
         let one_too_many = match client(peer_info).filter(|client| !client.is_loopback()) {
@@ -270,7 +270,7 @@ impl Hub {
         }
     }
 
-    /// A message came over a member's connection, or something that is none.
+    /// A member's connection received a message, or a text that can't be parsed.
     pub fn handle_member(&mut self, now: Stamp, id: ConnectionId, message: Result<FromMember, Malformed>) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -300,12 +300,12 @@ impl Hub {
         }
     }
 
-    /// A connection is gone.
+    /// A connection closed.
     pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId) {
         self.drop_connection(now, id);
     }
 
-    /// There is a new token: everybody is thrown out. `urls`: where to join from now on.
+    /// Replaces the token and disconnects all members. `urls`: the new join addresses.
     pub fn handle_token(&mut self, now: Stamp, token: Token, urls: Vec<String>) {
         self.setup.token = token;
         self.setup.urls = urls;
@@ -324,7 +324,7 @@ impl Hub {
         }
     }
 
-    /// There can't be a new token, for this reason: the one that there is stays, and who asked hears of it.
+    /// Reports to the operator that the token could not be replaced. The old token stays valid.
     pub fn handle_no_token(&mut self, operator: ConnectionId, reason: String) {
         if self.connections.contains_key(&operator) {
             let refused = ControlReply::Refused(Refused {
@@ -335,7 +335,7 @@ impl Hub {
         }
     }
 
-    /// Says goodbye to everybody.
+    /// Disconnects all peers.
     pub fn end(&mut self) {
         for id in self.connections.keys().copied().collect::<Vec<_>>() {
             self.disconnect(
@@ -347,7 +347,7 @@ impl Hub {
         }
     }
 
-    /// Time has come to `now`.
+    /// The time advanced to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
         while let Some(&(at, id)) = self.deadlines.first()
             && at <= now
@@ -366,7 +366,7 @@ impl Hub {
         }
     }
 
-    /// Says something to a member about its late results, if it is here.
+    /// Sends a message about late results to a member, if it is connected.
     pub fn send_to_member(&mut self, member: &str, message: ToMember) {
         let Some(&id) = self.members.get(member) else { return };
         if let (ToMember::Discard(Discard { run }), Peer::Member(member)) = (
@@ -380,12 +380,12 @@ impl Hub {
         self.outputs.push_back(Output::Send(id, message));
     }
 
-    /// The next thing for the shell to do.
+    /// Next output.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    /// Time and reason of the next [`handle_timeout`](Self::handle_timeout).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
         let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].peer {

@@ -1,4 +1,4 @@
-//! Passing a participant on to the process that holds its run, byte by byte.
+//! Proxying of a connection to the process that holds its run, without parsing.
 
 use crate::own_clock::to_std;
 use crate::transport::ChannelError;
@@ -9,12 +9,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long the holder has to answer; it is on this machine.
+/// Time limit for the answer of the holder, which is on this machine.
 const ANSWER: Duration = Duration::from_secs(5);
-/// The longest head of its answer, in bytes.
+/// Maximum length of the head of the answer, in bytes.
 const MAX_HEAD: usize = 4096;
 
-/// Opens a WebSocket at the holder's port, and then lets both sides say what they want until one of them ends.
+/// Opens a WebSocket at the holder's port, and copies bytes in both directions until one side closes.
 pub(super) async fn on(mut stream: impl AsyncRead + AsyncWrite + Unpin, port: u16) -> Result<(), ChannelError> {
     let opened = timeout(to_std(ANSWER), open(port)).await;
     let (mut holder, early) = opened.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
@@ -23,7 +23,7 @@ pub(super) async fn on(mut stream: impl AsyncRead + AsyncWrite + Unpin, port: u1
     Ok(())
 }
 
-/// The opening of RFC 6455 §4.1, and what came behind the answer.
+/// Client handshake of RFC 6455 §4.1. Returns the bytes after the answer as well.
 async fn open(port: u16) -> Result<(TcpStream, Vec<u8>), ChannelError> {
     let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut holder = TcpStream::connect(at).await?;

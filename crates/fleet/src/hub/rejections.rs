@@ -1,6 +1,7 @@
-//! Log lines about denied connections: a few for each address, then a summary with the number of further denials.
+//! Log lines about rejected connections: a few for each address, then a summary with the number of further
+//! rejections.
 //!
-//! A client can be denied any number of times. A line for each denial would hide everything else in the log.
+//! A client can be rejected any number of times. A line for each would hide everything else in the log.
 
 use crate::clock::Stamp;
 use netburn_traffic::limiter::Client;
@@ -8,52 +9,54 @@ use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Denials of one address that have a log line each.
+/// Number of rejections of one address with a log line each.
 const TOLD: u32 = 5;
-/// After so long without a denial an address is forgotten.
+/// Time without a rejection after which an address is removed.
 const FORGET: Duration = Duration::from_secs(600);
-/// The time before the first summary of an address, and the longest between two. Each is twice as long as the one before.
+/// Time before the first summary of an address, and the maximum between two. Each is twice as long as the
+/// one before.
 const SUMMARY: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(3600));
-/// The most addresses that are counted apart.
+/// Maximum number of addresses that are counted separately.
 const MAX_SOURCES: usize = 64;
 
-/// The denials of one address: how many had a log line, and how many the next summary counts.
+/// Rejections of one address: number of log lines, and count for the next summary.
 #[derive(Debug)]
 struct Source {
-    /// The first address that was denied. `None`: a Unix socket, or the addresses beyond the table.
+    /// First rejected address. `None`: a Unix socket, or the addresses beyond the table.
     address: Option<IpAddr>,
     told: u32,
     more: u64,
     last: Stamp,
-    /// The instant of the next summary.
+    /// Time of the next summary.
     summary: Stamp,
-    /// The time between this summary and the one after it.
+    /// Time between this summary and the next.
     gap: Duration,
 }
 
-/// A summary: denials without a log line of their own.
+/// Summary of rejections without a log line of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RejectionSummary {
-    /// How many.
+    /// Number of rejections.
     pub count: u64,
-    /// From where.
+    /// Origin of the connections.
     pub from: Origin,
 }
 
-/// Where denied connections come from.
+/// Origin of rejected connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// From this address, or others of its IPv6 /64.
+    /// This address, or others of its IPv6 /64.
     Address(IpAddr),
-    /// From this machine, over a Unix socket.
+    /// This machine, over a Unix socket.
     Here,
-    /// From addresses that there is no place for in the table.
+    /// Addresses beyond the table.
     Others,
 }
 
-/// The denials of a controller.
+/// Rejections of a controller.
 ///
-/// **Call order:** [`handle`](Self::handle) for each; [`poll`](Self::poll) now and then, until it has nothing more.
+/// **Call order:** [`handle`](Self::handle) for each rejection; [`poll`](Self::poll) at intervals, until it
+/// returns `None`.
 #[derive(Debug, Default)]
 pub(super) struct RejectionLog {
     sources: BTreeMap<Option<Client>, Source>,
@@ -61,7 +64,7 @@ pub(super) struct RejectionLog {
 }
 
 impl RejectionLog {
-    /// Counts a denial of an address (`None`: over a Unix socket). Returns whether it is logged.
+    /// Counts a rejection of an address (`None`: over a Unix socket). Returns whether it is logged.
     pub(super) fn handle(&mut self, now: Stamp, address: Option<IpAddr>) -> bool {
         let key = address.map(Client::at);
         let full = self.sources.len() >= MAX_SOURCES && !self.sources.contains_key(&key);
@@ -81,7 +84,7 @@ impl RejectionLog {
         false
     }
 
-    /// The next summary that is due; `None` when none is.
+    /// Next due summary; `None` when there is none.
     pub(super) fn poll(&mut self, now: Stamp) -> Option<RejectionSummary> {
         self.sources
             .retain(|_, source| source.more > 0 || source.last.after(FORGET) > now);
@@ -114,7 +117,7 @@ impl Source {
         }
     }
 
-    /// The number of denials for a summary, when one is due.
+    /// Number of rejections for a summary, if one is due.
     fn take(&mut self, now: Stamp) -> Option<u64> {
         if self.more == 0 || self.summary > now {
             return None;
@@ -138,7 +141,7 @@ mod tests {
     fn a_flood_is_a_few_lines_and_a_number() {
         let mut rejections = RejectionLog::default();
         let (flood, other) = ("10.77.0.15".parse().unwrap(), "10.77.0.16".parse().unwrap());
-        // 4 s of it, and one of another address in between.
+        // 4 s of rejections, and one of another address in between.
         let told = (0..11_571)
             .filter(|n| rejections.handle(Stamp(n * 345_000), Some(flood)))
             .count();
@@ -151,7 +154,7 @@ mod tests {
         };
         assert_eq!(polled(&mut rejections, 61), [more(11_566)]);
         assert_eq!(polled(&mut rejections, 1000), [], "told once");
-        // It goes on: told after 2 min, then after 4.
+        // It continues: a summary after 2 min, then after 4.
         let mut rejections = RejectionLog::default();
         let mut told = Vec::new();
         for at in 0..1000 {

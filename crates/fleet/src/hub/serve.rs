@@ -1,4 +1,4 @@
-//! Sockets and timers around a [`Hub`].
+//! Sockets and timers of a [`Hub`].
 
 mod accept;
 mod driver;
@@ -40,69 +40,70 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// The most messages that wait to be handled: with the longest message, 64 MiB.
+/// Maximum number of queued events: with messages of maximum length, 64 MiB.
 const EVENTS: usize = 64;
-/// The most messages that wait to be sent over one connection; one that takes none is lost.
+/// Maximum number of queued messages per connection. If the queue is full, the connection closes.
 const OUTGOING: usize = 256;
-/// What somebody may say before it is known who it is, in bytes.
+/// Maximum number of bytes from a peer before it authenticates.
 const UNKNOWN: usize = 64 << 10;
-/// The most participants at once that are passed on.
+/// Maximum number of proxied connections.
 const MAX_PROXIED: usize = 8192;
-/// How long goodbyes may take.
+/// Time limit for sending the last messages.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How often late results are synced.
+/// Interval of syncing late results.
 const SYNC: Duration = Duration::from_secs(1);
-/// After a connection could not be accepted.
+/// Delay after a failed accept.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// A controller's settings.
+/// Settings of a controller.
 #[derive(Debug)]
 pub struct Config {
-    /// What it keeps, and where.
+    /// State directory.
     pub state: State,
-    /// Where it listens. Default: port [`join_url::PORT`] of every address.
+    /// Listening addresses. Default: port [`join_url::PORT`] of every address.
     pub listen: Vec<SocketAddr>,
-    /// What the fleet is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// What is printed for others to reach this machine by; `None`: its addresses.
+    /// Host in the printed addresses; `None`: this machine's addresses.
     pub host: Option<String>,
-    /// A certificate that the devices' systems trust: then browsers come over TLS, too. `None`: one made here, for
-    /// agents alone.
+    /// Certificate that the devices' systems trust, so that browsers can use TLS. `None`: a generated one,
+    /// for agents only.
     pub certificate: Option<Identity>,
 }
 
-/// Why there is no controller.
+/// Error of starting a controller.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// What is kept can't be.
+    /// The state directory can't be used.
     #[error(transparent)]
     State(#[from] StateError),
     /// A socket can't be opened.
     #[error("can't listen at {at}: {source}")]
     Listen {
-        /// Where.
+        /// Address of the socket.
         at: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
 }
 
-/// What those who watch a controller are told.
+/// Event of a controller, for its user interface.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// A member has joined.
+    /// A member registered.
     Joined(&'a MemberStatus),
-    /// The member of this name is gone.
+    /// The member of this name disconnected.
     Left(&'a str),
-    /// Somebody was not let in, or not heeded: who, and why. Of many from one address, the first.
+    /// A connection or message was rejected: the sender and the reason. Only the first of many from one
+    /// address.
     Rejected(&'a str, &'a str),
-    /// So many more were not let in from one address.
+    /// Number of further rejections from one address.
     MoreRejected(RejectionSummary),
-    /// There is a new token, and these are the addresses to join; and a new key to the runs.
+    /// New join addresses, and a new token for the runs page.
     Revoked(&'a [JoinUrl], Token),
 }
 
-/// A controller that listens.
+/// A controller with open sockets.
 pub struct Controller {
     lock: StateLock,
     late_results: LateCollector,
@@ -118,7 +119,7 @@ pub struct Controller {
 }
 
 impl Config {
-    /// The usual settings for a fleet of this name.
+    /// Default settings for a fleet of this name.
     #[must_use]
     pub fn new(state: State, fleet: String) -> Config {
         let everywhere = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
@@ -133,10 +134,11 @@ impl Config {
 }
 
 impl Controller {
-    /// Opens the sockets, and tells this user's other commands where they are. Within a runtime.
+    /// Opens the sockets and writes their addresses for this user's other commands. Must be called within a
+    /// runtime.
     ///
     /// # Errors
-    /// When there is a controller of this user already, or a file or socket can't be had.
+    /// [`ServeError`] if a controller of this user is running, or a file or socket can't be opened.
     pub fn bind(config: Config) -> Result<Controller, ServeError> {
         let lock = config.state.lock()?;
         let token = Token::known(&lock.token()?);
@@ -149,7 +151,7 @@ impl Controller {
         let mut listeners = Vec::new();
         let mut addresses: Vec<SocketAddr> = Vec::new();
         for &at in &config.listen {
-            // One port for all that leave it open.
+            // All listeners without a port share one.
             let port = match at.port() {
                 0 => addresses.first().map_or(0, SocketAddr::port),
                 port => port,
@@ -160,7 +162,7 @@ impl Controller {
                     addresses.push(listener.local_addr().unwrap_or(at));
                     listeners.push(listener);
                 }
-                // A machine without IPv6.
+                // This machine has no IPv6.
                 Err(error)
                     if at.ip() == Ipv6Addr::UNSPECIFIED
                         && !addresses.is_empty()
@@ -174,7 +176,7 @@ impl Controller {
         let socket = lock.socket();
         #[cfg(unix)]
         let unix = {
-            // The lock is ours: what is there is of a controller that was killed.
+            // The lock is held, so an existing socket belongs to a killed controller.
             let _ = std::fs::remove_file(&socket);
             private_socket(&socket).map_err(|source| ServeError::Listen {
                 at: socket.display().to_string(),
@@ -213,38 +215,38 @@ impl Controller {
         })
     }
 
-    /// Where it listens.
+    /// Listening addresses.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// SHA-256 of its certificate.
+    /// SHA-256 of the certificate.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.identity.fingerprint()
     }
 
-    /// Where to join over the network, the likeliest first.
+    /// Join addresses for the network, best first.
     #[must_use]
     pub fn urls(&self) -> Vec<JoinUrl> {
         urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
     }
 
-    /// What lets somebody in who asks for the runs: kept like the fleet's token, and told to nobody who joins.
+    /// Token of the runs page. It is stored like the fleet's token, and members do not receive it.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn runs_token(&self) -> Result<Token, StateError> {
         Ok(Token::known(&self.lock.runs_token()?))
     }
 
-    /// From now on `http_handler` answers below [`RUNS_PREFIX`](super::RUNS_PREFIX).
+    /// Sets the handler of the routes below [`RUNS_PREFIX`](super::RUNS_PREFIX).
     pub fn set_http_handler(&mut self, http_handler: Arc<dyn HttpHandler>) {
         self.http_handler = Some(http_handler);
     }
 
-    /// Where to join on this machine.
+    /// Join address on this machine.
     #[must_use]
     pub fn local_url(&self) -> JoinUrl {
         JoinUrl {
@@ -254,7 +256,7 @@ impl Controller {
         }
     }
 
-    /// Serves until `stop` is done. `news` is told who is here whenever that changes.
+    /// Serves until `stop` completes. Calls `news` for each event.
     pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
         let Controller {
             lock,
@@ -314,7 +316,7 @@ impl Controller {
         loop {
             while let Some(output) = driver.hub.poll_output() {
                 match output {
-                    // Who has to be kept out may have had either.
+                    // Revocation replaces both tokens, because either may be compromised.
                     Output::NewToken(operator) => match lock.new_tokens() {
                         Ok((token, runs)) => {
                             let urls = join(&token);
@@ -378,10 +380,10 @@ impl Controller {
     }
 }
 
-/// What it calls itself.
+/// Name and version of this program.
 const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
 
-/// Where to join, the likeliest first.
+/// Join addresses, best first.
 fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &str) -> Vec<JoinUrl> {
     let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
     let hosts = match &config.host {

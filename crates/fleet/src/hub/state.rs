@@ -1,7 +1,8 @@
-//! What a controller keeps between its lives, and what tells this user's other commands where it is.
+//! State directory of a controller, which also contains its address for this user's other commands.
 //!
-//! A folder of its own, readable by its user alone: `token`, `runs-token`, `certificate.pem`, `key.pem`, `late/`; and while a
-//! controller runs `controller.sock`, `controller.json` and a lock on `controller.lock`.
+//! Only its user can read it. It contains `token`, `runs-token`, `certificate.pem`, `key.pem` and `late/`.
+//! While a controller runs, it also contains `controller.sock`, `controller.json` and a lock on
+//! `controller.lock`.
 
 use crate::join_url::{is_token, new_token};
 use netburn_traffic::tls::Identity;
@@ -11,53 +12,53 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The folder.
+/// The state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State(PathBuf);
 
-/// Where a controller of this user is.
+/// Address of this user's controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerInfo {
-    /// Its process.
+    /// Process ID.
     pub process: u32,
-    /// Its Unix socket, where there are such.
+    /// Unix socket, if the system has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// Where it listens on loopback, if it does.
+    /// Loopback address, if it listens there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<SocketAddr>,
-    /// What lets an owner in.
+    /// Secret for operators.
     pub secret: String,
 }
 
-/// Why the state can't be used.
+/// Error of using the state directory.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// A file of it can't be read or written.
+    /// A file can't be read or written.
     #[error("{path}: {source}", path = path.display())]
     Io {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// A controller of this user runs already.
+    /// A controller of this user is running.
     #[error("a controller of yours runs already{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
     AlreadyRunning(Option<ControllerInfo>),
-    /// The certificate that was kept is of no use.
+    /// The stored certificate is invalid.
     #[error("the certificate in {path} is of no use ({reason}); delete it, and a new one is made", path = path.display())]
     Certificate {
-        /// Where it is.
+        /// Path of the certificate.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         reason: String,
     },
-    /// Nobody has a home here.
+    /// The environment names no directory.
     #[error("no place to keep state: none of NETBURN_STATE, XDG_STATE_HOME and HOME is set")]
     NoStateDirectory,
 }
 
-/// That this process is the one controller. Its end, however it comes, is the end of it.
+/// Lock that makes this process the only controller. Released when the process ends.
 #[derive(Debug)]
 pub struct StateLock {
     state: State,
@@ -65,10 +66,11 @@ pub struct StateLock {
 }
 
 impl State {
-    /// The folder of this user: `fleet` in `$NETBURN_STATE`, or in `netburn` in `$XDG_STATE_HOME` or `~/.local/state`.
+    /// Directory of this user: `fleet` in `$NETBURN_STATE`, or in `netburn` in `$XDG_STATE_HOME` or
+    /// `~/.local/state`.
     ///
     /// # Errors
-    /// When nothing of this is set.
+    /// [`StateError::NoStateDirectory`] if none of these variables nor `HOME` is set.
     pub fn for_current_user() -> Result<State, StateError> {
         let set = |name: &str| {
             std::env::var_os(name)
@@ -87,22 +89,22 @@ impl State {
         Ok(State(netburn.ok_or(StateError::NoStateDirectory)?.join("fleet")))
     }
 
-    /// That folder.
+    /// Uses this directory.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> State {
         State(path.into())
     }
 
-    /// Where it is.
+    /// Path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Makes this process the one controller.
+    /// Locks the directory, creating it if necessary.
     ///
     /// # Errors
-    /// When there is one already, or the folder can't be used.
+    /// [`StateError`] if a controller is running, or the directory can't be used.
     pub fn lock(&self) -> Result<StateLock, StateError> {
         private_folder(&self.0).map_err(|source| self.fault("", source))?;
         let lock = private()
@@ -123,10 +125,10 @@ impl State {
         })
     }
 
-    /// Where this user's controller was last; `None` when there was none, or it ended as it should.
+    /// Address of this user's controller; `None` if none was started, or if it ended normally.
     ///
     /// # Errors
-    /// When that can't be read.
+    /// If the file can't be read.
     pub fn controller_info(&self) -> Result<Option<ControllerInfo>, StateError> {
         let fault = |source| self.fault("controller.json", source);
         match std::fs::read(self.0.join("controller.json")) {
@@ -161,33 +163,33 @@ impl State {
         std::fs::rename(self.temp_path(name), self.0.join(name)).map_err(|source| self.fault(name, source))
     }
 
-    /// Where a file is written before it takes the old one's place.
+    /// Path of a new file before it replaces the old one.
     fn temp_path(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.new"))
     }
 }
 
 impl StateLock {
-    /// The fleet's token: the one that was kept, or a new one.
+    /// Token of the fleet: stored, or a new one.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn token(&self) -> Result<String, StateError> {
         self.kept("token")
     }
 
-    /// What lets its user look at the runs: the one that was kept, or a new one. Members don't know it.
+    /// Token of the runs page: stored, or a new one. Members do not receive it.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn runs_token(&self) -> Result<String, StateError> {
         self.kept("runs-token")
     }
 
-    /// A new token, and something new that lets its user look at the runs, kept in the places of the old ones.
+    /// Replaces both tokens. Returns the new token of the fleet and of the runs page.
     ///
     /// # Errors
-    /// When they can't be made or kept. The old ones are kept then, both of them.
+    /// If they can't be created or stored. Both old tokens then stay valid.
     pub fn new_tokens(&self) -> Result<(String, String), StateError> {
         const NAMES: [&str; 2] = ["token", "runs-token"];
         let state = &self.state;
@@ -229,10 +231,10 @@ impl StateLock {
         Ok(token)
     }
 
-    /// The controller's certificate: the one that was kept, or a new one.
+    /// Certificate of the controller: stored, or a new one.
     ///
     /// # Errors
-    /// When it can't be read, made or kept.
+    /// If it can't be read, created or stored.
     pub fn identity(&self) -> Result<Identity, StateError> {
         let (chain, key) = (self.state.0.join("certificate.pem"), self.state.0.join("key.pem"));
         let unfit = |error: &dyn std::fmt::Display| StateError::Certificate {
@@ -241,29 +243,29 @@ impl StateLock {
         };
         if !chain.exists() {
             let made = Identity::generate_pem(&["netburn".to_owned()]).map_err(|e| unfit(&e))?;
-            // The certificate last: where it is, the key is.
+            // The certificate is written last, so its presence implies the key.
             self.state.write("key.pem", made.1.as_bytes())?;
             self.state.write("certificate.pem", made.0.as_bytes())?;
         }
         Identity::from_pem_files(&chain, &key).map_err(|e| unfit(&e))
     }
 
-    /// The path of the Unix socket.
+    /// Path of the Unix socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.state.0.join("controller.sock")
     }
 
-    /// Tells this user's other commands where it is.
+    /// Writes the controller's address for this user's other commands.
     ///
     /// # Errors
-    /// When that can't be written.
+    /// If the file can't be written.
     pub fn announce(&self, controller_info: &ControllerInfo) -> Result<(), StateError> {
         let text = serde_json::to_vec(controller_info).expect("plain fields become JSON");
         self.state.write("controller.json", &text)
     }
 
-    /// The folder.
+    /// The state directory.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
@@ -272,13 +274,13 @@ impl StateLock {
 
 impl Drop for StateLock {
     fn drop(&mut self) {
-        // Whoever comes meanwhile finds that nobody answers, which is true as well.
+        // A command that reads the file before its removal finds no listener, with the same result.
         let _ = std::fs::remove_file(self.state.0.join("controller.json"));
         let _ = std::fs::remove_file(self.socket());
     }
 }
 
-/// Makes a folder that only its user can look into. One that is there is left as it is.
+/// Creates a directory that only its user can read. An existing directory stays unchanged.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -287,7 +289,7 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// For files that only their user can read.
+/// Options for files that only their user can read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -326,7 +328,7 @@ mod tests {
             lock.token().unwrap();
             lock.runs_token().unwrap();
             let kept = std::fs::read(dir.path().join(other)).unwrap();
-            // What nothing can be put in the place of, whoever tests.
+            // A directory that is not empty can't be replaced by a file, even by root.
             std::fs::remove_file(dir.path().join(full)).unwrap();
             std::fs::create_dir_all(dir.path().join(full).join("full")).unwrap();
             let said = lock.new_tokens().unwrap_err().to_string();

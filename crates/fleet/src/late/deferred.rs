@@ -1,23 +1,23 @@
-//! What there is no room for: tried again now and then, for a disk that is full is emptied one day.
+//! Late results without space on the disk, which are retried at intervals.
 
 use super::{Job, LateCollector, Rejection, Store, refused};
 use crate::protocol::standing::{PendingResults, ToMember};
 use std::io;
 
-/// From one try of what there was no room for to the next, in calls of [`LateCollector::sync`].
+/// Interval of retries, in calls of [`LateCollector::sync`].
 const RETRY_INTERVAL: u32 = 5;
 
-/// What waits for room on the disk.
+/// Results that wait for space on the disk.
 #[derive(Debug)]
 pub(super) enum DeferredNoSpace {
-    /// The results, at their member.
+    /// Results at their member.
     Results(PendingResults),
-    /// All is here, and can't be added to the record.
+    /// Complete results that can't be added to the record.
     Record(Box<Job>),
 }
 
 impl LateCollector {
-    /// There was no room: it is tried again now and then, without a word from the member.
+    /// Defers results for lack of space, and retries without a message from the member.
     pub(super) fn defer_no_space(&mut self, member: &str, what: DeferredNoSpace) {
         let run = match &what {
             DeferredNoSpace::Results(waiting) => &waiting.run,
@@ -26,7 +26,7 @@ impl LateCollector {
         let key = (member.to_owned(), run.clone());
         if self.deferred.is_empty() {
             self.syncs_until_retry = RETRY_INTERVAL;
-            // Once is enough, however often it is tried.
+            // Logged once, not for each retry.
             if !self.retried.contains(&key) {
                 tracing::info!(run, "the disk has no room for late results; it is looked at again");
             }
@@ -34,8 +34,7 @@ impl LateCollector {
         self.deferred.insert(key, what);
     }
 
-    /// What came of a part can't be kept, which is to be said to its member. Where that is for want of room, it is tried
-    /// again.
+    /// Rejects results that can't be stored. Defers them if the disk is full.
     pub(super) fn reject_storage_error(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
         let deliveries = self.deliveries.remove(key);
         if let Some(deliveries) = deliveries.filter(|_| is_full(error)) {
@@ -44,7 +43,8 @@ impl LateCollector {
         refused(&Rejection::NoRoom(key.1.clone(), error.to_string()))
     }
 
-    /// The same where what was appended may not be on the disk: it isn't taken for kept when it is looked at again.
+    /// The same for appended data that may not be on disk. Truncates the file, so that the data does not
+    /// count as received.
     pub(super) fn reject_unsynced(&mut self, key: &(String, String), error: &io::Error) -> ToMember {
         if let Some(deliveries) = self.deliveries.get_mut(key)
             && let Store::Open(writer) = &mut deliveries.store
@@ -55,7 +55,7 @@ impl LateCollector {
         self.reject_storage_error(key, error)
     }
 
-    /// Tries again what there was no room for.
+    /// Retries deferred results.
     pub(super) fn retry_deferred(&mut self) -> Vec<(String, ToMember)> {
         self.syncs_until_retry = self.syncs_until_retry.saturating_sub(1);
         if self.syncs_until_retry > 0 || self.deferred.is_empty() {
@@ -69,7 +69,7 @@ impl LateCollector {
                 DeferredNoSpace::Record(job) => self.jobs.push_back(*job),
                 DeferredNoSpace::Results(waiting) => {
                     let answers = self.offer(&key.0, &[waiting]);
-                    // That there is none still is no news; that it can't be for another reason is.
+                    // A repeated lack of space is not reported again; other errors are.
                     let again = self.deferred.contains_key(&key);
                     let news = answers
                         .into_iter()
@@ -82,7 +82,7 @@ impl LateCollector {
     }
 }
 
-/// Whether there may be room later.
+/// Returns whether space may become available.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

@@ -1,4 +1,4 @@
-//! Adding to a record what came late.
+//! Adding late results to a record.
 
 use super::pending_dir;
 use crate::protocol::standing::LateResultsEnd;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 
-/// Something that takes time: reading a whole record and writing it anew.
+/// A slow job: reads a whole record and writes it again.
 #[derive(Debug)]
 pub struct Job {
     pub(super) member: String,
@@ -21,16 +21,16 @@ pub struct Job {
     pub(super) received_at: UnixTime,
 }
 
-/// A job that was carried out.
+/// Result of a job.
 #[derive(Debug)]
 pub struct JobResult {
     pub(super) job: Job,
-    /// How many rows were added.
+    /// Number of added rows.
     pub(super) result: Result<u64, Error>,
 }
 
 impl Job {
-    /// Does it. Blocks.
+    /// Executes the job. Blocks.
     #[must_use]
     pub fn carry_out(self) -> JobResult {
         let result = self.add();
@@ -61,7 +61,7 @@ impl Job {
         amend(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }
 
-    /// Removes what is in the record now.
+    /// Deletes the results, which are in the record now.
     pub(super) fn clear(&self) {
         super::clear(&self.folder, &self.name);
     }

@@ -1,8 +1,8 @@
-//! Its part in a run.
+//! The run that a member takes part in.
 
 use super::*;
 
-/// The run it takes part in.
+/// The current run.
 pub(super) struct CurrentRun {
     pub(super) run: String,
     pub(super) name: String,
@@ -10,7 +10,7 @@ pub(super) struct CurrentRun {
     pub(super) shutdown: watch::Sender<bool>,
 }
 
-/// The end of the current run, if there is one.
+/// Waits for the end of the current run; forever if there is none.
 pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<Ended, FleetError>) {
     match current {
         Some(CurrentRun { run, task, .. }) => {
@@ -22,8 +22,8 @@ pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (Strin
     }
 }
 
-/// Where a server of this member listens: beside the controller everywhere, elsewhere where it reached the controller
-/// from, which is where others reach it.
+/// Address on which a server of this member listens. On the controller's machine it is unspecified; on
+/// other machines it is the address that reaches the controller.
 fn server_listen_address(connection_addresses: SocketAddrs) -> SocketAddr {
     match (connection_addresses.ours, connection_addresses.theirs) {
         (Some(ours), Some(theirs)) if ours.ip() != theirs.ip() => SocketAddr::new(ours.ip(), PORT),
@@ -31,7 +31,7 @@ fn server_listen_address(connection_addresses: SocketAddrs) -> SocketAddr {
     }
 }
 
-/// The holder of a run, through the controller.
+/// Opens connections to the holder of a run, through the controller.
 struct RunDialer {
     endpoint: ControllerEndpoint,
     path: String,
@@ -49,7 +49,7 @@ impl Dial for RunDialer {
 }
 
 impl<N: FnMut(MemberEvent<'_>)> Member<N> {
-    /// Its owner wants it to end: so does its part in a run.
+    /// Ends the current run at the owner's request.
     pub(super) fn shutdown(&mut self) {
         self.next = None;
         if let Some(current) = &self.current {
@@ -58,7 +58,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         }
     }
 
-    /// Takes part in a run, over a connection of its own.
+    /// Takes part in a run, over a second connection.
     pub(super) fn start_run(&mut self, invite: Invite, connection_addresses: SocketAddrs) {
         let Invite { run, name, token } = invite;
         (self.on_event)(MemberEvent::RunStarted(&run));
@@ -119,7 +119,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         });
     }
 
-    /// Its part in a run is over.
+    /// Handles the end of the current run.
     pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<Ended, FleetError>)) {
         self.current = None;
         let how = match &handle_run_end {

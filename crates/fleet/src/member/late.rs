@@ -1,21 +1,21 @@
-//! Results that nobody took in time, brought home over the connection that a member keeps.
+//! Delivery of late results over the member's standing connection.
 
 use crate::protocol::standing::FromMember;
 use crate::spool::{self, SpoolFolder, SpoolReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// So many messages may be on their way that aren't known to be kept.
+/// Maximum number of unacknowledged messages.
 const MAX_UNACKED: u64 = 16;
 
-/// What is wanted, and how far it is.
+/// Requested results, and the progress of their delivery.
 pub(super) struct Deliveries {
     folder: SpoolFolder,
     requested: BTreeSet<String>,
     current: Option<Delivery>,
-    /// Up to which message each run is kept.
+    /// Last acknowledged message of each run.
     acked: BTreeMap<String, u64>,
-    /// Runs whose results the controller has, and whose spool an agent still has open.
+    /// Delivered runs whose spool an agent still has open.
     delivered: BTreeSet<String>,
 }
 
@@ -37,8 +37,8 @@ impl Deliveries {
         }
     }
 
-    /// There is a new connection: what was on its way is sent again, and what is kept will be said anew. A controller that was ended
-    /// may have less than its predecessor said.
+    /// Resets the state for a new connection: unacknowledged messages are sent again. A restarted
+    /// controller may have less than its predecessor acknowledged.
     pub(super) fn reset(&mut self) {
         self.acked.clear();
         self.requested.clear();
@@ -46,23 +46,23 @@ impl Deliveries {
         self.current = None;
     }
 
-    /// The results of `run` are wanted.
+    /// Handles a request for the results of `run`.
     pub(super) fn request(&mut self, run: &str) {
         self.requested.insert(run.to_owned());
     }
 
-    /// All up to this message is kept there.
+    /// Handles an acknowledgement.
     pub(super) fn acked(&mut self, run: &str, sequence: u64) {
         let acked = self.acked.entry(run.to_owned()).or_default();
         *acked = sequence.max(*acked);
     }
 
-    /// They aren't taken now: they stay here.
+    /// Handles a rejection. The results stay on disk.
     pub(super) fn rejected(&mut self) {
         self.current = None;
     }
 
-    /// Somebody else has all of `run`. Whether there was anything.
+    /// Handles the completion of `run`. Returns whether its results were being delivered.
     pub(super) fn discard(&mut self, run: &str) -> bool {
         self.requested.remove(run);
         self.acked.remove(run);
@@ -72,7 +72,7 @@ impl Deliveries {
         was
     }
 
-    /// Deletes the spools that were delivered. One that an agent still has open is deleted later.
+    /// Deletes delivered spools. A spool that an agent still has open is deleted later.
     fn delete_delivered(&mut self) {
         let folder = &self.folder;
         self.delivered.retain(|run| match spool::remove(folder, run) {
@@ -85,13 +85,13 @@ impl Deliveries {
         });
     }
 
-    /// The first of the wanted runs that can be delivered.
+    /// Opens the first requested run that can be delivered.
     fn open(&mut self, busy: Option<&str>) -> Option<Delivery> {
         let requested: Vec<String> = self.requested.iter().cloned().collect();
         for run in requested.into_iter().filter(|run| Some(run.as_str()) != busy) {
             let from = self.acked.get(&run).copied().unwrap_or(0) + 1;
             let opened = SpoolReader::open(&self.folder, &run, from);
-            // Its part is over, and its last sync may not be: it stays wanted.
+            // The agent may still be syncing the spool. The request stays.
             if opened
                 .as_ref()
                 .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -114,8 +114,8 @@ impl Deliveries {
         None
     }
 
-    /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
-    /// that is under way is.
+    /// Next message to send; `None` if an acknowledgement is awaited or nothing is requested. Omits the
+    /// `busy` run.
     pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
         self.delete_delivered();
         if self.current.is_none() {
@@ -183,7 +183,7 @@ mod tests {
         deliveries.acked("r", 3);
         deliveries.request("r");
         assert_eq!(sequence(deliveries.next(None)), 4);
-        // The next controller has nothing, and says of nothing that it is kept.
+        // The next controller has no results and acknowledges none.
         deliveries.reset();
         deliveries.request("r");
         assert_eq!(sequence(deliveries.next(None)), 1);

@@ -1,4 +1,4 @@
-//! What a member makes of its part in a run: whom it measures against, what it lets itself be asked, what it says.
+//! A member's policy for its part in a run: server, limits and notes.
 
 use super::limits::Limits;
 use super::rate_budget::RateBudget;
@@ -16,50 +16,51 @@ use netburn_workload::Kind;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// A rate is judged over so long.
+/// Averaging time of the rate limit.
 const RATE_WINDOW: Duration = Duration::from_secs(2);
 
-/// What may come ahead of its turn in a window where the rate is bounded, in bytes: first windows of streams and pieces.
+/// Bytes that may precede the pacing in a window: initial windows of streams, and pieces.
 const BURST_ALLOWANCE: u64 = 256 * 1024;
 
-/// Of a server's addresses so many are tried, in the order in which the system names them.
+/// Maximum number of addresses of a server that are tried, in the order of the resolver.
 const MAX_ADDRESSES: usize = 3;
 
-/// How a member takes part.
+/// Policy of a member.
 #[derive(Debug, Clone)]
 pub(super) struct MemberPolicy {
     pub(super) key: FleetKey,
-    /// How it reached the controller, which is where a server that says no address is.
+    /// Addresses of the connection to the controller. A server without an address of its own is at the
+    /// controller's.
     pub(super) connection_addresses: SocketAddrs,
     pub(super) server: Option<ServerName>,
     pub(super) interface: Option<String>,
     pub(super) limits: Limits,
-    /// What this device has moved in all runs, where its rate is limited.
+    /// Bytes moved in all runs, if the rate is limited.
     pub(super) rate_budget: Option<RateBudget>,
     pub(super) usage: Usage,
-    /// Workloads that keep to the rate themselves, by station and place.
+    /// Workloads that are paced to the rate, by station and index.
     pub(super) paced: BTreeSet<(u16, u16)>,
-    /// What was moved, heads and framing included.
+    /// Bytes moved, including headers and framing.
     pub(super) total: Total,
 }
 
-/// A server by name, as a person writes it.
+/// Host and port of a server, as entered by a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerName {
     host: String,
     port: u16,
 }
 
-/// What was moved so far, in bytes.
+/// Bytes moved so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Usage {
-    /// What was charged so far, down and up.
+    /// Bytes charged to the budget, down and up.
     charged: (u64, u64),
-    /// Content so far, down and up.
+    /// Content, down and up.
     content: (u64, u64),
-    /// Since when a window of what all connections moved runs, and what they had moved then: down and up.
+    /// Start of the current window for all bytes on the wire, with the bytes at that time: down and up.
     wire: Option<(Instant, u64, u64)>,
-    /// Since when the window runs, and what was moved in it: down and up.
+    /// Start of the current window for content, with the content in it: down and up.
     window: Option<(Instant, u64, u64)>,
     limit_reached: bool,
 }
@@ -108,7 +109,8 @@ impl std::fmt::Display for ServerName {
 
 impl AgentPolicy for MemberPolicy {
     async fn review(&mut self, part: &mut Part) -> Result<Ready, String> {
-        // Now, and not when it was summoned: how long ago that was is the controller's to say.
+        // Checked at the assignment, not at the invitation, because the controller chooses the time between
+        // them.
         self.limits.allow(part, local_hour())?;
         if let Some(wait) = self.rate_budget.as_ref().and_then(RateBudget::wait) {
             let seconds = Duration::from_secs(wait.as_nanos().div_ceil(1_000_000_000));
@@ -164,9 +166,10 @@ impl AgentPolicy for MemberPolicy {
         };
         let at = part.target.address;
         match consent {
-            // Nobody else says where datagrams go: what listens at another port has not consented.
+            // Only the server's consent names the datagram port. A server on another port has not
+            // consented.
             Ok(consent) => part.target.datagram_port = consent.datagram_port,
-            // Whatever is said next, nothing is sent there.
+            // Without consent no traffic is sent, whatever messages follow.
             Err(_) if reach.tcp.is_some() => part.stations.clear(),
             Err(why) => return Err(format!("it doesn't measure against the server at {at}: {why}")),
         }
@@ -200,13 +203,14 @@ impl AgentPolicy for MemberPolicy {
     }
 }
 
-/// Whether the scenario keeps the server below `rate`, by its own word; a server `own_server` knows nothing of it.
+/// Returns whether the plan limits the server's link to at most `rate`. A device's own server is not
+/// limited by the plan.
 fn is_slower(part: &Part, rate: BitRate, own_server: bool) -> bool {
     !own_server && part.plan.server.link.rate.is_some_and(|link| link <= rate)
 }
 
 impl Usage {
-    /// So much more content was moved, and all connections have moved `wire`: what has not been charged yet.
+    /// Adds `content` and the total bytes on the wire. Returns the bytes that are not charged yet.
     fn take_uncharged(&mut self, content: (u64, u64), wire: (u64, u64)) -> (u64, u64) {
         self.content = (self.content.0 + content.0, self.content.1 + content.1);
         let all = (self.content.0.max(wire.0), self.content.1.max(wire.1));
@@ -214,7 +218,8 @@ impl Usage {
         (all.0.saturating_sub(before.0), all.1.saturating_sub(before.1))
     }
 
-    /// So much was moved in the interval from `at` on: why it stops, if it does. What is `paced` keeps to the rate itself.
+    /// Adds the bytes of the interval that begins at `at`. Returns the reason to stop, if a limit is
+    /// exceeded. Paced workloads are not counted.
     fn add(&mut self, limits: &Limits, at: Instant, down: u64, up: u64, paced: bool) -> Option<String> {
         let (down, up) = if paced { (0, 0) } else { (down, up) };
         let (since, before_down, before_up) = *self.window.get_or_insert((at, 0, 0));
@@ -237,8 +242,8 @@ impl Usage {
         why
     }
 
-    /// All connections have moved so much by `now`, down and up, heads and framing included: why it stops, if it does.
-    /// What content alone says is left to [`add`](Self::add): here only what is far beyond the rate counts.
+    /// Checks the total bytes on the wire, including headers and framing. Returns the reason to stop, if a
+    /// limit is exceeded. [`add`](Self::add) checks content; here the rate must be exceeded by 25 %.
     fn wire(&mut self, limits: &Limits, now: Instant, (down, up): (u64, u64)) -> Option<String> {
         let (since, before_down, before_up) = *self.wire.get_or_insert((now, down, up));
         if self.limit_reached {
@@ -270,8 +275,8 @@ fn too_fast(limit: BitRate, bits: u128) -> String {
 }
 
 impl Limits {
-    /// Has those workloads of a part keep to the rate that take all that goes through: which they are, by station and place.
-    /// Whatever the plan says of the network: it is the controller's word.
+    /// Paces the workloads of a part that use all available bandwidth. Returns them by station and index.
+    /// Ignores the plan's network limits, which the controller sets.
     fn pace(&self, part: &mut Part) -> BTreeSet<(u16, u16)> {
         let Some(limit) = self.rate else { return BTreeSet::new() };
         let mut paced = BTreeSet::new();
@@ -287,7 +292,7 @@ impl Limits {
         paced
     }
 
-    /// Whether such a part is within them, at this hour of the day.
+    /// Checks a part against the limits at this hour of the day.
     fn allow(&self, part: &Part, hour: u8) -> Result<(), String> {
         let lasts = part.plan.baseline + part.plan.duration + part.plan.drain;
         if let Some(limit) = self.duration.filter(|limit| lasts > *limit) {
@@ -377,7 +382,7 @@ mod tests {
         );
     }
 
-    /// A controller of the fleet's own that lies: of the network, and of where the server's datagrams go.
+    /// A controller that sends false values: of the network, and of the server's datagram port.
     #[test]
     fn what_a_controller_claims_changes_no_limit_and_names_no_port() {
         use netburn_traffic::server::{Server, ServerConfig};
@@ -419,7 +424,7 @@ mod tests {
             let serving = tokio::spawn(server.run(async { drop(stopped.await) }));
             let mut part = part(&bounded);
             part.target.address = http;
-            // The discard port (RFC 863): nobody there has consented to anything.
+            // The discard port (RFC 863). No server has consented there.
             part.target.datagram_port = Some(9);
             let ready = policy.review(&mut part).await.unwrap();
             drop(stop);
@@ -429,7 +434,7 @@ mod tests {
         assert_eq!(part.target.limit, rate);
         assert_eq!(part.target.datagram_port, Some(port));
         assert_eq!(ready.notes, [] as [String; 0], "by the controller's word it is slower");
-        // What went over the rate in one run is held against the next: 100 MB are 100 s of 8 Mbit/s.
+        // Traffic above the rate in one run is charged to the next: 100 MB are 100 s at 8 Mbit/s.
         let row = Row::Interval(netburn_record::IntervalRow {
             station: 0,
             workload: 0,
@@ -462,7 +467,7 @@ mod tests {
         assert_eq!(usage.wire(&limits, at(0), (600, 400)), None);
         assert!(usage.wire(&limits, at(1), (601, 400)).is_some());
         assert_eq!(usage.wire(&limits, at(2), (602, 400)), None, "said once");
-        // 8 Mbit/s are 100 kB in a tenth of a second.
+        // 8 Mbit/s are 100 kB in 0.1 s.
         let limits = Limits {
             rate: Some(BitRate::from_mbps(8)),
             ..Limits::default()
@@ -483,11 +488,11 @@ mod tests {
             let paced = usage.add(&limits, at(tenth), 200_000, 0, true);
             assert_eq!(paced, None, "others pay for what it moves");
         }
-        // Heads and framing are charged besides content, and nothing twice.
+        // Headers and framing are charged in addition to content, and nothing is charged twice.
         assert_eq!(usage.take_uncharged((100, 0), (0, 0)), (100, 0));
         assert_eq!(usage.take_uncharged((0, 0), (150, 20)), (50, 20));
         assert_eq!(usage.take_uncharged((10, 0), (160, 20)), (10, 0));
-        // Ten times the rate in heads and framing, of which no row tells.
+        // Ten times the rate in headers and framing, which no row contains.
         let mut usage = Usage::default();
         let stopped = (0..40_i64).position(|tenth| {
             let down = tenth.cast_unsigned() * 1_000_000;

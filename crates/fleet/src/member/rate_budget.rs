@@ -1,24 +1,24 @@
-//! What a device has moved, measured against the rate that its owner allows: over all runs, not one.
+//! Bytes moved by a device, compared with its owner's rate limit over all runs.
 //!
-//! A part that goes over the rate ends within two seconds. A controller that begins run after run could have the device
-//! above its rate most of the time all the same, so what went over it has to pass before the next part.
+//! A part that exceeds the rate ends within two seconds. A controller could still exceed the rate most of
+//! the time by starting run after run. Therefore the excess must drain before the next part.
 
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::pace::VirtualLink;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How far beyond the rate a device may be when another part begins.
+/// Maximum excess, as time at the limited rate, at the start of a part.
 const MAX_BACKLOG: Duration = Duration::from_secs(2);
 
-/// The account of one device, shared by its parts in runs.
+/// Budget of one device, shared by its parts in all runs.
 #[derive(Debug, Clone)]
 pub(super) struct RateBudget {
     clock: RunClock,
     links: Arc<Mutex<Links>>,
 }
 
-/// A link of the rate each way, which what was moved goes through.
+/// Virtual links with the limited rate, one per direction, that carry the moved bytes.
 #[derive(Debug)]
 struct Links {
     down: VirtualLink,
@@ -26,7 +26,7 @@ struct Links {
 }
 
 impl RateBudget {
-    /// Nothing was moved yet.
+    /// Creates an unused budget.
     pub(super) fn new(rate: BitRate) -> RateBudget {
         let link = || VirtualLink::new(rate);
         RateBudget {
@@ -38,12 +38,12 @@ impl RateBudget {
         }
     }
 
-    /// So much was moved until now.
+    /// Charges bytes that were moved until now.
     pub(super) fn charge(&self, down: u64, up: u64) {
         self.lock().charge(self.clock.now(), down, up);
     }
 
-    /// How long the device has to wait until it may move anything again; `None`: not at all.
+    /// Time until the device may take part again; `None` if it may now.
     pub(super) fn wait(&self) -> Option<Duration> {
         self.lock().wait(self.clock.now())
     }
@@ -72,8 +72,8 @@ impl Links {
 mod tests {
     use super::*;
 
-    /// 8 Mbit/s are 1 MB a second. A stream of 100 MB, ended after 2 s, is 98 s of it too much; the link counts what it is
-    /// first told as up to 25 ms old.
+    /// 8 Mbit/s are 1 MB/s. A stream of 100 MB that ends after 2 s exceeds the limit by 98 s. The link
+    /// counts the first bytes as up to 25 ms old.
     #[test]
     fn what_went_over_the_rate_has_to_pass_first() {
         let link = || VirtualLink::new(BitRate::from_mbps(8));
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(links.wait(at(2)), Some(after));
         assert_eq!(links.wait(at(97)), after.checked_sub(Duration::from_secs(95)));
         assert_eq!(links.wait(at(98)), None);
-        // What keeps to the rate waits for nothing, however long it goes on.
+        // Traffic at the limited rate is never delayed.
         for tenth in 1000..2000 {
             links.charge(Instant::from_millis(tenth * 100), 100_000, 100_000);
         }

@@ -1,4 +1,4 @@
-//! Reading a spool.
+//! Reading of a spool.
 
 use super::{Kind, MAGIC, MAX_PAYLOAD, OVERHEAD, SpoolFolder, SpoolHeader, VERSION};
 use crate::protocol::standing::{self, LateResultsEnd};
@@ -6,19 +6,19 @@ use crate::protocol::{Rows, shorten};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// What a spool was found to hold.
+/// Content of a spool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpoolContent {
-    /// Whose.
+    /// Header.
     pub about: SpoolHeader,
-    /// Messages of rows.
+    /// Number of messages of rows.
     pub messages: u64,
-    /// How it ended; `None` when it was cut short.
+    /// End of the part; `None` if the agent was killed.
     pub end: Option<LateResultsEnd>,
 }
 
-/// The results of a run that is over, read from its spool message by message, to be delivered late. While this is there
-/// nobody else can read or delete them.
+/// Reader of a spool, message by message, for late delivery. Holds a lock, so that no other process reads
+/// or deletes the file.
 #[derive(Debug)]
 pub struct SpoolReader {
     source: Source<BufReader<File>>,
@@ -27,10 +27,10 @@ pub struct SpoolReader {
 }
 
 impl SpoolReader {
-    /// The messages of `run` from number `from` on (the first is 1).
+    /// Opens the spool of `run`, at message number `from` (the first is 1).
     ///
     /// # Errors
-    /// When there are none, they can't be read, or the agent that measures them is still at work.
+    /// If there is no spool, it can't be read, or an agent has it open.
     pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<SpoolReader> {
         let file = File::open(folder.file(run)?)?;
         file.try_lock()?;
@@ -53,22 +53,22 @@ impl SpoolReader {
         Ok(SpoolReader { source, spooled, from })
     }
 
-    /// Whose they are.
+    /// Header of the spool.
     #[must_use]
     pub fn about(&self) -> &SpoolHeader {
         &self.spooled.about
     }
 
-    /// How many messages there are altogether.
+    /// Total number of messages.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.spooled.messages
     }
 
-    /// The next message; `None` after the last, when [`end`](Self::end) is to follow.
+    /// Next message; `None` after the last. Then send [`end`](Self::end).
     ///
     /// # Errors
-    /// When the file can't be read.
+    /// If the file can't be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator that fails is none")]
     pub fn next(&mut self) -> io::Result<Option<standing::LateResults>> {
         while let Some((kind, payload)) = self.source.frame()? {
@@ -88,7 +88,7 @@ impl SpoolReader {
         Ok(None)
     }
 
-    /// What follows the last message: how it ended, or that it was cut short.
+    /// Message after the last rows: the end of the part.
     #[must_use]
     pub fn end(&self) -> LateResultsEnd {
         let SpoolHeader { run, proof, .. } = &self.spooled.about;
@@ -104,18 +104,18 @@ impl SpoolReader {
     }
 }
 
-/// A spool's frames.
+/// Frames of a spool.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     from: R,
     about: SpoolHeader,
     at: u64,
-    /// Where it ends: no length that it claims is believed beyond.
+    /// Size of the file, which limits the length of a frame.
     size: u64,
 }
 
 impl<R: Read + Seek> Source<R> {
-    /// Reads the beginning and the header.
+    /// Reads the magic bytes and the header.
     pub(crate) fn open(mut from: R) -> io::Result<Source<R>> {
         let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
         let size = from.seek(SeekFrom::End(0))?;
@@ -149,7 +149,7 @@ impl<R: Read + Seek> Source<R> {
         &self.about
     }
 
-    /// Where the next frame begins.
+    /// Position of the next frame.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
@@ -159,7 +159,7 @@ impl<R: Read + Seek> Source<R> {
         self.from.seek(SeekFrom::Start(at)).map(drop)
     }
 
-    /// The next frame that is whole and correct.
+    /// Next complete and valid frame.
     pub(crate) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
         let left = self.size.saturating_sub(self.at);
         if left < OVERHEAD as u64 {

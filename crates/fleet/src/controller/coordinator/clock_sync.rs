@@ -1,4 +1,4 @@
-//! Comparing many clocks without one waiting for the other: a few at a time, each with small exchanges one after another.
+//! Clock synchronisation with many agents: a few at a time, each with short exchanges in sequence.
 
 use super::{CLOCK_SYNC_TIMEOUT, EXCHANGES, Output, PING_GAP, RunCoordinator};
 use crate::clock::{self, Estimate, Stamp};
@@ -7,32 +7,33 @@ use crate::protocol::ToAgent;
 use netburn_units::Duration;
 use std::collections::{BTreeSet, VecDeque};
 
-/// So many are compared at a time: what more there are would wait for each other, and that would be in their round trips.
+/// Maximum number of agents that are synchronised at the same time. More would queue behind each other,
+/// which would increase their round trips.
 const AT_ONCE: usize = 4;
-/// From a pong to the next ping where more wait for their turn than have one.
+/// Time between a pong and the next ping if more agents are queued than active.
 const SHORT_GAP: Duration = Duration::from_micros(500);
-/// How long one of these is waited for before another may begin beside it, where there is time for all.
+/// Time reserved for one agent before another starts beside it, if there is enough time for all.
 const TURN: Duration = Duration::from_millis(400);
-/// The least that it is waited for.
+/// Minimum of that time.
 const SHORT_TURN: Duration = Duration::from_millis(10);
-/// How much longer a comparison may take for each participant.
+/// Additional time limit per agent.
 const EACH: Duration = Duration::from_millis(4);
 
-/// Whose turn it is.
+/// Queue of the agents to synchronise.
 #[derive(Debug, Default)]
 pub(super) struct ClockSync {
-    /// Pings that are due, and to whom.
+    /// Due time and agent of each ping.
     pings: BTreeSet<(Stamp, usize)>,
-    /// Who is being compared, and when another need not wait for it any longer.
+    /// Active agents, each with the time from which another may start beside it.
     turns: BTreeSet<(Stamp, usize)>,
-    /// Who comes next.
+    /// Agents that have not started.
     queue: VecDeque<usize>,
     turn: Duration,
     gap: Duration,
 }
 
 impl ClockSync {
-    /// When something is due.
+    /// Time of the next action.
     pub(super) fn due(&self) -> Option<Stamp> {
         let turn = self.turns.first().filter(|_| !self.queue.is_empty());
         [self.pings.first(), turn]
@@ -54,13 +55,13 @@ impl ClockSync {
 }
 
 impl RunCoordinator {
-    /// How long a comparison of all may take.
+    /// Time limit for all agents.
     pub(super) fn clock_sync_timeout(&self) -> Duration {
         let count = self.roster.sessions.len().min(2000) as u64;
         CLOCK_SYNC_TIMEOUT + EACH * count
     }
 
-    /// Begins to compare the clocks of all who are here.
+    /// Starts the synchronisation of all connected agents.
     pub(super) fn start_clock_sync(&mut self, now: Stamp) {
         self.clock_sync = ClockSync::default();
         for index in 0..self.roster.sessions.len() {
@@ -78,7 +79,7 @@ impl RunCoordinator {
         self.ping(now);
     }
 
-    /// Compares one more, which has come back.
+    /// Queues an agent that reconnected.
     pub(super) fn restart_clock_sync(&mut self, index: usize) {
         let session = &mut self.roster.sessions[index];
         session.protocol.take_exchanges();
@@ -86,7 +87,7 @@ impl RunCoordinator {
         self.clock_sync.queue.push_back(index);
     }
 
-    /// A participant has answered a ping.
+    /// Handles a pong.
     pub(super) fn answered(&mut self, at: Stamp, index: usize) {
         let session = &mut self.roster.sessions[index];
         if session.pings_left == 0 {
@@ -106,13 +107,13 @@ impl RunCoordinator {
         }
     }
 
-    /// A participant is not to be compared any more.
+    /// Removes an agent from the synchronisation.
     pub(super) fn cancel_clock_sync(&mut self, index: usize) {
         self.clock_sync.forget(index);
         self.roster.sessions[index].pings_left = 0;
     }
 
-    /// Gives turns, and sends the pings that are due.
+    /// Activates queued agents, and sends due pings.
     pub(super) fn ping(&mut self, now: Stamp) {
         while self.clock_sync.turns.first().is_some_and(|(at, _)| *at <= now) {
             self.clock_sync.turns.pop_first();
@@ -133,7 +134,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Whether the comparison is complete: nobody is under way, and nobody who may still come back is unknown.
+    /// Returns whether no agent is active and each disconnected agent has an estimate.
     pub(super) fn clock_sync_complete(&self) -> bool {
         let mut all = self.roster.sessions.iter();
         all.all(|p| match p.state {
@@ -143,7 +144,7 @@ impl RunCoordinator {
         })
     }
 
-    /// What the exchanges say of everyone's clock. That ends the comparison.
+    /// Estimates of all agents. Ends the synchronisation.
     pub(super) fn estimates(&mut self) -> Vec<Option<Estimate>> {
         self.clock_sync = ClockSync::default();
         let each = self.roster.sessions.iter_mut().map(|session| {

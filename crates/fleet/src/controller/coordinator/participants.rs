@@ -1,4 +1,4 @@
-//! What participants and strangers say, and what becomes of them.
+//! Messages of agents, of the server and of unauthenticated connections.
 
 use super::{Connection, MAX_REJECTED_ROWS, Output, RunCoordinator, RunPhase, Setup};
 use crate::clock::Stamp;
@@ -10,13 +10,13 @@ use netburn_record::{EventKind, EventRow, Health, Moved, Role, Row, Side};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// What the controller notes of an agent that says so: the agent could say anything.
+/// Note on a result that the run's server can't confirm. The agent may report any value.
 const OWN_SERVER_NOTE: &str = "it measured against another server than the run's, which can't confirm what it reports";
-/// The most notes of one participant that are kept.
+/// Maximum number of notes per agent.
 const MAX_NOTES: usize = 16;
 
 impl RunCoordinator {
-    /// Somebody unknown says who it is.
+    /// Handles a `hello`.
     pub(super) fn join(&mut self, at: Stamp, id: ConnectionId, step: Step) -> Result<(), Rejection> {
         let Step::Joins(hello) = step else {
             unreachable!("a stranger's session takes nothing but `hello`")
@@ -27,7 +27,7 @@ impl RunCoordinator {
         if let Err(Rejection::Late(_)) = &admitted
             && let Some(index) = self.roster.restarted(&hello)
         {
-            // It did come back.
+            // The agent reconnected, but without its rows.
             self.roster.sessions[index].state = State::Expected;
             self.mark_lost(at, index, "it was started anew, without what it had measured");
         }
@@ -62,7 +62,7 @@ impl RunCoordinator {
         let acknowledged = session.acknowledged;
         self.outputs.push_back(Output::Send(id, ToAgent::Welcome(welcome)));
         if acknowledged > 0 {
-            // What was said of it before may not have arrived.
+            // Earlier acknowledgements may not have arrived.
             let ack = protocol::Ack { sequence: acknowledged };
             self.outputs.push_back(Output::Send(id, ToAgent::Ack(ack)));
         }
@@ -79,7 +79,7 @@ impl RunCoordinator {
         Ok(())
     }
 
-    /// A participant said something that is in order.
+    /// Handles an accepted message of an agent or the server.
     pub(super) fn step(&mut self, at: Stamp, id: ConnectionId, index: usize, step: Step) -> Result<(), Rejection> {
         let session = &mut self.roster.sessions[index];
         match step {
@@ -124,7 +124,7 @@ impl RunCoordinator {
         Ok(())
     }
 
-    /// A participant can start, or has seen why it can't.
+    /// Handles `ready`, which may report that the agent can't take part.
     fn ready(&mut self, at: Stamp, index: usize, ready: Ready) {
         self.moved = true;
         let session = &mut self.roster.sessions[index];
@@ -151,7 +151,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Keeps the rows of a participant that its part in the plan allows.
+    /// Stores the rows that are within the limits of the agent's part of the plan.
     fn take_rows(&mut self, at: Stamp, index: usize, rows: Vec<Row>) {
         let began = Instant::ZERO - self.setup.plan.baseline;
         let elapsed = self.run_time(at).and_then(|now| now.checked_since(began));
@@ -174,7 +174,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Records whose rows were rejected.
+    /// Records which agents had rejected rows.
     pub(super) fn record_rejected(&mut self, now: Stamp) {
         if self.start.is_none() {
             return;
@@ -195,7 +195,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Keeps a row, and finds the station of one that the server sent.
+    /// Stores a row, and finds the station of a row of the server.
     fn take(&mut self, row: Row) {
         match row {
             Row::Connection(row) if row.side == Side::Server => {
@@ -212,7 +212,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Keeps what a participant says of its measuring, under the name and stations that it has here.
+    /// Stores a self-report, with the name and stations from the plan.
     fn take_health(&mut self, at: Stamp, index: usize, said: Health) {
         let served = match self.roster.sessions[index].is_agent() {
             true => BTreeMap::new(),
@@ -260,7 +260,7 @@ impl RunCoordinator {
         }));
     }
 
-    /// Says no, and ends the connection of a stranger, or of one who doesn't stop.
+    /// Sends a rejection. Closes an unauthenticated connection, and one with too many rejections.
     pub(super) fn refuse(&mut self, now: Stamp, id: ConnectionId, refusal: Rejection) {
         let (session, who, over) = match self.connections.get_mut(&id) {
             None => return,
@@ -296,7 +296,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Ends a connection that was there.
+    /// Closes a connection.
     pub(super) fn drop_connection(&mut self, id: ConnectionId) {
         match self.connections.remove(&id) {
             None => return,
@@ -308,7 +308,7 @@ impl RunCoordinator {
         self.outputs.push_back(Output::Close(id));
     }
 
-    /// Ends a stranger's connection.
+    /// Closes an unauthenticated connection, with a reason.
     pub(super) fn disconnect(&mut self, id: ConnectionId, reason: &str) {
         let bye = Bye {
             code: None,
@@ -318,14 +318,14 @@ impl RunCoordinator {
         self.drop_connection(id);
     }
 
-    /// A participant did its part and left.
+    /// Marks an agent as left after its part.
     pub(super) fn leave(&mut self, index: usize) {
         self.moved = true;
         self.cancel_clock_sync(index);
         self.roster.sessions[index].state = State::Left;
     }
 
-    /// A participant is lost: its stations' results end here.
+    /// Marks an agent as lost. The results of its stations end here.
     pub(super) fn mark_lost(&mut self, now: Stamp, index: usize, reason: &str) {
         self.moved = true;
         self.cancel_clock_sync(index);
@@ -340,7 +340,7 @@ impl RunCoordinator {
         if let Some(id) = connection {
             self.drop_connection(id);
         }
-        // Before the start there is no time to tell it at; then all who were lost are told.
+        // Before the start there is no run time. Lost agents are recorded at the start.
         if self.start.is_some() {
             self.report_lost(since, index, &reason);
         }
@@ -370,14 +370,14 @@ impl RunCoordinator {
         }
     }
 
-    /// What the run's server counted for the stations that measure against it.
+    /// Content that the run's server counted for the stations that measure against it.
     fn served_by_run(&self, mut counted: BTreeMap<String, Moved>) -> BTreeMap<String, Moved> {
         let agents = self.roster.sessions.iter().filter(|p| p.is_agent() && !p.own_server);
         let stations = agents.flat_map(|p| names(&self.setup, &p.expected.stations));
         stations.filter_map(|name| counted.remove_entry(&name)).collect()
     }
 
-    /// The stations that measure against the run's server, where not all do.
+    /// Stations that measure against the run's server; `None` if all do.
     fn served(&self) -> Option<Vec<u16>> {
         let agents = || self.roster.sessions.iter().filter(|p| p.is_agent());
         let served = agents().filter(|p| !p.own_server);
@@ -387,7 +387,7 @@ impl RunCoordinator {
     }
 }
 
-/// Why a participant that reaches the server so can't take part, if it can't.
+/// Reason why an agent can't take part with this reachability; `None` if it can.
 fn unreached(reach: &Reach, datagrams: bool) -> Option<String> {
     let Reach { tcp, datagrams: lost } = reach;
     match (tcp, lost.as_ref().filter(|_| datagrams)) {
@@ -407,7 +407,7 @@ fn unreached(reach: &Reach, datagrams: bool) -> Option<String> {
     }
 }
 
-/// Stations by name.
+/// Names of stations.
 pub(super) fn names(setup: &Setup, stations: &[u16]) -> Vec<String> {
     let name = |station: &u16| Some(setup.plan.stations.get(usize::from(*station))?.name.clone());
     stations.iter().filter_map(name).collect()

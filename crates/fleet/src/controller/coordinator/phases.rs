@@ -1,4 +1,4 @@
-//! From one phase to the next.
+//! Transitions between phases.
 
 use super::participants::names;
 use super::{COLLECT_STOPPED, LEAD, RunCoordinator, RunPhase, SILENCE};
@@ -11,20 +11,20 @@ use crate::protocol::{Assign, Bye, Stop, ToAgent};
 use netburn_record::EventKind;
 use netburn_units::Duration;
 
-/// So many agents at a time are given their parts and have not said that they are ready.
+/// Maximum number of agents that have an assignment and are not ready yet.
 const ASSIGNMENTS: usize = 64;
 
 impl RunCoordinator {
-    /// Goes as far as what is known allows.
+    /// Advances as far as possible.
     pub(super) fn proceed(&mut self, now: Stamp) {
-        // Looking costs time for each participant, and most of what happens moves nothing.
+        // The check costs time for each agent, and most events do not affect the phase.
         let due = self.deadline().is_some_and(|at| at <= now);
         if std::mem::take(&mut self.moved) || due {
             while self.advance(now) {}
         }
     }
 
-    /// One step further, if it is time for it.
+    /// Advances by one phase if possible.
     fn advance(&mut self, now: Stamp) -> bool {
         match self.phase {
             RunPhase::Joining(deadline) => {
@@ -139,7 +139,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Whether there is still something to measure; if not, that is the end.
+    /// Returns whether a server and an agent are left. Ends the run if not.
     fn can_go_on(&mut self, now: Stamp) -> bool {
         let reasons = |agents: bool| {
             let lost = self.roster.sessions.iter().filter_map(|p| match &p.state {
@@ -162,8 +162,8 @@ impl RunCoordinator {
         false
     }
 
-    /// Gives the agents their parts, once it is known where the server answers: not too many at a time, for each is the
-    /// plan over again.
+    /// Sends assignments once the address of the server is known. Each contains the plan, so only a limited
+    /// number is sent at a time.
     pub(super) fn assign(&mut self) {
         let address = self.roster.sessions.iter().find_map(|p| p.address.clone());
         let Some(target) = address else { return };
@@ -188,7 +188,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Tells everyone when to start, each by its own clock.
+    /// Sends the start time to each agent, on its own clock.
     fn start(&mut self, now: Stamp) {
         let start = now.after(LEAD).after(self.setup.plan.baseline);
         self.start = Some(start);
@@ -197,7 +197,7 @@ impl RunCoordinator {
             if session.stage().is_none() || session.before.is_none() {
                 continue;
             }
-            // Who is away at this moment is told when it comes back.
+            // A disconnected agent receives the start time after its reconnect.
             session.protocol.start();
             if let Some(id) = session.connection() {
                 session.heard = now;
@@ -208,7 +208,8 @@ impl RunCoordinator {
         let until = start.checked_since(now).expect("it is later");
         self.outputs.push_back(super::Output::Phase(Phase::Baseline, until));
         self.phase = RunPhase::Running(Phase::Baseline, start);
-        // Those that never came, and (in case the controller itself doesn't live to see the end) the clocks.
+        // Records the agents that never joined, and the clocks, in case the controller does not reach the
+        // end.
         for index in 0..self.roster.sessions.len() {
             if let State::Lost(reason) = self.roster.sessions[index].state.clone() {
                 self.report_lost(start, index, &reason);
@@ -218,7 +219,7 @@ impl RunCoordinator {
         self.record_clocks(start);
     }
 
-    /// Puts down what participants said before there was a time to say it at.
+    /// Records the notes that agents sent before the start.
     fn record_notes(&mut self, start: Stamp) {
         let mut notes = Vec::new();
         for session in self.roster.sessions.iter_mut().filter(|p| p.stage().is_some()) {
@@ -234,7 +235,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Puts down what is known of everyone's clock.
+    /// Records the clock of each agent.
     fn record_clocks(&mut self, now: Stamp) {
         let zero = self.start.unwrap_or(now);
         let reports: Vec<String> = self
@@ -252,13 +253,13 @@ impl RunCoordinator {
         }
     }
 
-    /// Waits for the rest of the results.
+    /// Starts the collection of the remaining results.
     pub(super) fn collect(&mut self, now: Stamp, limit: Duration) {
         self.outputs.push_back(super::Output::Phase(Phase::Collecting, limit));
         self.phase = RunPhase::Collecting(now.after(limit));
     }
 
-    /// Says goodbye to everyone.
+    /// Sends `bye` to all connections and ends the run.
     pub(super) fn part(&mut self, now: Stamp, reason: &str) {
         self.record_rejected(now);
         let bye = ToAgent::Bye(Bye {
@@ -280,7 +281,7 @@ impl RunCoordinator {
         self.phase = RunPhase::Finished(None);
     }
 
-    /// Whether no agent that is here has anything left to do.
+    /// Returns whether all connected agents have finished.
     fn agents_done(&self) -> bool {
         let mut agents = self.roster.sessions.iter().filter(|p| p.is_agent());
         agents.all(|p| p.stage().is_none_or(|stage| stage >= Stage::Done))

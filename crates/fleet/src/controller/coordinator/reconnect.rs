@@ -1,4 +1,4 @@
-//! Who is away, who comes back, and who stays away.
+//! Lost connections and reconnects.
 
 use super::{Output, RunCoordinator, RunPhase, SILENCE};
 use crate::clock::Stamp;
@@ -9,7 +9,7 @@ use netburn_record::EventKind;
 use netburn_units::Duration;
 
 impl RunCoordinator {
-    /// A participant lost its connection, and may come back.
+    /// Marks an agent as disconnected. It may reconnect.
     pub(super) fn mark_disconnected(&mut self, now: Stamp, index: usize, reason: &str) {
         self.moved = true;
         self.cancel_clock_sync(index);
@@ -25,7 +25,7 @@ impl RunCoordinator {
             .push_back(Output::Warn(format!("{name} is away: {reason}")));
     }
 
-    /// A participant that was here before is here again, over connection `id`.
+    /// Handles the reconnect of an agent over connection `id`.
     pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &str) {
         let session = &self.roster.sessions[index];
         let (agent, stage) = (session.is_agent(), session.protocol.stage());
@@ -41,7 +41,7 @@ impl RunCoordinator {
             }
         }
         match (&self.phase, stage) {
-            // It may have missed the word, and there may be time.
+            // The agent may have missed the start message, and may still be in time.
             (RunPhase::Running(..) | RunPhase::Collecting(_) | RunPhase::Finishing(_), Stage::Started) => {
                 self.send_start(id, index);
                 let over = matches!(self.phase, RunPhase::Finishing(_)) && !agent;
@@ -62,7 +62,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Tells a participant when to start, by its own clock.
+    /// Sends the start time to an agent, on its own clock.
     pub(super) fn send_start(&mut self, id: ConnectionId, index: usize) {
         if let (Some(start), Some(estimate)) = (self.start, self.roster.sessions[index].before) {
             let at = estimate.to_far(start).0;
@@ -70,7 +70,7 @@ impl RunCoordinator {
         }
     }
 
-    /// Ends connections on which nothing has come for too long.
+    /// Closes connections without messages for too long.
     pub(super) fn check_silence(&mut self, now: Stamp) {
         while let Some((_, index)) = self.silence_deadlines.first().copied().filter(|(at, _)| *at <= now) {
             self.silence_deadlines.pop_first();
@@ -92,7 +92,7 @@ impl RunCoordinator {
     }
 }
 
-/// A length for people, to the tenth of a second.
+/// Rounds a duration down to 0.1 s, for people.
 fn short(length: Duration) -> Duration {
     let tenth = 100_000_000;
     Duration::from_nanos(length.as_nanos() / tenth * tenth)

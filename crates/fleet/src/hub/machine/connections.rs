@@ -1,16 +1,16 @@
-//! Who is let in, and how a connection ends.
+//! Admission of members, and the end of connections.
 
 use super::*;
 
 impl Hub {
-    /// Whether who says this may enrol.
+    /// Checks a registration.
     pub(super) fn admit(&self, now: Stamp, id: ConnectionId, register: &Register) -> Result<(), Rejection> {
         if register.protocol != protocol::VERSION {
             return Err(Rejection::Version {
                 theirs: register.protocol,
             });
         }
-        // Before all else, so that a stranger learns nothing about who is here.
+        // Checked first, so that an unauthenticated peer does not learn which members are connected.
         if !self.setup.token.admits(&register.token) {
             return Err(Rejection::Token);
         }
@@ -91,12 +91,12 @@ impl Hub {
         self.changed(now);
     }
 
-    /// Refuses what somebody said; strangers and those who say too much of it have to go.
+    /// Rejects a message. Closes an unauthenticated connection, and one with too many rejections.
     pub(super) fn reject(&mut self, now: Stamp, id: ConnectionId, peer: String, rejection: Rejection) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        // Whoever isn't here may come yet: to ask for it is no fault.
+        // The member may still connect, so the request was valid.
         if !matches!(rejection, Rejection::Absent(_)) {
             connection.refusals += 1;
         }
@@ -123,7 +123,7 @@ impl Hub {
         }
     }
 
-    /// Says goodbye and closes.
+    /// Sends the reason and closes a connection.
     pub(super) fn disconnect(&mut self, now: Stamp, id: ConnectionId, code: RejectReason, reason: &str) {
         let Some(connection) = self.connections.get(&id) else {
             return;
@@ -147,7 +147,7 @@ impl Hub {
         self.close(now, id);
     }
 
-    /// Closes from here; what follows is as if it had closed.
+    /// Closes a connection and removes it.
     fn close(&mut self, now: Stamp, id: ConnectionId) {
         self.outputs.push_back(Output::Close(id));
         self.drop_connection(now, id);

@@ -1,10 +1,10 @@
-//! What owners say, and the runs that they hold.
+//! Requests of operators, and the runs that they hold.
 
 use super::super::control::{AcquireRun, ControlWelcome, InviteMember, Members, Open, ReleaseRun, RunAcquired};
 use super::*;
 
 impl Hub {
-    /// A message came over an owner's connection, or something that is none.
+    /// An operator's connection received a message, or a text that can't be parsed.
     pub fn handle_operator(&mut self, now: Stamp, id: ConnectionId, message: Result<ControlRequest, Malformed>) {
         let Some(connection) = self.connections.get(&id) else {
             return;
@@ -82,7 +82,7 @@ impl Hub {
         if let Some(taken) = taken {
             return Err(taken);
         }
-        // Whoever holds it now may not have noticed yet that its connection is gone: the newer one has it.
+        // The newer connection gets the run. The end of the older one may not be noticed yet.
         let acquired = self.runs.entry(run.clone()).or_insert(HeldRun {
             operator: id,
             port,
@@ -151,7 +151,7 @@ impl Hub {
         acquired.map(|(run, _)| run.clone())
     }
 
-    /// Nobody holds the run any more. `missing`: the parts whose results are; `None`: it isn't known.
+    /// Releases a run. `missing`: parts without results; `None`: unknown.
     pub(super) fn release(&mut self, now: Stamp, run: &str, missing: Option<&[String]>) {
         let Some(acquired) = self.runs.remove(run) else { return };
         let parts = acquired.parts.into_iter();

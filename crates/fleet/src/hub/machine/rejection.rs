@@ -1,44 +1,44 @@
-//! Why a controller lets somebody not in, or doesn't heed it.
+//! Reasons for rejecting a connection or a message.
 
 use super::*;
 
-/// Why somebody is not let in, or a message not heeded.
+/// Reason for rejecting a connection or a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// It could not be read.
+    /// The message can't be parsed.
     #[error("{0}")]
     Malformed(#[from] Malformed),
-    /// It speaks another version.
+    /// The protocol versions differ.
     #[error(
         "protocol {theirs} is spoken there, {} here; use the same netburn on both sides",
         protocol::VERSION
     )]
     Version {
-        /// Its version.
+        /// Version of the peer.
         theirs: u32,
     },
-    /// The token is not the fleet's.
+    /// The token is wrong.
     #[error("the token is not this fleet's; `netburn fleet serve` shows the one that is")]
     Token,
-    /// An agent came in the clear.
+    /// An agent connected without TLS.
     #[error("an agent comes over TLS: join with the whole address that `netburn fleet serve` prints")]
     NotEncrypted,
-    /// It is no name.
+    /// The name is invalid.
     #[error("a name is 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
     Name,
-    /// What it says of itself is too much, or no text.
+    /// The description is too long, or a label is invalid.
     #[error("what it says of itself is too much, or labels aren't names")]
     InvalidMemberInfo,
-    /// Somebody of that name is here.
+    /// A member of this name is connected.
     #[error("`{0}` is here already; choose another name")]
     Duplicate(String),
-    /// There is no room.
+    /// The fleet has the maximum number of members.
     #[error("the fleet has {MAX_MEMBERS} members, which is the most")]
     Full,
-    /// A message that has no place here.
+    /// The message is not allowed now.
     #[error("`{0}` has no place here")]
     OutOfOrder(&'static str),
-    /// There is no such run, or it is another's.
+    /// The run is unknown, or another operator holds it.
     #[error("the run `{0}` is not held here")]
     Run(String),
     /// A member is in another run.
@@ -46,13 +46,13 @@ pub enum Rejection {
     Busy {
         /// The member.
         member: String,
-        /// The run that it is in.
+        /// Its run.
         run: String,
     },
-    /// There is no such member.
+    /// The member is not connected.
     #[error("`{0}` is not here")]
     Absent(String),
-    /// Too many at once.
+    /// Too many operators or runs.
     #[error("too many owners or runs at once")]
     TooMany,
 }
@@ -77,7 +77,7 @@ impl Rejection {
         }
     }
 
-    /// Whether whoever runs the controller may want to do something about it.
+    /// Returns whether the rejection is reported to the person who runs the controller.
     #[must_use]
     pub fn is_for_operator(&self) -> bool {
         use Rejection::{Duplicate, Full, Name, NotEncrypted, Token, TooMany, Version};

@@ -1,8 +1,8 @@
-//! Sockets that are listened at, and a place for everybody who comes.
+//! Accept loops of the listening sockets.
 
 use super::*;
 
-/// Receives those who come over TCP.
+/// Accepts TCP connections.
 pub(super) async fn accept_tcp(
     listener: TcpListener,
     tls: TlsAcceptor,
@@ -32,7 +32,7 @@ pub(super) async fn accept_tcp(
     }
 }
 
-/// Receives those of this machine.
+/// Accepts connections over the Unix socket.
 #[cfg(unix)]
 pub(super) async fn accept_local(listener: tokio::net::UnixListener, pending: PendingConnections, router: Arc<Router>) {
     loop {
@@ -56,7 +56,7 @@ pub(super) async fn accept_local(listener: tokio::net::UnixListener, pending: Pe
     }
 }
 
-/// Gives a visitor a place for as long as it may take, which is for as long as it likes once it `stays`.
+/// Runs a connection in a slot. Its time is limited unless `stays` is set.
 fn admit(
     pending: &PendingConnections,
     address: Option<IpAddr>,
@@ -78,7 +78,8 @@ fn admit(
     pending.set_task(number, task.abort_handle());
 }
 
-/// Out of descriptors, or a connection that was gone again: those who are here matter more.
+/// The process has no free descriptors, or the peer closed the connection. Existing connections have
+/// priority.
 async fn backoff(error: &io::Error) {
     tracing::warn!(%error, "a connection could not be accepted");
     tokio::time::sleep(to_std(ACCEPT_BACKOFF)).await;
@@ -96,7 +97,7 @@ pub(super) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     if at.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // So that a controller that was killed can be started again at once.
+    // So that a controller can restart at once after it was killed.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
@@ -105,7 +106,7 @@ pub(super) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// A socket that only its user can use.
+/// A socket that only its user can connect to.
 #[cfg(unix)]
 pub(super) fn private_socket(path: &std::path::Path) -> io::Result<tokio::net::UnixListener> {
     use std::os::unix::fs::PermissionsExt;

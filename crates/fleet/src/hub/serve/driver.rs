@@ -1,8 +1,8 @@
-//! The hub at work: what happens is handed to it, and what it wants is carried out.
+//! Driver of the [`Hub`]: passes events to it and executes its outputs.
 
 use super::*;
 
-/// The hub, and the queues of those it speaks to.
+/// The hub, and the queues of its connections.
 pub(super) struct HubDriver {
     pub(super) hub: Hub,
     pub(super) late_results: LateCollector,
@@ -12,13 +12,13 @@ pub(super) struct HubDriver {
     pub(super) aftermath: Aftermath,
 }
 
-/// The way to somebody.
+/// Queue of a connection.
 pub(super) struct Outgoing {
     pub(super) queue: mpsc::Sender<String>,
     pub(super) authenticated: Authenticated,
 }
 
-/// What happened.
+/// Event for the hub.
 pub(super) enum Event {
     Opened(ConnectionId, ConnectionKind, PeerInfo, Outgoing),
     Member(Stamp, ConnectionId, Result<FromMember, Malformed>),
@@ -92,13 +92,13 @@ impl HubDriver {
         }
     }
 
-    /// Once a second: what came late is on the disk, and what is complete is added to its record.
+    /// Called once a second: syncs late results, and adds complete ones to their records.
     pub(super) fn sync_late_results(&mut self) {
         if self
             .aftermath
             .sample(self.router.admission_limit.open() + self.outgoing.len())
         {
-            // It may take a while: the whole heap is looked through.
+            // The call may take long, because it examines the whole heap.
             tokio::task::spawn_blocking(netburn_linux::give_back_memory);
         }
         for (member, message) in self.late_results.sync() {
@@ -107,7 +107,7 @@ impl HubDriver {
         if let Some(job) = self.late_results.next_job() {
             let tell = self.router.tell.clone();
             tokio::task::spawn_blocking(move || {
-                // Nobody is there to hear it once the controller has ended; the record has it.
+                // Fails only when the controller has ended. The record is complete then.
                 let _ = tell.blocking_send(Event::JobResult(Box::new(job.carry_out())));
             });
         }
@@ -121,13 +121,13 @@ impl HubDriver {
             authenticated.set();
         }
         if queue.try_send(text).is_err() {
-            // Its task ends with its queue, and says so.
+            // The connection's task ends when its queue closes, and reports that.
             tracing::warn!(connection = id.0, "a connection takes no messages");
             self.outgoing.remove(&id);
         }
     }
 
-    /// Lets everybody know that this ends.
+    /// Disconnects all peers before the end of the controller.
     pub(super) async fn disconnect_all(&mut self, events: &mut mpsc::Receiver<Event>) {
         self.hub.end();
         while let Some(output) = self.hub.poll_output() {

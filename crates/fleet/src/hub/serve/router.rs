@@ -1,8 +1,8 @@
-//! What connections meet: conversations that are opened, participants that are passed on.
+//! Routing of opened WebSockets: to the hub, or to the holder of a run.
 
 use super::*;
 
-/// What connections know of the house that they stand before.
+/// State shared by all connections.
 pub(super) struct Router {
     pub(super) secure: Option<String>,
     pub(super) http_handler: Option<Arc<dyn HttpHandler>>,
@@ -15,7 +15,7 @@ pub(super) struct Router {
 }
 
 impl Router {
-    /// From now on, or no longer, participants of `run` are passed on to this port.
+    /// Sets the port to which connections to `run` are proxied; `None`: no longer.
     pub(super) fn proxy(&self, run: &str, port: Option<u16>) {
         let mut authenticated = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         match port {
@@ -84,7 +84,7 @@ impl ConnectionHandler for Router {
             if self.tell.send(opened).await.is_ok() {
                 let channel = Channel::opened(stream, limit).await;
                 let reason = self.run_connection(id, kind, channel, waiting, &authenticated).await;
-                // Nobody is there to hear it once the controller has ended.
+                // Fails only when the controller has ended.
                 let _ = self.tell.send(Event::Closed(id, reason)).await;
             }
         });
@@ -92,7 +92,7 @@ impl ConnectionHandler for Router {
 }
 
 impl Router {
-    /// Listens and talks until either side ends it, and says how that came.
+    /// Receives and sends until either side closes the connection. Returns the reason.
     async fn run_connection(
         &self,
         id: ConnectionId,
@@ -115,7 +115,7 @@ impl Router {
             let told = self.tell.send(event).await;
             told.map_err(|_| "the controller ends".to_owned())
         };
-        // In a crowd not everybody who is sent away can be heard out.
+        // Under high load, not every closing unauthenticated connection is read to its end.
         let linger = || match authenticated.get() {
             true => Some(None),
             false => self.admission_limit.linger().map(Some),
