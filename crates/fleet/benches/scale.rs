@@ -24,9 +24,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time;
 
-/// Where a process writes when its run began.
+/// File in which a process writes the start of its run.
 const WITNESS: &str = "NETBURN_WITNESS";
-/// How many operations each of those reports that are tasks.
+/// Number of operations of each simulated agent.
 const EACH: u64 = 1250;
 const PROCESSES: usize = 200;
 const ALL: usize = 1000;
@@ -48,7 +48,7 @@ fn main() {
     }
 }
 
-/// So many agent processes: when each of them really begins.
+/// Start delay of this number of agent processes.
 fn starts(count: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut launcher = Processes::new(count, Some(folder.path().to_owned()));
@@ -56,7 +56,7 @@ fn starts(count: usize) {
     let mut told = Told::default();
     run(&plan(count, "6 s"), &mut launcher, &mut sink, &mut told);
     drop(launcher);
-    // The controller's own beginning, by the clock that all processes of a machine share.
+    // Start on the controller's side, on the clock that all processes of a machine share.
     let truth = median(&mut told.zeros.clone());
     let (mut clocks, mut starts) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder.path()).expect("the folder").flatten() {
@@ -74,7 +74,7 @@ fn starts(count: usize) {
     println!("  joined in {:.2} s, lost {}", told.joined(), told.lost);
 }
 
-/// A thousand participants, a million operations.
+/// A thousand agents, a million operations.
 fn thousand() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut launcher = Processes::new(PROCESSES, None);
@@ -151,7 +151,7 @@ fn median(numbers: &mut [i64]) -> i64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(0)
 }
 
-/// Of numbers of ns: median, 99th percentile, most.
+/// Median, 99th percentile and maximum of numbers in ns.
 fn spread(numbers: &mut [i64]) -> String {
     numbers.sort_unstable();
     let at = |share: f64| {
@@ -163,7 +163,7 @@ fn spread(numbers: &mut [i64]) -> String {
     format!("p50 {:.3} ms, p99 {:.3} ms, max {:.3} ms", at(0.5), at(0.99), at(1.0))
 }
 
-/// The first so many agents are processes; the others are tasks of one more process.
+/// The first agents are processes; the others are tasks of one more process.
 struct Processes {
     processes: usize,
     started: usize,
@@ -205,7 +205,7 @@ impl Drop for Started {
     }
 }
 
-/// One of the crowd: it ends when the last of them is dropped.
+/// One of the simulated agents; their process ends when the last of them is dropped.
 struct OfCrowd(Arc<Mutex<std::process::Child>>);
 
 impl Child for OfCrowd {
@@ -265,7 +265,7 @@ impl Launcher for Processes {
     }
 }
 
-/// An agent that says when its run really began, by the machine's clock.
+/// An agent that reports the actual start of its run, on the machine's clock.
 fn witness() {
     let join = Join::from_environment().expect("a join");
     if let Some(parent) = join.parent {
@@ -314,7 +314,7 @@ impl AgentPolicy for Witness {
     }
 }
 
-/// As many participants as there are lines of standard input.
+/// As many agents as there are lines on standard input.
 fn admission_limit() {
     let _ = netburn_linux::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -331,7 +331,7 @@ fn admission_limit() {
         let mut all = tokio::task::JoinSet::new();
         while let Some(line) = joins.recv().await {
             all.spawn(async move {
-                // Whoever fails is lost, and the controller says so.
+                // A failed agent is lost, and the controller reports it.
                 let _ = one(&line).await;
             });
         }
@@ -339,7 +339,7 @@ fn admission_limit() {
     });
 }
 
-/// What an agent says, without measuring.
+/// Messages of an agent that does not measure.
 async fn one(line: &str) -> Option<()> {
     let mut words = line.split(' ').map(str::to_owned);
     let (name, token, url) = (words.next()?, words.next()?, words.next()?);
@@ -377,7 +377,7 @@ async fn one(line: &str) -> Option<()> {
             _ => {}
         }
     };
-    // Signs of life, and at the end of 8 s everything at once.
+    // Heartbeats, and after 8 s everything at once.
     let end = start + 8_000_000_000;
     while now() < end {
         let left = u64::try_from(end - now()).unwrap_or(0);
@@ -462,7 +462,7 @@ async fn one(line: &str) -> Option<()> {
     }
 }
 
-/// Counts what the crowd reports, and keeps everything.
+/// Counts the rows of the simulated agents, and stores all others.
 #[derive(Default)]
 struct Counting {
     recorder: Option<Recorder>,
@@ -507,7 +507,7 @@ impl Sink for Counting {
     }
 }
 
-/// The most memory that this process has had (proc(5), VmHWM), in MB.
+/// Peak memory of this process (proc(5), VmHWM), in MB.
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -518,7 +518,7 @@ fn peak_mb() -> u64 {
 #[derive(Default)]
 struct Told {
     phases: Vec<(Phase, time::Instant)>,
-    /// Where the run's zero is by the machine's clock, as often as the time was told.
+    /// Time zero of the run on the machine's clock, at each progress report.
     zeros: Vec<i64>,
     lost: usize,
 }

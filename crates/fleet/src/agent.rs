@@ -109,7 +109,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
         match Writer::create(folder, &about, start) {
             Ok(writer) => session.outbox = Outbox::spooled(writer),
             Err(error) => {
-                let what = format!("results can't be kept on the agent's disk ({error}), only in its memory");
+                let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
                 tracing::warn!("{what}");
                 session.tell(clock, EventKind::Warning, &what);
             }
@@ -126,7 +126,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
     let watching = match adapter.map(|adapter| adapter.watch(part.stations.clone(), clock, tell.clone())) {
         Some(Ok(watching)) => watching,
         Some(Err(error)) => {
-            tracing::warn!(%error, "nobody looks at the interface");
+            tracing::warn!(%error, "the interface can't be sampled");
             None
         }
         None => None,
@@ -184,7 +184,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
     match attended {
         Ok(()) => finish(session, end).await,
         Err(error) => {
-            tracing::info!(%error, "the results wait on this disk");
+            tracing::info!(%error, "the results are kept on this disk");
             Ok(Ended::Kept)
         }
     }
@@ -264,7 +264,7 @@ async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> 
             | FleetError::UnknownRun
             | FleetError::Rejected { .. }),
         ) if kept => {
-            tracing::info!(%error, "the results wait on this disk");
+            tracing::info!(%error, "the results are kept on this disk");
             Ok(Ended::Kept)
         }
         Err(error) => Err(error),
@@ -279,7 +279,7 @@ async fn deliver_spooled<D: Dial>(
     writer: Writer,
     spooled: SpoolContent,
 ) -> Result<Ended, FleetError> {
-    tracing::info!(messages = spooled.messages, "bringing home what was spooled");
+    tracing::info!(messages = spooled.messages, "delivering the spooled results");
     let end = spooled.end.unwrap_or_else(|| {
         let error = "it ended before its part was done, and was started again".to_owned();
         ended(&spooled.about.run, Some(error))
@@ -324,9 +324,9 @@ async fn prepare(
 fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
     let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
     match zero.checked_duration_since(now) {
-        None => Err("it came back after the start".to_owned()),
+        None => Err("it reconnected after the start".to_owned()),
         Some(ahead) if ahead > to_std(most) => Err(format!(
-            "the start is {} s ahead, and at most {most} are allowed",
+            "the start is {} s ahead: at most {most} is allowed",
             ahead.as_secs()
         )),
         Some(_) => Ok(()),
@@ -355,9 +355,9 @@ mod tests {
         assert_eq!(startable(at(5_300), now, baseline), Ok(()));
         assert_eq!(startable(at(65_000), now, baseline), Ok(()));
         let late = startable(now, at(1), baseline).unwrap_err();
-        assert_eq!(late, "it came back after the start");
+        assert_eq!(late, "it reconnected after the start");
         // With a start many hours after the assignment, the owner's hours would have no effect.
         let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
-        assert_eq!(far, "the start is 21600 s ahead, and at most 65 s are allowed");
+        assert_eq!(far, "the start is 21600 s ahead: at most 65 s is allowed");
     }
 }

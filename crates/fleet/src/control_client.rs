@@ -26,7 +26,7 @@ pub struct ControlClient {
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// No controller is running.
-    #[error("no fleet's controller of yours runs on this machine; start one with `netburn fleet serve`")]
+    #[error("no fleet controller is running on this machine for this user; start one with `netburn fleet serve`")]
     None,
     /// The state directory can't be read.
     #[error(transparent)]
@@ -40,13 +40,13 @@ pub enum ControlError {
         source: ConnectError,
     },
     /// The connection ended.
-    #[error("the fleet's controller is gone: {0}")]
+    #[error("the connection to the fleet's controller is lost: {0}")]
     Gone(#[from] ChannelError),
     /// The controller rejected the request.
-    #[error("the fleet's controller refuses: {0}")]
+    #[error("the fleet's controller rejected the request: {0}")]
     Refused(String),
     /// The controller sent an invalid message.
-    #[error("the fleet's controller is not understood: {0}")]
+    #[error("the fleet's controller sent an invalid message: {0}")]
     Malformed(#[from] Malformed),
     /// The controller did not answer in time.
     #[error("the fleet's controller has not answered for {ANSWER}")]
@@ -85,7 +85,7 @@ impl ControlClient {
             Ok(answer) => match answer?? {
                 ControlReply::Welcome(welcome) => Ok(ControlClient { channel, welcome }),
                 ControlReply::Refused(refused) => Err(ControlError::Refused(refused.reason)),
-                _ => Err(ControlError::Refused("it does not say welcome".to_owned())),
+                _ => Err(ControlError::Refused("unexpected message before `welcome`".to_owned())),
             },
         }
     }

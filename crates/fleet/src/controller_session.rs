@@ -165,7 +165,7 @@ impl<D: Dial> ControllerSession<D> {
             since: Instant::now(),
             search: this.search(dial, Duration::ZERO),
             delay: RETRY.0,
-            why: "it has not been reached".to_owned(),
+            why: "no connection yet".to_owned(),
         };
         this
     }
@@ -196,7 +196,7 @@ impl<D: Dial> ControllerSession<D> {
 
     /// Converts the time of `start` to this process's clock.
     pub(crate) fn start_time(&self, start: protocol::Start) -> StartTime {
-        let outside = || StartTime::Rejected(Some("the start lies outside this clock's range".to_owned()));
+        let outside = || StartTime::Rejected(Some("the start is outside the range of this clock".to_owned()));
         let at = self.clock.when(crate::clock::Stamp(start.at));
         at.map_or_else(outside, StartTime::At)
     }
@@ -346,7 +346,7 @@ impl<D: Dial> ControllerSession<D> {
             outbox.discard();
         } else if outbox.is_kept() {
             return Err(FleetError::ControllerLost(
-                "the run did not wait for all results".to_owned(),
+                "the run ended before all results were delivered".to_owned(),
             ));
         }
         match (end.error, self_ran) {
@@ -385,7 +385,7 @@ impl<D: Dial> ControllerSession<D> {
                 let (dial, found) = search.await;
                 self.found(dial, found)
             }
-            Link::Gone => Err(FleetError::ControllerLost("nothing is listened to any more".to_owned())),
+            Link::Gone => Err(FleetError::ControllerLost("the session has ended".to_owned())),
         }
     }
 
@@ -403,7 +403,7 @@ impl<D: Dial> ControllerSession<D> {
             }
             Some((_, Ok(message))) => Ok(News::Message(message)),
             Some((_, Err(reason))) => self.handle_connection_lost(reason),
-            None => self.handle_connection_lost("nothing is listened to any more".to_owned()),
+            None => self.handle_connection_lost("the session has ended".to_owned()),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Finding a fleet on the local network: DNS-SD over multicast DNS (RFC 6763, RFC 6762), the service
+//! Discovery of a fleet on the local network: DNS-SD over multicast DNS (RFC 6763, RFC 6762), service
 //! `_netburn._tcp`.
 //!
-//! What is announced is the fleet's name, the port and the addresses; no token, and no fingerprint: whoever could
-//! announce a wrong controller could announce its fingerprint, too.
+//! The announcement contains the fleet's name, the port and the addresses. It contains neither the token
+//! nor the fingerprint: a false announcement could contain a false fingerprint, too.
 
 use crate::hub::Controller;
 use crate::join_url::{JoinUrl, Place};
@@ -12,33 +12,33 @@ use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// The service's type.
+/// Service type.
 pub const SERVICE: &str = "_netburn._tcp.local.";
-/// How long answers to a question on the network are waited for.
+/// Time for which answers are awaited.
 pub const LISTEN: Duration = Duration::from_secs(2);
 
-/// A fleet that is announced for as long as this lives.
+/// Announcement of a fleet; withdrawn on drop.
 pub struct Announcement {
     daemon: ServiceDaemon,
     name: String,
 }
 
-/// Why nothing is announced or found.
+/// Error of announcing or browsing.
 pub type DiscoveryError = mdns_sd::Error;
 
-/// A fleet that was found.
+/// A discovered fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// Where it may be reached, without a token; the likeliest first.
+    /// Join addresses without a token, best first.
     pub urls: Vec<JoinUrl>,
 }
 
-/// Announces a controller; `None`: it listens where no network leads.
+/// Announces a controller; `None` if it listens on loopback only.
 ///
 /// # Errors
-/// When the network can't be spoken to.
+/// If multicast DNS is not available.
 pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announcement>, DiscoveryError> {
     let near = |url: &JoinUrl| match &url.place {
         Place::Network { host, .. } => host.parse::<IpAddr>().ok().filter(|ip| !ip.is_loopback()),
@@ -54,7 +54,7 @@ pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announcem
 
 fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announcement, DiscoveryError> {
     let daemon = ServiceDaemon::new()?;
-    // A name of its own, so that the machine's own responder and this one don't dispute one.
+    // A separate host name avoids a conflict with the machine's own responder.
     let host = format!("netburn-{}.local.", fleet.to_ascii_lowercase());
     let service = ServiceInfo::new(SERVICE, fleet, &host, addresses, port, &[("v", "1")][..])?;
     let name = service.get_fullname().to_owned();
@@ -64,16 +64,16 @@ fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announcem
 
 impl Drop for Announcement {
     fn drop(&mut self) {
-        // So that it is forgotten before its time is up; nobody waits for it.
+        // Withdraws the announcement. The result does not matter.
         let _ = self.daemon.unregister(&self.name);
         let _ = self.daemon.shutdown();
     }
 }
 
-/// Asks the local network for fleets, and waits [`LISTEN`] for answers. Blocks.
+/// Browses the local network for fleets, for [`LISTEN`]. Blocks.
 ///
 /// # Errors
-/// When the network can't be spoken to.
+/// If multicast DNS is not available.
 pub fn find() -> Result<Vec<Found>, DiscoveryError> {
     let daemon = ServiceDaemon::new()?;
     let found = find_with(&daemon);

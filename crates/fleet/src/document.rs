@@ -1,11 +1,11 @@
-//! A plan as a document, as it travels to the participants.
+//! Serialized plans in messages to agents and the server.
 
 use crate::local::FleetError;
 use crate::protocol::MAX_TO_AGENT;
 use netburn_scenario::Plan;
 use serde_json::{Map, Value};
 
-/// The document of a plan that a message to a participant can hold.
+/// Serializes a plan, if it fits into a message.
 pub(crate) fn from_plan(plan: &Plan) -> Result<Value, FleetError> {
     let document = plan.to_json();
     let length = document.to_string().len();
@@ -17,16 +17,16 @@ pub(crate) fn from_plan(plan: &Plan) -> Result<Value, FleetError> {
     }
 }
 
-/// The plan of a document.
+/// Parses a plan.
 pub(crate) fn to_plan(document: &Value) -> Result<Plan, String> {
     Plan::from_json(document).map_err(|error| format!("the plan can't be read: {error}"))
 }
 
-/// Up to so many stations, everyone gets the whole plan.
+/// Maximum number of stations with which every agent receives the whole plan.
 const MAX_FULL_STATIONS: usize = 32;
 
-/// What the agent of these stations needs of a plan's document. Of a plan with many stations that is the others' names
-/// alone: a thousand agents would else be sent a million stations.
+/// The part of a serialized plan that the agent of these stations needs. Of other stations in a large plan
+/// it contains only the names: otherwise a thousand agents would receive a million stations.
 pub(crate) fn for_stations(document: &Value, stations: &[u16]) -> Value {
     let all = document.get("station").and_then(Value::as_object);
     let Some(all) = all.filter(|all| all.len() > MAX_FULL_STATIONS) else {
@@ -45,7 +45,7 @@ pub(crate) fn for_stations(document: &Value, stations: &[u16]) -> Value {
         })
         .collect();
     let top = document.as_object().into_iter().flatten();
-    // Timed changes are of what is modelled, and may be of stations that say nothing any more.
+    // Timed changes concern the modelled network, and may refer to stations without settings.
     let top = top.filter(|(key, _)| !["station", "at"].contains(&key.as_str()));
     let mut reduced: Map<String, Value> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
     reduced.insert("station".to_owned(), Value::Object(thin));

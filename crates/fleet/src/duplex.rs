@@ -1,4 +1,4 @@
-//! Listening and talking over one channel at once, until either side ends it.
+//! Sending and receiving over one channel at the same time, until either side closes it.
 
 use crate::own_clock::to_std;
 use crate::transport::Channel;
@@ -6,15 +6,15 @@ use netburn_units::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long one message may take to be sent.
+/// Time limit for sending one message.
 const SEND: Duration = Duration::from_secs(5);
-/// How long a connection that was closed from here is still listened to: closing it on words that are on their way
-/// would reset it, and take our last words from the other side.
+/// Time for which a connection closed from here is still read. Closing it with unread data would reset it,
+/// and the peer would lose the last messages.
 const HEAR_OUT: Duration = Duration::from_millis(200);
 
-/// Gives `hear` every text that comes, and sends what waits in `queue`, each `written` as a text. Ends when the other side
-/// closes or breaks off, when `hear` gives a reason to, or when nothing will wait any more; says how that came. `linger`
-/// gives leave to listen for a moment longer to one that was closed from here.
+/// Runs a channel: passes each received text to `hear`, and sends the items of `queue`, serialized by
+/// `written`. Returns the reason when the peer closes or fails, when `hear` returns an error, or when
+/// `queue` is closed. After closing from here, reads on for a moment if `linger` returns a permission.
 pub(crate) async fn run_connection<T, L, H: Future<Output = Result<(), String>>>(
     channel: Channel,
     mut queue: mpsc::Receiver<T>,
@@ -43,7 +43,7 @@ pub(crate) async fn run_connection<T, L, H: Future<Output = Result<(), String>>>
             match timeout(to_std(SEND), sender.text(written(message))).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => return error.to_string(),
-                Err(_) => return format!("it took no message for {SEND}"),
+                Err(_) => return format!("sending a message took longer than {SEND}"),
             }
         }
         let _ = timeout(to_std(SEND), sender.close()).await;

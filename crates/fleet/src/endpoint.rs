@@ -45,21 +45,21 @@ pub enum ConnectError {
     },
     /// The address has no fingerprint.
     #[error(
-        "the address to join is not whole: what follows the `.` in it tells the right controller from a wrong one; copy \
+        "the join address has no fingerprint (the part after the `.`), which verifies the controller; copy \
          all that `netburn fleet serve` prints"
     )]
     NoFingerprint,
     /// The peer is not a controller.
     #[error(
-        "what answers at {place} is no fleet's controller, but something else, such as a web server; `netburn fleet serve` \
-         prints the address to join"
+        "{place} is not a fleet controller, but another program, such as a web server; `netburn fleet serve` \
+         prints the join address"
     )]
     NotAController {
         /// Address of the peer.
         place: String,
     },
     /// The controller does not serve this path.
-    #[error("{place} knows no {path}")]
+    #[error("unknown path {path} at {place}")]
     UnknownPath {
         /// Address of the controller.
         place: String,

@@ -218,8 +218,8 @@ impl Invitations {
             // Missing members were awaited before.
             let why = match (agent, label) {
                 (Some(agent), _) => format!("the agent {agent} is not in the fleet"),
-                (None, Some(label)) => format!("nobody labelled {label} is free in the fleet"),
-                (None, None) => "nobody is free for it in the fleet".to_owned(),
+                (None, Some(label)) => format!("no free member of the fleet has the label {label}"),
+                (None, None) => "no member of the fleet is free".to_owned(),
             };
             invitations.expect(
                 plan,

@@ -177,7 +177,10 @@ impl LateCollector {
     /// If the registration can't be written, or the name is invalid.
     pub fn register(&mut self, mut registration: Registration) -> io::Result<()> {
         if !is_run(&registration.run) {
-            return Err(io::Error::other(format!("`{}` is no run's name", registration.run)));
+            return Err(io::Error::other(format!(
+                "`{}` is not a valid run name",
+                registration.run
+            )));
         }
         if let Some(before) = self.runs.get(&registration.run) {
             registration.delivered.extend(before.delivered.iter().cloned());
@@ -209,7 +212,7 @@ impl LateCollector {
         }
         if let Err(error) = self.write(&registration) {
             // After a restart the controller would request them and find that the record has them.
-            tracing::warn!(%error, "that results are home can't be written down");
+            tracing::warn!(%error, "the delivery of results can't be recorded");
         }
     }
 
@@ -421,13 +424,13 @@ impl LateCollector {
                 Some((member, refused(&Rejection::NotAdded(error.to_string()))))
             }
             Ok(added) => {
-                tracing::info!(run, name = job.name, added, "late results are home");
+                tracing::info!(run, name = job.name, added, "late results added");
                 self.deliveries.remove(&(member.clone(), run.clone()));
                 if let Some(mut registration) = self.runs.get(&run).cloned() {
                     registration.delivered.insert(job.name.clone());
                     if let Err(error) = self.write(&registration) {
                         // After a restart they would be delivered again, and be found in the record.
-                        tracing::warn!(%error, "that results are home can't be written down");
+                        tracing::warn!(%error, "the delivery of results can't be recorded");
                     }
                     self.runs.insert(run.clone(), registration);
                 }
@@ -475,7 +478,7 @@ impl Delivery {
         }
         match &mut self.store {
             Store::Open(writer) => Ok(writer),
-            Store::NotCreated(_) | Store::Complete => Err(io::Error::other("all of it is here already")),
+            Store::NotCreated(_) | Store::Complete => Err(io::Error::other("the results are complete")),
         }
     }
 
@@ -505,7 +508,7 @@ fn clear(folder: &Path, name: &str) {
 /// Starts a delivery, continuing an existing file.
 fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
     if !registration.folder.is_dir() {
-        return Err(io::Error::other("the run's folder is gone"));
+        return Err(io::Error::other("the run's folder is missing"));
     }
     let room = pending_dir(&registration.folder);
     let writer = match Writer::resume(&room, &part.name) {

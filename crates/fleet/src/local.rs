@@ -1,4 +1,4 @@
-//! One round of a plan with all participants as processes on this machine.
+//! One run of a plan with all agents and the server as processes on this machine.
 
 use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
 use crate::document;
@@ -14,97 +14,97 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
-/// How long participants have to end by themselves after the round.
+/// Time for child processes to end by themselves after the run.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// What a server may send whose network sets its own limits.
+/// Maximum rate of a server whose network has its own limits.
 pub(crate) const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
 
-/// What a round needs besides its plan.
+/// Options of a run.
 pub struct Options<'a> {
-    /// Starts the participants; usually [`ThisMachine`](crate::ThisMachine) with the program's own path.
+    /// Starts agents and the server; usually [`ThisMachine`](crate::ThisMachine) with this program.
     pub launcher: &'a mut dyn Launcher,
-    /// Where every row goes, in this order: the recorder, the live view. All are synced once a second.
+    /// Sinks of all rows, in this order: recorder, live view. All are synced once a second.
     pub sinks: Vec<&'a mut dyn Sink>,
-    /// Who is told how far it is.
+    /// Progress reports.
     pub watch: &'a mut dyn Watch,
-    /// Becomes true to end the round early with what there is.
+    /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
 
-/// How far a round is.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Participants are started and join.
+    /// Agents and the server start and join.
     Joining,
-    /// Clocks are compared, and everyone gets ready.
+    /// Preparation and clock synchronisation.
     Clocks,
-    /// Idle latency is measured.
+    /// Measurement of the idle latency.
     Baseline,
-    /// The load runs.
+    /// Load.
     Running,
-    /// Nothing new begins; what is under way may finish.
+    /// No new operations; running ones may finish.
     Draining,
-    /// The rest of the results comes home.
+    /// Delivery of the remaining results.
     Collecting,
 }
 
-/// Is told how far a round is.
+/// Receiver of progress reports.
 pub trait Watch {
-    /// A phase begins. `left` is how long it is expected to take.
+    /// A phase begins. `left` is its expected length.
     fn phase(&mut self, phase: Phase, left: Duration) {
         let _ = (phase, left);
     }
 
-    /// At the beginning of each phase from the baseline on, and about ten times a second: the run's time.
+    /// The run time, at the beginning of each phase from the baseline on, and about ten times a second.
     fn tick(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// Something the reader should know at once; it is also a row.
+    /// A warning for the user. It is also recorded.
     fn warn(&mut self, text: &str) {
         let _ = text;
     }
 }
 
-/// What came of a round. All that matters for its verdict is in its rows too.
+/// Outcome of a run. Everything that affects the verdict is also recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// It was ended early from outside.
+    /// Whether the run was ended early from outside.
     pub interrupted: bool,
-    /// The participants that were lost, or never came, each with the reason.
+    /// Lost agents and servers, each with the reason.
     pub lost: Vec<(String, String)>,
-    /// What each participant says of its measuring.
+    /// Self-reports on the measurement.
     pub health: Vec<Health>,
 }
 
-/// Why there is no result.
+/// Error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// The controller can't listen.
-    #[error("can't listen for participants: {0}")]
+    #[error("can't listen for agents: {0}")]
     Listen(#[source] io::Error),
-    /// A participant can't be started.
+    /// A process can't be started.
     #[error("can't start {name}: {source}")]
     Launch {
-        /// Its name.
+        /// Name of the agent or server.
         name: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// The server did not come, or can't serve.
+    /// The server is not available.
     #[error("no server to measure against: {0}")]
     NoServer(String),
-    /// None of the agents came, or none can start.
+    /// No agent is available.
     #[error("no agent is ready: {0}")]
     NoAgents(String),
-    /// A row can't be kept. The round was stopped.
-    #[error("results can't be kept: {0}")]
+    /// A row can't be stored. The run was ended.
+    #[error("results can't be stored: {0}")]
     Storage(#[source] io::Error),
-    /// A participant's side: the controller can't be reached, or is no controller.
-    #[error("can't join the controller: {0}")]
+    /// Agent or server: the controller can't be reached, or the peer is not a controller.
+    #[error("can't connect to the controller: {0}")]
     Join(String),
-    /// A participant's side: the controller refuses it.
+    /// Agent or server: the controller rejected it.
     #[error("the controller rejected the connection: {reason}")]
     Rejected {
         /// Reason for programs.
@@ -112,34 +112,35 @@ pub enum FleetError {
         /// Reason for people.
         reason: String,
     },
-    /// A participant's side: the controller is gone.
-    #[error("the controller is gone: {0}")]
+    /// Agent or server: the connection to the controller is lost.
+    #[error("the connection to the controller is lost: {0}")]
     ControllerLost(String),
-    /// A participant's side: the run ended, or never began, and this is why.
+    /// Agent or server: the run ended or did not begin, with the reason.
     #[error("{0}")]
     RunEnded(String),
-    /// A participant's side: nobody holds the run any more.
-    #[error("nobody holds this run any more: the `netburn run` that did has ended")]
+    /// Agent or server: no process holds the run any more.
+    #[error("the run is no longer held: its `netburn run` has ended")]
     UnknownRun,
-    /// A participant's side: it takes no part.
-    #[error("no part taken: {0}")]
+    /// Agent or server: it rejected its part.
+    #[error("rejected its part: {0}")]
     Declined(String),
-    /// A participant's side: its part ended before its time. What it had measured is delivered.
-    #[error("its part ended early: {0}; what it had measured is delivered")]
+    /// Agent or server: its part ended early. The measured rows are delivered.
+    #[error("its part ended early: {0}; its results so far are delivered")]
     EndedEarly(String),
     /// A member is in another run.
-    #[error("{0}; two runs at once would measure each other")]
+    #[error("{0}; simultaneous runs disturb each other")]
     Busy(String),
-    /// What the participant was given makes no sense.
-    #[error("the assignment can't be carried out: {0}")]
+    /// Agent or server: the assignment is invalid.
+    #[error("invalid assignment: {0}")]
     Assignment(String),
 }
 
-/// Runs one round of `plan`: starts the server and one agent per station, compares clocks, measures idle latency,
-/// starts everyone at one instant, and sees that all rows reach the sinks. It ends in its time whoever is lost.
+/// Runs `plan` once. Starts the server and one agent per station, synchronises the clocks and measures the
+/// idle latency. Starts all stations at the same instant, and passes all rows to the sinks. The run ends in
+/// bounded time even if agents are lost.
 ///
 /// # Errors
-/// When there is no result at all, or rows can't be kept.
+/// If there is no result, or rows can't be stored.
 pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
     let Options {
         launcher,
@@ -186,7 +187,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     result
 }
 
-/// Waits for children to end by themselves, and then ends the rest by force.
+/// Waits for child processes to end, then kills the rest.
 pub(crate) async fn terminate(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
     let leaving = std::time::Instant::now() + to_std(wait);
     while std::time::Instant::now() < leaving {
@@ -200,11 +201,11 @@ pub(crate) async fn terminate(mut children: Vec<Option<Box<dyn Child>>>, wait: D
         }
         tokio::time::sleep(to_std(Duration::from_millis(10))).await;
     }
-    // Dropping the rest ends it by force.
+    // Dropping a child kills it.
     drop(children);
 }
 
-/// The round of a plan on one machine: a server, and an agent per station under the station's name.
+/// Setup of a run on one machine: a server, and one agent per station with the station's name.
 fn setup(plan: &Plan) -> Result<Setup, FleetError> {
     let document = document::from_plan(plan)?;
     let token = || Token::random().map_err(FleetError::Listen);

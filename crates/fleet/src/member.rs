@@ -96,7 +96,7 @@ pub enum MemberEvent<'a> {
 pub enum MemberError {
     /// The join address has no token.
     #[error(
-        "the token is missing: copy all that `netburn fleet serve` prints, or give what follows the `#` with --token"
+        "the token is missing: copy the complete address that `netburn fleet serve` prints, or pass the part after the `#` with --token"
     )]
     MissingToken,
     /// The controller can't be verified.
@@ -111,7 +111,7 @@ pub enum MemberError {
         tries: u32,
     },
     /// The controller rejected the member.
-    #[error("the controller refuses: {0}")]
+    #[error("the controller rejected this device: {0}")]
     Rejected(String),
 }
 
@@ -266,7 +266,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 return Closed::Retry(refused.reason);
             }
             Ok(Some(Ok(ToMember::Refused(refused)))) => return Closed::Failed(MemberError::Rejected(refused.reason)),
-            Ok(Some(Ok(_))) => return Closed::Retry("the controller does not say welcome".to_owned()),
+            Ok(Some(Ok(_))) => return Closed::Retry("unexpected message before `welcome`".to_owned()),
             Ok(Some(Err(reason))) => return Closed::Retry(reason),
             Ok(None) | Err(_) => return Closed::Retry(format!("no answer for {WELCOME_TIMEOUT}")),
         }
@@ -341,7 +341,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 self.deliveries.rejected();
             }
             ToMember::Bye(bye) => {
-                let reason = bye.reason.unwrap_or_else(|| "it said goodbye".to_owned());
+                let reason = bye.reason.unwrap_or_else(|| "no reason given".to_owned());
                 return Some(if bye.code == Some(RejectReason::TokenRevoked) {
                     Closed::Failed(MemberError::Rejected(reason))
                 } else {
@@ -385,7 +385,7 @@ async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
     match timeout(to_std(SEND_TIMEOUT), sender.message(message)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("nothing was taken for {SEND_TIMEOUT}")),
+        Err(_) => Err(format!("sending a message took longer than {SEND_TIMEOUT}")),
     }
 }
 

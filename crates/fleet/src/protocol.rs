@@ -295,7 +295,7 @@ pub struct Bye {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The text exceeds the maximum length.
-    #[error("a message of {length} bytes, where {limit} are the most")]
+    #[error("message too long: found {length} bytes, at most {limit}")]
     TooLong {
         /// Length in bytes.
         length: usize,
@@ -303,7 +303,7 @@ pub enum Malformed {
         limit: usize,
     },
     /// The text is not JSON, or not a message of this version.
-    #[error("not a message of protocol {VERSION}: {0}")]
+    #[error("invalid message of protocol {VERSION}: {0}")]
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! Whether a server may be burned and how it is reached, before it is.
+//! Probe of a server before the run: reachability and consent.
 
 use crate::join_url;
 use crate::protocol::Reach;
@@ -12,32 +12,32 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-/// How long the question for consent may take.
+/// Time limit of the request for consent.
 const CONSENT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long datagrams may stay away: three times the first wait of their handshake, and some.
+/// Time limit of the datagram handshake: more than three times its first timeout.
 const DATAGRAM_TIMEOUT: Duration = Duration::from_millis(3500);
-/// How long one look for a datagram lasts.
+/// Timeout of receiving one datagram.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// How a server answered, and whether it may be burned.
+/// Reachability of a server, and its consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeResult {
-    /// How it was reached.
+    /// Reachability.
     pub reach: Reach,
-    /// Its consent, or why there is none. Without one nothing may be burned.
+    /// The server's consent, or the reason why there is none. Without consent no load may be sent.
     pub consent: Result<Consent, String>,
 }
 
-/// Why there is no consent.
+/// Reason for missing consent.
 enum ConsentError {
-    /// Nobody answers.
+    /// The server does not answer.
     Unreached(String),
-    /// It is not given.
+    /// The server does not consent.
     Declined(String),
 }
 
-/// Asks `target` whether it consents to the fleet of this key, and whether datagrams come back. Takes at most
-/// [`CONSENT_TIMEOUT`]; on a thread of its own.
+/// Requests the consent of `target` to the fleet of this key, and probes datagrams. Takes at most
+/// [`CONSENT_TIMEOUT`]; runs on a separate thread.
 pub async fn probe(target: Target, key: FleetKey) -> ProbeResult {
     let result = tokio::task::spawn_blocking(move || {
         let datagrams = {
@@ -49,9 +49,7 @@ pub async fn probe(target: Target, key: FleetKey) -> ProbeResult {
             .build()
             .map_err(|error| ConsentError::Unreached(error.to_string()))
             .and_then(|runtime| runtime.block_on(request_consent(&target, &key)));
-        let datagrams = datagrams
-            .join()
-            .unwrap_or_else(|_| Err("it could not be tried".to_owned()));
+        let datagrams = datagrams.join().unwrap_or_else(|_| Err("the probe failed".to_owned()));
         let (tcp, consent) = match consent {
             Ok(consent) => (None, Ok(consent)),
             Err(ConsentError::Declined(why)) => (None, Err(why)),
@@ -69,7 +67,7 @@ pub async fn probe(target: Target, key: FleetKey) -> ProbeResult {
     })
 }
 
-/// The server's consent to this fleet, or why there is none.
+/// Requests the server's consent to this fleet.
 async fn request_consent(target: &Target, key: &FleetKey) -> Result<Consent, ConsentError> {
     let nonce = join_url::new_token().map_err(|error| ConsentError::Unreached(error.to_string()))?;
     let target = Target {
@@ -83,17 +81,17 @@ async fn request_consent(target: &Target, key: &FleetKey) -> Result<Consent, Con
     }
 }
 
-/// What a server's answer to the question means.
+/// Checks the response to the request for consent.
 fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, String> {
     if page.answer.status != 200 || page.cut {
         return Err(format!(
-            "it is no netburn server: it answers {} to the question for its consent",
+            "not a netburn server: found HTTP status {} for the request for consent",
             page.answer.status
         ));
     }
     let consent = Consent::parse(&page.content).map_err(|error| error.to_string())?;
     if !consent.consents {
-        return Err("it does not consent to be burned".to_owned());
+        return Err("it does not consent to a load test".to_owned());
     }
     match &consent.fleet {
         Some(answer) if key.accepts(nonce, answer) => Ok(consent),
@@ -102,7 +100,7 @@ fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, St
     }
 }
 
-/// Whether the server welcomes datagrams.
+/// Probes whether datagrams reach the server and return.
 fn probe_datagrams(target: &Target) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
     let to = target.datagrams();
@@ -138,21 +136,21 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
                 }
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
-            // ICMP says that nobody listens there; another try may find somebody.
+            // ICMP port unreachable; the server may start later.
             Err(error) => {
                 refused = Some(error.to_string());
                 std::thread::sleep(RECEIVE_TIMEOUT);
             }
         }
     }
-    Err(refused.unwrap_or_else(|| format!("no datagram came back from {to}")))
+    Err(refused.unwrap_or_else(|| format!("no datagram returned from {to}")))
 }
 
 fn random() -> io::Result<[u8; 8]> {
     use ring::rand::SecureRandom;
     let mut bytes = [0; 8];
     let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| io::Error::other("the system gives no random numbers"))?;
+    filled.map_err(|_| io::Error::other("the system returned no random numbers"))?;
     Ok(bytes)
 }
 
@@ -163,7 +161,7 @@ mod tests {
     use netburn_traffic::server::{Server, ServerConfig, Terms};
     use netburn_units::ByteSize;
 
-    /// What an agent of the fleet `token` finds at a server with these settings.
+    /// Result of probing a server with these settings, by an agent of the fleet `token`.
     fn found(config: ServerConfig) -> ProbeResult {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -210,7 +208,12 @@ mod tests {
             },
             ..ServerConfig::default()
         });
-        assert!(unwilling.consent.unwrap_err().contains("does not consent to be burned"));
+        assert!(
+            unwilling
+                .consent
+                .unwrap_err()
+                .contains("does not consent to a load test")
+        );
     }
 
     #[test]

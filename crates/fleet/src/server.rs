@@ -143,7 +143,7 @@ impl Serving {
             &addresses.http
         };
         let (Some(http), Some(datagrams)) = (http.first(), addresses.datagrams.first()) else {
-            return Err("the server listens nowhere".to_owned());
+            return Err("the server has no listener".to_owned());
         };
         let address = ServerAddress {
             address: *http,
@@ -177,9 +177,8 @@ fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
     let named = workloads.map(|workload| &workload.cc).chain([&plan.server.cc]);
     let names: BTreeSet<&str> = named.flatten().map(|control| control.name()).collect();
     let refused = names.into_iter().filter(|name| !has(name));
-    let note = |name| {
-        format!("the server's system refuses the congestion control `{name}`: its answers have the system's own")
-    };
+    let note =
+        |name| format!("the server's system does not support the congestion control `{name}`; it uses its default");
     refused.map(note).collect()
 }
 

@@ -87,7 +87,7 @@ impl SpoolFolder {
     fn file(&self, run: &str) -> io::Result<PathBuf> {
         match is_run(run) {
             true => Ok(self.0.join(format!("{run}{SUFFIX}"))),
-            false => Err(io::Error::other(format!("`{run}` is no run's name"))),
+            false => Err(io::Error::other(format!("`{run}` is not a valid run name"))),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Messages over every transport there is, and what is not one.
+//! Messages over every transport, and invalid data.
 
 use netburn_fleet::protocol::{Message, Ping, Stop, ToAgent, ToController};
 use netburn_fleet::transport::{Channel, ChannelError};
@@ -73,7 +73,7 @@ fn a_message_at_the_limit_is_taken_and_one_beyond_is_not() {
         for (mut ours, mut theirs) in pairs().await {
             let say = async {
                 ours.sender.text("x".repeat(LIMIT)).await.unwrap();
-                // The other side may hang up in the middle.
+                // The peer may close the connection meanwhile.
                 let _ = ours.sender.text("x".repeat(LIMIT + 1)).await;
             };
             let hear = async {

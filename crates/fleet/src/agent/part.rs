@@ -23,11 +23,11 @@ impl Part {
         }
         let distinct: BTreeSet<u16> = assign.stations.iter().copied().collect();
         if distinct.is_empty() || distinct.len() < assign.stations.len() {
-            return Err("no station is assigned, or one more than once".to_owned());
+            return Err("the assignment has no station, or has one more than once".to_owned());
         }
         let trust = match &assign.target.fingerprint {
             Some(text) => Some(Trust::Fingerprint(
-                fingerprint(text).ok_or_else(|| format!("`{text}` is no fingerprint"))?,
+                fingerprint(text).ok_or_else(|| format!("`{text}` is not a fingerprint"))?,
             )),
             None => None,
         };

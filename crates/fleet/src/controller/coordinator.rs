@@ -249,7 +249,7 @@ impl RunCoordinator {
         if self.pending.len() > MAX_PENDING_CONNECTIONS + self.roster.absent()
             && let Some((_, oldest)) = self.pending.first().copied()
         {
-            self.disconnect(oldest, "too many connections that don't say who they are");
+            self.disconnect(oldest, "too many unauthenticated connections");
         }
     }
 
@@ -329,7 +329,7 @@ impl RunCoordinator {
         if self.recording {
             self.recording = false;
             self.outputs.retain(|output| !matches!(output, Output::Row(_)));
-            self.end_early(now, "results can't be kept");
+            self.end_early(now, "results can't be stored");
         }
     }
 
@@ -362,7 +362,7 @@ impl RunCoordinator {
     /// The time advanced to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
         while let Some((_, id)) = self.pending.first().copied().filter(|(at, _)| *at <= now) {
-            self.disconnect(id, "it did not say who it is");
+            self.disconnect(id, "no authentication in time");
         }
         self.check_silence(now);
         self.ping(now);

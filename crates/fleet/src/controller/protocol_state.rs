@@ -85,7 +85,7 @@ pub enum Rejection {
     Malformed(#[from] Malformed),
     /// The protocol versions differ.
     #[error(
-        "protocol {theirs} is spoken there, {} here; use the same netburn on both sides",
+        "protocol version mismatch: remote {theirs}, local {}; use the same netburn version on all devices",
         protocol::VERSION
     )]
     Version {
@@ -93,22 +93,22 @@ pub enum Rejection {
         theirs: u32,
     },
     /// The name is invalid.
-    #[error("a name is 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
+    #[error("invalid name: expected 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
     Name,
     /// The token is wrong.
-    #[error("the token is not this fleet's")]
+    #[error("wrong token")]
     Token,
     /// No agent of this name and role is expected.
-    #[error("nobody called `{0}` is expected in this role")]
+    #[error("unknown name `{0}` for this role")]
     Unexpected(String),
     /// An agent of this name is already connected.
     #[error("`{0}` is already connected")]
     Duplicate(String),
     /// The run has started.
-    #[error("the run has begun; `{0}` can't join it any more")]
+    #[error("the run has started: `{0}` joined too late")]
     Late(String),
     /// The message is not allowed at this stage.
-    #[error("`{message}` has no place {}", stage.place())]
+    #[error("unexpected message `{message}` {}", stage.place())]
     OutOfOrder {
         /// Type of the message.
         message: &'static str,
@@ -116,13 +116,13 @@ pub enum Rejection {
         stage: Stage,
     },
     /// A pong without a ping.
-    #[error("a pong to no ping")]
+    #[error("pong without a ping")]
     NoPing,
     /// A pong with contradictory times.
-    #[error("a pong whose times contradict each other")]
+    #[error("pong with contradictory times")]
     BadTimes,
     /// Rows are missing.
-    #[error("rows {got} came where {expected} were next")]
+    #[error("missing rows: found sequence {got}, expected {expected}")]
     Gap {
         /// Received sequence number.
         got: u64,
@@ -133,7 +133,7 @@ pub enum Rejection {
     #[error("{0}")]
     Row(#[from] protocol::WrongRow),
     /// A server's `ready` without an address, or an agent's with one.
-    #[error("`ready` must say where a server answers, and only a server's may")]
+    #[error("invalid `ready`: expected an address from a server, and none from an agent")]
     Address,
 }
 
@@ -165,7 +165,7 @@ impl Stage {
             Stage::Joined => "before an assignment",
             Stage::Assigned => "before `ready`",
             Stage::Ready => "before `start`",
-            Stage::Started => "while it runs",
+            Stage::Started => "during the run",
             Stage::Done => "after `done`",
             Stage::Left => "after `bye`",
         }

@@ -30,7 +30,7 @@ impl Token {
         let mut bytes = [0; 32];
         SystemRandom::new()
             .fill(&mut bytes)
-            .map_err(|_| io::Error::other("the system gives no random numbers"))?;
+            .map_err(|_| io::Error::other("the system returned no random numbers"))?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
@@ -251,7 +251,7 @@ impl Roster {
             // The agent notices a lost connection earlier than the controller.
             State::Connected(old) if again && session.heard.after(GIVE_WAY) <= now => Admission::Reconnect {
                 since: session.heard,
-                why: "its connection was gone".to_owned(),
+                why: "its connection was lost".to_owned(),
                 replaces: Some(*old),
             },
             State::Connected(_) => return Err(Rejection::Duplicate(hello.name.clone())),

@@ -196,14 +196,14 @@ impl Controller {
                 }
                 Happened::Inherited(Some(stream)) => {
                     let id = self.open(Opened::InheritedStream(stream));
-                    tracing::debug!(connection = id.0, "a connection that a participant was given");
+                    tracing::debug!(connection = id.0, "inherited connection");
                     coordinator.handle_connected(self.clock.now(), id);
                 }
                 Happened::Inherited(None) => {}
                 // The process has no free descriptors, or the peer closed the connection. Existing
                 // connections have priority.
                 Happened::Connection(Err(error)) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "accept failed");
                     tokio::time::sleep(to_std(TICK)).await;
                 }
                 Happened::Stop(told) => {
@@ -233,7 +233,7 @@ impl Controller {
             }
         };
         if timeout(to_std(GOODBYE), all).await.is_err() {
-            tracing::debug!("connections that take no goodbye");
+            tracing::debug!("some connections did not close in time");
         }
         match unkept {
             Some(error) => Err(FleetError::Storage(error)),
@@ -255,7 +255,7 @@ impl Controller {
                     }
                 }
                 Output::Phase(phase, length) => {
-                    tracing::info!(?phase, %length, "a phase begins");
+                    tracing::info!(?phase, %length, "phase begins");
                     run_io.watch.phase(phase, length);
                     // The run time is known from the baseline on. The forwarder of the packets needs it
                     // before the first packet.
@@ -267,7 +267,7 @@ impl Controller {
                     tracing::warn!("{text}");
                     run_io.watch.warn(&text);
                 }
-                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "a message was refused"),
+                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "message rejected"),
             }
         }
         Ok(())
@@ -277,7 +277,7 @@ impl Controller {
         let Some(queue) = self.outgoing.get(&id) else { return };
         if queue.try_send(message).is_err() {
             // The connection's task ends when its queue closes, and reports that.
-            tracing::warn!(connection = id.0, "a connection takes no messages");
+            tracing::warn!(connection = id.0, "the queue of a connection is full");
             self.outgoing.remove(&id);
         }
     }
@@ -292,7 +292,7 @@ impl Controller {
         match event {
             Event::Message(at, message) => coordinator.handle_message(at, id, message),
             Event::Closed(reason) => {
-                tracing::debug!(connection = id.0, reason, "a connection ended");
+                tracing::debug!(connection = id.0, reason, "connection closed");
                 self.outgoing.remove(&id);
                 // The end of a process is a better reason than the end of its connection.
                 reap_children(children, coordinator, self.clock.now());
@@ -359,7 +359,7 @@ async fn run_connection(
         let message = ToController::from_text(&text);
         drop(text);
         let told = tell.send((id, Event::Message(at, message))).await;
-        told.map_err(|_| "the round is over".to_owned())
+        told.map_err(|_| "the run is over".to_owned())
     };
     duplex::run_connection(channel, queue, |message: ToAgent| message.to_text(), hear, || Some(())).await
 }

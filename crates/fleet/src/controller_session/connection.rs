@@ -64,7 +64,7 @@ impl Connection {
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             reconnect,
         };
-        let gone = || FleetError::Join("it closed the connection".to_owned());
+        let gone = || FleetError::Join("the controller closed the connection".to_owned());
         let said = connection.outgoing.send(ToController::Hello(hello)).await;
         said.map_err(|_| gone())?;
         match timeout(to_std(ANSWER), connection.incoming.recv()).await {
@@ -74,7 +74,7 @@ impl Connection {
                 Err(FleetError::Rejected { code, reason })
             }
             Ok(Some((_, Ok(ToAgent::Bye(bye))))) => Err(FleetError::Join(bye_reason(bye))),
-            Ok(Some((_, Ok(_)))) => Err(FleetError::Join("the controller does not say welcome".to_owned())),
+            Ok(Some((_, Ok(_)))) => Err(FleetError::Join("unexpected message before `welcome`".to_owned())),
             Ok(Some((_, Err(reason)))) => Err(FleetError::Join(reason)),
             Ok(None) => Err(gone()),
             Err(_) => Err(FleetError::Join(format!("no answer for {ANSWER}"))),
@@ -102,7 +102,7 @@ impl Drop for Connection {
 
 /// Reason of a `bye`.
 pub(crate) fn bye_reason(bye: Bye) -> String {
-    bye.reason.unwrap_or_else(|| "it said goodbye".to_owned())
+    bye.reason.unwrap_or_else(|| "no reason given".to_owned())
 }
 
 /// Receives messages and stamps them at once, independent of other load.
@@ -140,7 +140,7 @@ async fn write_loop(
         let failed = match timeout(to_std(SEND), sender.message(&message)).await {
             Ok(Ok(())) => continue,
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("it took no message for {SEND}"),
+            Err(_) => format!("sending a message took longer than {SEND}"),
         };
         let _ = tell.send((clock.now(), Err(failed))).await;
         return;

@@ -34,7 +34,7 @@ impl SingleConnection {
 
 impl Dial for SingleConnection {
     async fn dial(&mut self) -> Result<Channel, FleetError> {
-        let gone = || FleetError::ControllerLost("it can't be reached again".to_owned());
+        let gone = || FleetError::ControllerLost("there is only one connection".to_owned());
         self.0.take().ok_or_else(gone)
     }
 }

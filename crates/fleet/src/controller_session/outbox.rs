@@ -164,7 +164,8 @@ impl Outbox {
             (None, Store::Spool(writer) | Store::Memory(Some(writer))) => writer.message(self.next)?,
             (None, Store::Nowhere | Store::Memory(None)) => None,
         };
-        let message = message.ok_or_else(|| io::Error::other(format!("rows {} are gone", self.next)))?;
+        let message =
+            message.ok_or_else(|| io::Error::other(format!("rows {} are missing in the spool", self.next)))?;
         self.next += 1;
         Ok(Some(message))
     }
@@ -212,7 +213,7 @@ impl Outbox {
         if let Store::Spool(writer) = &mut self.store
             && let Err(error) = writer.end(end)
         {
-            tracing::warn!(%error, "how it ended can't be kept");
+            tracing::warn!(%error, "the end of the part can't be stored");
         }
     }
 

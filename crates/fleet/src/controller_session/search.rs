@@ -11,7 +11,7 @@ impl<D: Dial> ControllerSession<D> {
         if self.reconnect_timeout.is_none() {
             return Err(FleetError::ControllerLost(why));
         }
-        tracing::info!(why, "the controller is gone; it is looked for");
+        tracing::info!(why, "connection to the controller lost; reconnecting");
         self.link = Link::Down {
             since: Instant::now(),
             search: self.search(dial, self.jittered(RETRY.0)),
@@ -29,7 +29,7 @@ impl<D: Dial> ControllerSession<D> {
     ) -> Result<News, FleetError> {
         match found {
             Ok((connection, welcome)) => {
-                tracing::info!(welcome.last_sequence, "the controller is back");
+                tracing::info!(welcome.last_sequence, "reconnected to the controller");
                 self.link = Link::Up(Box::new(connection), dial);
                 self.run_unknown = None;
                 self.outbox.rewind(welcome.last_sequence);
@@ -97,7 +97,7 @@ impl<D: Dial> ControllerSession<D> {
                 if over.is_some() && connection.heard.elapsed() > to_std(limit)
                     || self.outbox.is_owed() && connection.heard.elapsed() > to_std(ACK_TIMEOUT)
                 {
-                    self.handle_connection_lost(format!("nothing was heard of it for {limit}"))?;
+                    self.handle_connection_lost(format!("no message for {limit}"))?;
                 }
                 Ok(())
             }

@@ -35,8 +35,7 @@ impl<D: Dial> ControllerSession<D> {
             && let Ok(room) = connection.outgoing.try_reserve()
         {
             let next = self.outbox.take_next();
-            let next =
-                next.map_err(|error| FleetError::ControllerLost(format!("what was spooled can't be read: {error}")))?;
+            let next = next.map_err(|error| FleetError::ControllerLost(format!("the spool can't be read: {error}")))?;
             let Some(rows) = next else { break };
             room.send(ToController::Rows(rows));
         }
@@ -47,12 +46,12 @@ impl<D: Dial> ControllerSession<D> {
     pub(super) fn seal(&mut self, clock: RunClock) {
         let lost = self.outbox.take_lost();
         if lost > 0 {
-            let what = format!("{lost} rows were let go: neither the agent's disk nor its memory had room for them");
+            let what = format!("{lost} rows were dropped: the agent's disk and memory were full");
             self.tell(clock, EventKind::Incomplete, &what);
         }
         if let Err(error) = self.outbox.seal() {
             let what = format!(
-                "the agent's disk takes no more results ({error}); up to {MAX_MEMORY_ROWS} rows are kept in its memory instead"
+                "results can't be stored on the agent's disk ({error}); up to {MAX_MEMORY_ROWS} rows are kept in memory"
             );
             tracing::warn!("{what}");
             self.tell(clock, EventKind::Warning, &what);
@@ -66,7 +65,7 @@ impl<D: Dial> ControllerSession<D> {
         if let Some(longer) = longer {
             self.slept = slept;
             let what = format!(
-                "the device slept for {}: its clock stood still, and what it measured from here on came that much later",
+                "the device slept for {}: its clock stopped, so its times from here on are too early by that much",
                 Duration::from_millis((longer.as_nanos() + NAP.as_nanos() / 2) / NAP.as_nanos() * 10)
             );
             tracing::warn!("{what}");

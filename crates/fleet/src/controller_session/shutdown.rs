@@ -3,7 +3,7 @@
 use super::*;
 
 /// Reason of a part that the owner ended.
-pub(crate) const LEFT_BY_OWNER: &str = "its owner ended it";
+pub(crate) const LEFT_BY_OWNER: &str = "stopped by its owner";
 
 /// The owner's request to stop.
 #[derive(Debug, Clone, Default)]

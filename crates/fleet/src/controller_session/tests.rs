@@ -1,4 +1,4 @@
-//! Agents that lose their connection, their life or their controller in the middle of a run, with real traffic on
+//! Agents that lose their connection, their process or their controller during a run, with real traffic on
 //! loopback.
 
 use super::dial::{Dial, Reconnecting};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tokio::sync::{oneshot, watch};
 
-/// Two calls a station, 4 s long.
+/// Two calls per station, 4 s long.
 fn plan(stations: &[&str]) -> Plan {
     let mut text = "duration = \"4 s\"\nbaseline = \"0 s\"\nwarmup = \"0 s\"\ndrain = \"1 s\"\n".to_owned();
     for station in stations {
@@ -56,7 +56,7 @@ impl Memory {
     }
 }
 
-/// Does things when the run has come so far.
+/// Executes actions at given run times.
 #[derive(Default)]
 struct Acts(Vec<(Instant, Box<dyn FnOnce()>)>);
 
@@ -76,13 +76,13 @@ struct Between {
 }
 
 impl Between {
-    /// To `controller`, with at most so many bytes a second each way.
+    /// Forwards to `controller`, with a maximum rate in bytes per second in each direction.
     fn new(controller: SocketAddr, rate: Option<usize>) -> Between {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let streams = Arc::new(Mutex::new(Vec::new()));
         let all = Arc::clone(&streams);
-        // It ends with the process: nobody comes any more when a test is over.
+        // Ends with the process: no agent connects after the end of a test.
         std::thread::spawn(move || {
             for near in listener.incoming().map_while(Result::ok) {
                 let Ok(far) = TcpStream::connect(controller) else {
@@ -144,7 +144,7 @@ fn join(url: &str, role: Role, name: &str) -> Join {
 
 type Life = JoinHandle<Result<Ended, FleetError>>;
 
-/// An agent of a fleet in a thread; it dies without a word when its `death` comes.
+/// An agent of a fleet in a thread; it is killed when its `death` arrives.
 fn agent(url: String, name: &'static str, folder: &SpoolFolder, death: Option<oneshot::Receiver<()>>) -> Life {
     let folder = folder.clone();
     std::thread::spawn(move || {
@@ -166,7 +166,7 @@ fn agent(url: String, name: &'static str, folder: &SpoolFolder, death: Option<on
     })
 }
 
-/// Waits until `what` is sent; for ever without it.
+/// Waits until `what` is sent; forever without a sender.
 async fn come(what: Option<oneshot::Receiver<()>>) {
     match what {
         Some(what) => what.await.unwrap(),
@@ -174,7 +174,7 @@ async fn come(what: Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// Holds a round with a server, until it is over or `until` comes.
+/// Runs a coordinator with a server, until the end of the run or of `until`.
 async fn hold(
     controller: Controller,
     plan: &Plan,
@@ -226,7 +226,7 @@ async fn hold(
         outcome = controller.run(setup, io) => Some(outcome),
         () = come(until) => None,
     };
-    // Without blocking: what the round dropped is closed by this thread.
+    // Non-blocking, because this thread closes the connections that the run dropped.
     let served = tokio::task::spawn_blocking(move || serving.join().unwrap())
         .await
         .unwrap();
@@ -242,7 +242,7 @@ async fn listening() -> (Controller, SocketAddr) {
     (controller, address)
 }
 
-/// Each once, from the first to the last.
+/// Each operation once, from the first to the last.
 fn whole(calls: &[u64]) {
     let all: BTreeSet<u64> = calls.iter().copied().collect();
     assert_eq!(all.len(), calls.len(), "none twice: {calls:?}");
@@ -321,7 +321,7 @@ fn an_agent_whose_controller_is_gone_finishes_and_keeps_its_results() {
     }
     let calls = kept.calls(0);
     whole(&calls);
-    // The server was gone with the round: what fell due afterwards failed, and is there.
+    // The server ended with the run: later operations failed, and are recorded.
     assert!((29..=31).contains(&calls.len()), "{}", calls.len());
     assert!(calls.len() > memory.calls(0).len());
     assert!(late.end().error.is_none() && late.end().health.is_some());
@@ -401,7 +401,7 @@ fn half_the_fleet_on_a_slow_link_comes_home_all_the_same() {
 #[test]
 fn without_a_disk_results_are_kept_in_memory_and_that_is_said() {
     let dir = tempfile::tempdir().unwrap();
-    // A file is where the folder should be.
+    // A file at the path of the folder.
     std::fs::write(dir.path().join("file"), "").unwrap();
     let folder = SpoolFolder::new(dir.path().join("file"));
     let plan = plan(&["phone"]);
@@ -424,7 +424,7 @@ fn without_a_disk_results_are_kept_in_memory_and_that_is_said() {
     let said = memory.events(EventKind::Warning);
     assert_eq!(
         said.iter()
-            .filter(|event| event.text.contains("only in its memory"))
+            .filter(|event| event.text.contains("they are kept in memory"))
             .count(),
         1,
         "{said:?}"
@@ -441,7 +441,7 @@ fn row(number: u64) -> Row {
     })
 }
 
-/// The disk takes three messages and then no more; what was sent is sent again from the disk and from memory.
+/// The disk is full after three messages. Unacknowledged messages are sent again from disk and from memory.
 #[test]
 fn what_a_full_disk_did_not_take_is_sent_again_from_memory() {
     let dir = tempfile::tempdir().unwrap();
@@ -480,7 +480,7 @@ fn what_a_full_disk_did_not_take_is_sent_again_from_memory() {
     assert_eq!(drain(&mut outbox), [0u64; 0]);
 }
 
-/// A dial that nobody answers is given up, before the start and when all is over.
+/// An unanswered connection attempt is given up, before the start and after the end.
 #[test]
 fn nobody_is_looked_for_for_ever() {
     struct Nobody;

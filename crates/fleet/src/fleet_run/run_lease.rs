@@ -79,7 +79,7 @@ async fn keep(
         };
         if !complained {
             complained = true;
-            tracing::warn!(error = %lost, "the fleet's controller is looked for again");
+            tracing::warn!(error = %lost, "reconnecting to the fleet's controller");
         }
         tokio::select! {
             () = tokio::time::sleep(to_std(AGAIN)) => {}

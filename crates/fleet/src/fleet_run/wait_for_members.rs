@@ -29,15 +29,13 @@ pub enum WaitError {
     #[error(transparent)]
     Control(#[from] ControlError),
     /// No station has a member.
-    #[error("nobody is here to measure with: {0}")]
+    #[error("no devices available: {0}")]
     Nobody(String),
     /// The requested server is not connected.
-    #[error("the server {0} is not here")]
+    #[error("the server {0} is not connected")]
     NoServer(String),
     /// Members are in another run.
-    #[error(
-        "{0}. Two runs at once would measure each other: wait for its end, with --wait for longer than that, or end it"
-    )]
+    #[error("{0}. Simultaneous runs disturb each other: wait for its end (--wait with a longer time), or end it")]
     Busy(String),
 }
 
@@ -95,12 +93,12 @@ pub async fn wait_for_members(
                 return Err(WaitError::Nobody(missing.join("; ")));
             }
             if !missing.is_empty() {
-                say(&format!("going on without: {}", missing.join("; ")));
+                say(&format!("starting without: {}", missing.join("; ")));
             }
             let others: BTreeSet<&String> = members.iter().filter_map(|member| member.run.as_ref()).collect();
             for run in others {
                 say(&format!(
-                    "the run {run} is under way on other members: both share the air"
+                    "the run {run} is active on other members: both share the airtime"
                 ));
             }
             let about = |name: &String| here.iter().find(|member| member.name == *name).map(|m| m.about.clone());
@@ -145,7 +143,7 @@ fn occupied(busy: &[&MemberStatus]) -> Vec<String> {
     let each = busy.iter().map(|member| {
         let (name, run) = (&member.name, member.run.as_deref().unwrap_or_default());
         match remaining(member).filter(|more| !more.is_zero()) {
-            Some(more) => format!("{name} is in the run {run}, for some {more} more"),
+            Some(more) => format!("{name} is in the run {run}, for about {more} more"),
             None => format!("{name} is in the run {run}"),
         }
     });

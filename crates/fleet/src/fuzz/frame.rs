@@ -1,16 +1,16 @@
-//! Bytes as what a stranger sends over a byte stream.
+//! Bytes as input of the byte stream transport.
 
 use crate::transport::{Channel, ChannelError};
 use tokio::io::AsyncWriteExt;
 
-/// The limit that is tried.
+/// Maximum length in this test.
 const LIMIT: usize = 64;
 
-/// Whatever comes, it is cut into texts no longer than the limit, the same as a plain reading of the lengths finds,
-/// and then it ends.
+/// Any input is split into texts within the maximum length, as a simple parser of the lengths finds, and
+/// then ends.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

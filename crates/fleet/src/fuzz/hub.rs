@@ -1,4 +1,4 @@
-//! Bytes as what happens to a [`Hub`].
+//! Bytes as events of a [`Hub`].
 
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
@@ -13,11 +13,12 @@ use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// Whatever happens: what is sent goes to connections that are open, each is closed once, nobody is welcomed without the
-/// token, nobody is summoned to a run that isn't passed on, members have names of their own, a timeout that is handled moves on, and the machine never panics.
+/// Checks the invariants of a hub. Messages are sent only to open connections, and each is closed once. No
+/// peer is welcomed without the token. No member is invited to a run that is not proxied. Names of members
+/// are unique. A handled timeout makes progress.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let mut hub = Hub::new(Setup {
         fleet: "f".to_owned(),
@@ -38,7 +39,7 @@ pub fn check(bytes: &[u8]) {
             operation.get(1).copied().unwrap_or(0),
             operation.get(2).copied().unwrap_or(0),
         ];
-        // Mostly a connection that there is.
+        // Usually an existing connection.
         let id = ConnectionId(u64::from(a) % (next + 1));
         let mut knows = false;
         match what % 12 {
@@ -158,7 +159,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// Takes everything out; whether there was anything.
+/// Drains all outputs. Returns whether there were any.
 fn drain(
     hub: &mut Hub,
     open: &mut BTreeMap<ConnectionId, bool>,

@@ -1,4 +1,4 @@
-//! Bytes as what participants, strangers and time do to a round.
+//! Bytes as events of a run: messages of agents and unauthenticated peers, and time.
 
 use crate::clock::Stamp;
 use crate::controller::coordinator::{Setup, Timeouts};
@@ -13,18 +13,21 @@ use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Config;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most connections at once.
+/// Maximum number of connections.
 const CONNECTIONS: u64 = 6;
 
-/// Whatever is done to it: nothing is said to a closed connection, none is closed twice, no row comes before the start
-/// is known or from one who isn't running, no message of rows is kept twice or out of order, no row has values that can't
-/// be, only the controller records events of the whole run, time-outs are handled or move on, and left alone it ends in
-/// its time.
+/// Checks the invariants of a coordinator:
+///
+/// - No message is sent to a closed connection, and none is closed twice.
+/// - No row precedes the start or comes from an agent that is not running.
+/// - No message of rows is stored twice or out of order, and no row has impossible values.
+/// - Only the controller records events of the whole run.
+/// - Timeouts make progress, and the run ends in bounded time.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
-    // An input of an odd length is a patient round's.
+    // An input of odd length is a run with reconnects.
     let patient = bytes.len() % 2 == 1;
     let mut world = World::new(patient);
     let mut bytes = bytes.iter().copied();
@@ -50,8 +53,8 @@ pub fn check(bytes: &[u8]) {
         steps += 1;
         assert!(steps < 1000, "it comes to an end");
     }
-    // 10 s to join, 10 to get ready, 3 for clocks, 0.3 + 1 + 2 + 1 to run, 10 to collect, 3 to part; with patience 10 more
-    // to get ready, and 10 more to collect.
+    // 10 s to join, 10 s to prepare, 3 s for clocks, 0.3 + 1 + 2 + 1 s to run, 10 s to collect, 3 s to
+    // finish; with reconnects 10 s more to prepare and 10 s more to collect.
     let limit = began.after(Duration::from_secs(if patient { 61 } else { 41 }));
     assert!(world.now <= limit, "it ends in its time");
     let _ = world.coordinator.finish();
@@ -62,14 +65,14 @@ struct World {
     now: Stamp,
     open: BTreeSet<ConnectionId>,
     closed: BTreeSet<ConnectionId>,
-    /// Connections by the number that the input gives them.
+    /// Connections by their number in the input.
     numbered: BTreeMap<u64, ConnectionId>,
     pings: BTreeMap<ConnectionId, u64>,
     started: BTreeSet<ConnectionId>,
     next: u64,
     outputs: usize,
     start: bool,
-    /// What each participant has said and was kept, by its one station.
+    /// Last stored sequence number of each agent, by its one station.
     kept: BTreeMap<u16, u64>,
 }
 
@@ -156,7 +159,7 @@ impl World {
         }
     }
 
-    /// What connection `id` says.
+    /// Message of connection `id`.
     fn message(&self, id: ConnectionId, kind: u8, next: &mut dyn FnMut() -> u8) -> Result<ToController, Malformed> {
         let detail = next();
         Ok(match kind {
@@ -264,7 +267,7 @@ impl World {
                         assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
                     }
                     if let Row::Interval(row) = &row {
-                        // 100 ms at 1 Tbit/s; 4 s of run, and a minute on both sides.
+                        // 100 ms at 1 Tbit/s; 4 s of run, and a minute before and after.
                         assert!(row.bytes_up <= 12_500_000_000, "{row:?}");
                         assert!(row.at.as_nanos().abs() <= 63_000_000_000, "{row:?}");
                         let before = self.kept.insert(row.station, row.bytes_down).unwrap_or(0);
@@ -274,7 +277,7 @@ impl World {
                         );
                     }
                     if let Row::Event(event) = &row {
-                        assert_ne!(event.kind, EventKind::Stall, "nobody said so");
+                        assert_ne!(event.kind, EventKind::Stall, "unreported");
                     }
                 }
                 Output::Phase(..) | Output::Warn(_) | Output::Refused(..) => {}
@@ -283,7 +286,7 @@ impl World {
     }
 }
 
-/// Rows that no honest participant sends.
+/// Rows that no correct agent sends.
 fn forged(what: u8, batch: &mut Batch) {
     let interval = |at, bytes_up| {
         Row::Interval(IntervalRow {
@@ -312,7 +315,7 @@ fn forged(what: u8, batch: &mut Batch) {
     batch.push(&row);
 }
 
-/// A station that makes calls.
+/// A station with the voip workload.
 fn talking(name: &str) -> Station {
     Station {
         workloads: vec![StationWorkload {

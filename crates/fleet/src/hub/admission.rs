@@ -212,7 +212,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
             } else {
                 match left.checked_sub(came) {
                     Some(left) => self.left = Some(left),
-                    None => return Poll::Ready(Err(io::Error::other("a stranger says too much"))),
+                    None => return Poll::Ready(Err(io::Error::other("too many bytes before authentication"))),
                 }
             }
         }

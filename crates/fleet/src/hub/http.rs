@@ -92,7 +92,7 @@ pub(super) async fn answer(accepted: Accepted, handler: Arc<impl ConnectionHandl
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended");
+        tracing::debug!(%error, "connection closed");
     }
 }
 
@@ -103,7 +103,7 @@ fn redirect(
     handler: &Arc<impl ConnectionHandler>,
 ) -> Option<Response<FullBody>> {
     let secure = handler.secure().filter(|_| !from.tls && !from.is_local())?;
-    let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet is joined over TLS");
+    let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet requires TLS");
     if let Ok(to) = HeaderValue::from_str(&format!("{secure}{}", request.uri().path())) {
         answer.headers_mut().insert(LOCATION, to);
     }
@@ -126,7 +126,7 @@ fn respond(
             .map(|run| Endpoint::Run(run.to_owned())),
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are answered here");
+        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
         answer
             .headers_mut()
             .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -135,11 +135,11 @@ fn respond(
     let Some(endpoint) = endpoint else {
         return match embedded::find(page::FILES, &path) {
             Some(file) => file_response(file, request.method() == Method::HEAD),
-            None => text(StatusCode::NOT_FOUND, "nothing is here; the station page is at /"),
+            None => text(StatusCode::NOT_FOUND, "not found; the station page is at /"),
         };
     };
     let Some(accept) = accept(&request) else {
-        let mut answer = text(StatusCode::UPGRADE_REQUIRED, "a WebSocket (RFC 6455) is opened here");
+        let mut answer = text(StatusCode::UPGRADE_REQUIRED, "this is a WebSocket endpoint (RFC 6455)");
         answer
             .headers_mut()
             .insert(UPGRADE, HeaderValue::from_static("websocket"));
@@ -148,14 +148,14 @@ fn respond(
     if let Endpoint::Run(run) = &endpoint
         && !handler.knows(run)
     {
-        return text(StatusCode::NOT_FOUND, "nobody holds this run");
+        return text(StatusCode::NOT_FOUND, "unknown run");
     }
     let upgrade = hyper::upgrade::on(&mut request);
     let (handler, ticket) = (Arc::clone(handler), ticket.clone());
     tokio::spawn(async move {
         match upgrade.await {
             Ok(stream) => handler.enter(endpoint, from, ticket, TokioIo::new(stream)),
-            Err(error) => tracing::debug!(%error, "a conversation was not opened"),
+            Err(error) => tracing::debug!(%error, "WebSocket handshake failed"),
         }
     });
     let mut answer = Response::new(FullBody::default());

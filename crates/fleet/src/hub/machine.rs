@@ -353,8 +353,8 @@ impl Hub {
             && at <= now
         {
             let reason = match self.connections[&id].peer {
-                Peer::Unauthenticated(_) => "it did not say who it is",
-                _ => "nothing was heard of it",
+                Peer::Unauthenticated(_) => "no authentication in time",
+                _ => "no message in time",
             };
             self.disconnect(now, id, RejectReason::Timeout, reason);
         }

@@ -41,12 +41,14 @@ async fn open(port: u16) -> Result<(TcpStream, Vec<u8>), ChannelError> {
         }
         if head.len() > MAX_HEAD || holder.read_buf(&mut head).await? == 0 {
             return Err(ChannelError::Framing(
-                "the holder of the run opens no WebSocket".to_owned(),
+                "the holder of the run opened no WebSocket".to_owned(),
             ));
         }
     };
     if !head.starts_with(b"HTTP/1.1 101 ") {
-        return Err(ChannelError::Framing("the holder of the run refuses".to_owned()));
+        return Err(ChannelError::Framing(
+            "the holder of the run rejected the connection".to_owned(),
+        ));
     }
     let early = head.split_off(end);
     Ok((holder, early))

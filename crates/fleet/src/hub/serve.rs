@@ -366,7 +366,7 @@ impl Controller {
                 sync = now.after(SYNC);
                 driver.sync_late_results();
                 while let Some(more) = rejections.poll(now) {
-                    tracing::info!(count = more.count, from = ?more.from, "more were refused");
+                    tracing::info!(count = more.count, from = ?more.from, "more rejections");
                     news(News::MoreRejected(more));
                 }
             }

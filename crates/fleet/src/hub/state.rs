@@ -43,10 +43,10 @@ pub enum StateError {
         source: io::Error,
     },
     /// A controller of this user is running.
-    #[error("a controller of yours runs already{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
+    #[error("a controller of this user is already running{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
     AlreadyRunning(Option<ControllerInfo>),
     /// The stored certificate is invalid.
-    #[error("the certificate in {path} is of no use ({reason}); delete it, and a new one is made", path = path.display())]
+    #[error("the certificate in {path} is invalid ({reason}); delete it to create a new one", path = path.display())]
     Certificate {
         /// Path of the certificate.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum StateError {
         reason: String,
     },
     /// The environment names no directory.
-    #[error("no place to keep state: none of NETBURN_STATE, XDG_STATE_HOME and HOME is set")]
+    #[error("no state directory: set NETBURN_STATE, XDG_STATE_HOME or HOME")]
     NoStateDirectory,
 }
 
@@ -203,7 +203,7 @@ impl StateLock {
             state.commit_temp(NAMES[0])?;
             if let Err(error) = state.commit_temp(NAMES[1]) {
                 if let Ok(Err(error)) = old.map(|old| state.write(NAMES[0], &old)) {
-                    tracing::error!(%error, "the fleet's token is a new one from the next start on");
+                    tracing::error!(%error, "the fleet's token changes at the next start");
                 }
                 return Err(error);
             }
@@ -370,7 +370,7 @@ mod tests {
         lock.announce(&controller_info).unwrap();
         assert_eq!(state.controller_info().unwrap(), Some(controller_info));
         let error = state.lock().unwrap_err().to_string();
-        assert_eq!(error, "a controller of yours runs already: process 77");
+        assert_eq!(error, "a controller of this user is already running: process 77");
         drop(lock);
         assert_eq!(state.controller_info().unwrap(), None);
         state.lock().unwrap();

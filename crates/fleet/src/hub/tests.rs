@@ -1,4 +1,4 @@
-//! What a controller lets in, whom it sends where, and what it forgets, by virtual time.
+//! Admission, invitations and timeouts of a hub, in virtual time.
 
 use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun};
 use super::machine::{HELLO, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS, SILENCE, STALE_AFTER};
@@ -123,7 +123,7 @@ impl House {
         std::iter::from_fn(|| self.hub.poll_output()).collect()
     }
 
-    /// Lets time pass, waking as the hub wants.
+    /// Advances the time, with the timeouts of the hub.
     fn pass(&mut self, span: Duration) -> Vec<Output> {
         let end = self.now.after(span);
         let mut outputs = Vec::new();
@@ -205,7 +205,7 @@ fn whoever_has_the_token_is_in_and_nobody_else() {
         assert!(matches!(outputs[0], Output::Send(_, ToMember::Refused(_))) && closes(&outputs, id));
         assert_eq!(house.names(), ["box"]);
     }
-    // A wrong token learns nothing of names.
+    // A peer with a wrong token does not learn the names.
     let (_, outputs) = house.register("box", |e, _| e.token = "wrong".to_owned());
     assert_eq!(rejection(&outputs), Some(&Rejection::Token));
 }
@@ -254,16 +254,16 @@ fn who_begins_with_another_word_is_told_which() {
         ..LateResultsEnd::default()
     };
     let words = [
-        (FromMember::Heartbeat, "`heartbeat` has no place here"),
+        (FromMember::Heartbeat, "unexpected message `heartbeat`"),
         (
             FromMember::LateResults(LateResults::default()),
-            "`late-results` has no place here",
+            "unexpected message `late-results`",
         ),
         (
             FromMember::LateResultsEnd(end("r")),
-            "`late-results-end` has no place here",
+            "unexpected message `late-results-end`",
         ),
-        (FromMember::Bye, "`bye` has no place here"),
+        (FromMember::Bye, "unexpected message `bye`"),
     ];
     for (word, said) in words {
         // The name is the one in the message.
@@ -278,7 +278,7 @@ fn who_begins_with_another_word_is_told_which() {
     house.hub.handle_operator(house.now, id, Ok(ControlRequest::Revoke));
     assert_eq!(
         rejection(&house.outputs()).unwrap().to_string(),
-        "`revoke` has no place here"
+        "unexpected message `revoke`"
     );
 }
 
@@ -363,7 +363,7 @@ fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
     house.outputs();
     let (again, outputs) = house.register("box", |_, _| {});
     assert!(summoned(&outputs, again), "it is told once more");
-    // One who isn't here is told when it comes.
+    // A disconnected member is invited when it connects.
     assert_eq!(
         rejection(&house.invite(operator, "r1", "tablet")),
         Some(&Rejection::Absent("tablet".to_owned()))
@@ -386,7 +386,7 @@ fn a_member_is_in_one_run_at_a_time() {
         (present.run.as_deref(), present.until),
         (Some("r1"), Some(1_800_000_000))
     );
-    // Even before it is summoned.
+    // Even before the invitation.
     let busy = Rejection::Busy {
         member: "box".to_owned(),
         run: "r1".to_owned(),
@@ -403,7 +403,7 @@ fn a_member_is_in_one_run_at_a_time() {
         "who waits for it hears that it is free: {told:?}"
     );
     assert_eq!(rejection(&house.acquire(second, "r2")), None);
-    // Whoever holds a run may hold it again, over another connection.
+    // The holder of a run may acquire it again, over another connection.
     let again = house.operator();
     assert_eq!(rejection(&house.acquire(again, "r2")), None);
 }

@@ -28,7 +28,7 @@ impl LateCollector {
             self.syncs_until_retry = RETRY_INTERVAL;
             // Logged once, not for each retry.
             if !self.retried.contains(&key) {
-                tracing::info!(run, "the disk has no room for late results; it is looked at again");
+                tracing::info!(run, "the disk is full; late results are retried");
             }
         }
         self.deferred.insert(key, what);
@@ -50,7 +50,7 @@ impl LateCollector {
             && let Store::Open(writer) = &mut deliveries.store
             && let Err(error) = writer.cut(deliveries.acked)
         {
-            tracing::warn!(run = key.1, %error, "what isn't synced can't be cut off");
+            tracing::warn!(run = key.1, %error, "the unsynced end of the spool can't be truncated");
         }
         self.reject_storage_error(key, error)
     }

@@ -17,10 +17,10 @@ pub struct Intake {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// The results were not requested.
-    #[error("results of `{0}` were not asked for")]
+    #[error("unexpected late results of `{0}`")]
     NotAsked(String),
     /// Messages are missing.
-    #[error("late rows {got} of `{run}` came where {expected} were next")]
+    #[error("missing late rows of `{run}`: found sequence {got}, expected {expected}")]
     Gap {
         /// Name of the run.
         run: String,
@@ -33,13 +33,13 @@ pub enum Rejection {
     #[error("late rows of `{0}`: {1}")]
     Row(String, WrongRow),
     /// The proof is not that of the part.
-    #[error("late results of `{0}` don't come from who took part in it")]
+    #[error("wrong proof for late results of `{0}`")]
     Proof(String),
     /// There are more results than the part can have.
-    #[error("late results of `{0}` are more than its part in the run can have")]
+    #[error("late results of `{0}` exceed the maximum for this part")]
     TooMuch(String),
     /// The disk is full, or the run's folder is missing.
-    #[error("late results of `{0}` can't be kept: {1}")]
+    #[error("late results of `{0}` can't be stored: {1}")]
     NoRoom(String, String),
     /// The results can't be added to the record.
     #[error("late results can't be added to their record: {0}")]

@@ -1,4 +1,4 @@
-//! Results that come home late, from an agent's spool to the record.
+//! Late results, from an agent's spool to the record.
 
 use super::*;
 use crate::protocol::standing::proof;
@@ -55,7 +55,7 @@ fn report() -> Health {
     }
 }
 
-/// A finished run of two stations in which the second agent was lost after 10 of its rows.
+/// A finished run of two stations. The second agent was lost after 10 of its rows.
 fn run(folder: &Path) {
     let talking = |name: &str| Station {
         workloads: vec![StationWorkload {
@@ -94,7 +94,7 @@ fn run(folder: &Path) {
     recorder.finish(&Ending::Complete).unwrap();
 }
 
-/// What the agent of the second station kept: 10 messages of 10 rows.
+/// Spool of the agent of the second station: 10 messages of 10 rows.
 fn kept(folder: &SpoolFolder) {
     let about = SpoolHeader {
         run: RUN.to_owned(),
@@ -192,7 +192,7 @@ fn late_results_come_home_over_two_controllers() {
         ["no health report came from the server"]
     );
     assert!(!folder.join("late").exists());
-    // Where `forget` was lost on the way, nothing is delivered again.
+    // If `discard` was lost, nothing is delivered again.
     let mut late_results = LateCollector::open(&state).unwrap();
     assert_eq!(late_results.offer("kitchen", &waiting), [forget]);
     spool::remove(&spooled, RUN).unwrap();
@@ -224,11 +224,11 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
         Some(ToMember::Refused(refused)) => refused.reason,
         other => panic!("{other:?}"),
     };
-    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("were not asked for"));
+    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
     late_results.offer("kitchen", &waiting);
-    assert!(reason(late_results.late("kitchen", late(1, 0))).contains("a row about station 0"));
-    // Whoever is refused begins anew.
-    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("were not asked for"));
+    assert!(reason(late_results.late("kitchen", late(1, 0))).contains("row of station 0"));
+    // A rejected member begins again.
+    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
     late_results.offer("kitchen", &waiting);
     assert!(reason(late_results.late("kitchen", late(2, 1))).contains("late rows 2"));
     late_results.offer("kitchen", &waiting);
@@ -239,12 +239,12 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
         sequence: 1,
         batch: lost,
     };
-    assert!(reason(late_results.late("kitchen", everywhere)).contains("an event without a station"));
-    // The folder is gone.
+    assert!(reason(late_results.late("kitchen", everywhere)).contains("event without a station"));
+    // The folder is missing.
     std::fs::remove_dir_all(&folder).unwrap();
     let acked = late_results.offer("kitchen", &waiting);
     assert!(
-        matches!(&acked[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is gone")),
+        matches!(&acked[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is missing")),
         "{acked:?}"
     );
     assert_eq!(spool::pending(&spooled), waiting);
@@ -255,7 +255,7 @@ fn results_are_taken_from_who_took_part_alone() {
     assert_eq!(proof("secret"), PROOF);
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
-    // Somebody else, under the same name: it knows the fleet's token, and not that of the part.
+    // Another agent of the same name: it has the fleet's token, but not that of the part.
     let forged = |proof: &str| LateResults {
         run: RUN.to_owned(),
         proof: proof.to_owned(),
@@ -295,7 +295,7 @@ fn results_are_taken_from_who_took_part_alone() {
 fn no_more_is_kept_of_a_part_than_it_can_have() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
-    // Looks at connections, 2,000 at a time: each message is some 90 kB.
+    // Samples of connections, 2,000 per message: each message is about 90 kB.
     let look = r#"{"connections":[[1,0,1,0,4294967295,1,1,1,1,1,1,"station"]]}"#;
     let one: Batch = serde_json::from_str(look).unwrap();
     let rows = one.into_rows(|_| true, false).unwrap();
@@ -325,7 +325,7 @@ fn no_more_is_kept_of_a_part_than_it_can_have() {
     );
     let (least, max_bytes) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
     assert!((least..max_bytes).contains(&kept()), "{}", kept());
-    // And not after another connection either.
+    // Nor after another connection.
     late_results.offer("kitchen", &spool::pending(&spooled));
     let again = LateResults {
         run: RUN.to_owned(),
@@ -345,7 +345,7 @@ fn no_more_is_kept_of_a_part_than_it_can_have() {
     assert!(kept() < max_bytes);
 }
 
-/// What a part delivered in the run is whole: nobody adds to it afterwards.
+/// The results of a part that was delivered in the run are complete: no rows are added afterwards.
 #[test]
 fn what_came_home_in_time_is_not_asked_for() {
     let dir = tempfile::tempdir().unwrap();
@@ -359,12 +359,13 @@ fn what_came_home_in_time_is_not_asked_for() {
     late_results.release(RUN, &["laptop".to_owned()]);
     let forget = ToMember::Discard(Discard { run: RUN.to_owned() });
     assert_eq!(late_results.offer("kitchen", &waiting), std::slice::from_ref(&forget));
-    // A controller that is started again knows it too.
+    // A restarted controller knows it too.
     let mut late_results = LateCollector::open(&state).unwrap();
     assert_eq!(late_results.offer("kitchen", &waiting), [forget]);
 }
 
-/// An agent whose connection ended before its last acknowledgement has its spool until it receives `Discard`.
+/// An agent whose connection ended before its last acknowledgement has its spool until it receives
+/// `Discard`.
 #[test]
 fn after_a_run_every_member_is_told_to_deliver_or_forget() {
     let dir = tempfile::tempdir().unwrap();
@@ -387,13 +388,13 @@ fn after_a_run_every_member_is_told_to_deliver_or_forget() {
     let run = RUN.to_owned();
     let deliver = ToMember::RequestResults(RequestResults { run: run.clone() });
     let forget = ToMember::Discard(Discard { run });
-    // The member has one spool of both parts: it must not forget the one that is missing.
+    // The member has one spool for both parts, and must keep it for the missing one.
     assert_eq!(answers(&["radio".to_owned()]), [("radio".to_owned(), vec![deliver])]);
     let both = ["tv", "radio"].map(|name| (name.to_owned(), vec![forget.clone()]));
     assert_eq!(answers(&[]), both);
 }
 
-/// A controller that is started again in the middle of a run may ask for results before `netburn run` has found it.
+/// A controller that restarts during a run may request results before `netburn run` has reconnected.
 #[test]
 fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_home_in_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -402,7 +403,7 @@ fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_ho
     late_results.sync();
     let late = dir.path().join("run/late");
     assert!(late.join("tv.spool").exists());
-    // The run is found to be held, and then its agent has delivered everything to it.
+    // The run is acquired again, and then its agent delivers everything to it.
     late_results.register(registration(&dir.path().join("run"))).unwrap();
     late_results.release(RUN, &[]);
     assert!(!late.exists(), "late results stay: {:?}", late.read_dir());
@@ -416,7 +417,7 @@ fn what_is_asked_for_in_vain_leaves_no_file() {
     assert!(!dir.path().join("run/late").exists());
 }
 
-/// A member offers what it has when it joins, and again when its part of the run is over.
+/// A member offers its results when it registers, and again after its part of the run.
 #[test]
 fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
     let dir = tempfile::tempdir().unwrap();
@@ -435,7 +436,7 @@ fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
         spool::SpoolReader::open(&spooled, RUN, 1).unwrap().end(),
         CAME,
     );
-    // It is all here: nothing of it is wanted once more.
+    // All results are here: nothing is requested again.
     assert_eq!(late_results.offer("kitchen", &spool::pending(&spooled)), []);
     let job = late_results.next_job().unwrap();
     assert!(matches!(
@@ -444,7 +445,7 @@ fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
     ));
 }
 
-/// A bound on what is kept that a test can reach.
+/// A limit that a test can reach.
 const MOST: u64 = 2 << 20;
 
 #[test]
@@ -478,7 +479,7 @@ fn a_record_in_use_is_waited_for() {
     ));
 }
 
-/// A desk that has asked for the kept results, and these.
+/// A collector that has requested the spooled results, and these.
 fn asked(dir: &Path) -> (LateCollector, SpoolFolder) {
     let (folder, spooled) = (dir.join("run"), SpoolFolder::new(dir.join("agent")));
     run(&folder);
@@ -494,7 +495,7 @@ fn asked(dir: &Path) -> (LateCollector, SpoolFolder) {
     (late_results, spooled)
 }
 
-/// What is said when what there was no room for is tried again.
+/// Messages of a retry of deferred results.
 fn tried_again(late_results: &mut LateCollector) -> Vec<(String, ToMember)> {
     let mut acked = Vec::new();
     while !late_results.deferred.is_empty() && acked.is_empty() {
@@ -528,7 +529,7 @@ fn what_the_disk_has_no_room_to_sync_is_asked_for_again_from_there() {
     assert_eq!(tried_again(&mut late_results), [kept(4), wanted]);
     deliver(&mut late_results, &spooled, 5, 10);
     assert_eq!(late_results.sync(), [kept(10)]);
-    // For anything else it isn't tried again.
+    // Other errors are not retried.
     let error = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
     assert!(matches!(
         late_results.reject_unsynced(&key, &error),
@@ -548,7 +549,7 @@ fn what_stands_in_the_way_when_there_may_be_room_again_is_told() {
     let acked = tried_again(&mut late_results);
     assert!(
         matches!(&acked[..], [(member, ToMember::Refused(refused))]
-            if member == "kitchen" && refused.reason.contains("folder is gone")),
+            if member == "kitchen" && refused.reason.contains("folder is missing")),
         "{acked:?}"
     );
     assert!(late_results.deferred.is_empty());

@@ -124,7 +124,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         self.current = None;
         let how = match &handle_run_end {
             Ok(Ended::Delivered) => "over, its results are delivered".to_owned(),
-            Ok(Ended::Kept) => "over, its results wait here until they are wanted".to_owned(),
+            Ok(Ended::Kept) => "over, its results are kept until the controller requests them".to_owned(),
             Err(error) => error.to_string(),
         };
         (self.on_event)(MemberEvent::RunEnded(&run, &how));

@@ -79,7 +79,7 @@ impl Deliveries {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
             Err(error) => {
-                tracing::warn!(run, %error, "what was delivered can't be deleted");
+                tracing::warn!(run, %error, "a delivered spool can't be deleted");
                 false
             }
         });

@@ -44,7 +44,7 @@ impl FromStr for Hours {
         let hour = |text: &str| text.trim().parse::<u8>().ok().filter(|hour| *hour <= 24);
         match text.split_once('-').map(|(from, to)| (hour(from), hour(to))) {
             Some((Some(from), Some(to))) if from < 24 && from != to => Ok(Hours { from, to }),
-            _ => Err("write it as `18-23` or `22-6`: from the one hour to the other, 0 to 24".to_owned()),
+            _ => Err("expected a range of hours from 0 to 24, such as `18-23` or `22-6`".to_owned()),
         }
     }
 }

@@ -69,7 +69,7 @@ impl std::str::FromStr for ServerName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ServerName, String> {
-        let wrong = || "write it as `192.168.1.2`, `nas.local:4480` or `[::1]:4480`".to_owned();
+        let wrong = || "expected an address such as `192.168.1.2`, `nas.local:4480` or `[::1]:4480`".to_owned();
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
                 let (host, port) = rest.split_once(']').ok_or_else(wrong)?;
@@ -128,7 +128,7 @@ impl AgentPolicy for MemberPolicy {
             notes.push(format!("limited to {rate} by this device"));
         }
         if let Some(interface) = &self.interface {
-            notes.push(format!("measured through {interface} alone"));
+            notes.push(format!("measured through {interface} only"));
         }
         let mut addresses = vec![part.target.address];
         if let Some(server) = &self.server {
@@ -162,7 +162,7 @@ impl AgentPolicy for MemberPolicy {
             }
         }
         let Some(ProbeResult { reach, consent }) = looked else {
-            return Err("the server that it is to measure against has no address".to_owned());
+            return Err("the server has no address".to_owned());
         };
         let at = part.target.address;
         match consent {
@@ -171,7 +171,7 @@ impl AgentPolicy for MemberPolicy {
             Ok(consent) => part.target.datagram_port = consent.datagram_port,
             // Without consent no traffic is sent, whatever messages follow.
             Err(_) if reach.tcp.is_some() => part.stations.clear(),
-            Err(why) => return Err(format!("it doesn't measure against the server at {at}: {why}")),
+            Err(why) => return Err(format!("it can't measure against the server at {at}: {why}")),
         }
         Ok(Ready {
             reach: Some(reach),
@@ -252,7 +252,7 @@ impl Usage {
         let mut why = limits
             .bytes
             .filter(|limit| down + up > limit.as_bytes())
-            .map(|limit| format!("this device moves at most {limit} in a run: its part ended there"));
+            .map(|limit| format!("limit of this device exceeded: at most {limit} in a run"));
         let span = now.checked_since(since).unwrap_or(Duration::ZERO);
         if span >= RATE_WINDOW {
             self.wire = Some((now, down, up));
@@ -271,7 +271,7 @@ impl Usage {
 
 fn too_fast(limit: BitRate, bits: u128) -> String {
     let got = BitRate::from_bps(u64::try_from(bits).unwrap_or(u64::MAX));
-    format!("this device moves at most {limit}, and {got} went over it: its part ended there")
+    format!("limit of this device exceeded: found {got}, at most {limit}")
 }
 
 impl Limits {
@@ -297,11 +297,13 @@ impl Limits {
         let lasts = part.plan.baseline + part.plan.duration + part.plan.drain;
         if let Some(limit) = self.duration.filter(|limit| lasts > *limit) {
             return Err(format!(
-                "the run takes {lasts}, and this device takes part in {limit} at most"
+                "the run is too long for this device: found {lasts}, at most {limit}"
             ));
         }
         if let Some(hours) = self.hours.filter(|hours| !hours.contain(hour)) {
-            return Err(format!("it is {hour} o'clock, and this device takes part from {hours}"));
+            return Err(format!(
+                "this device takes part only during the hours {hours}; it is {hour} o'clock"
+            ));
         }
         Ok(())
     }

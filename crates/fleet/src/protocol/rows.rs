@@ -45,22 +45,22 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongRow {
     /// The batch contains more rows than allowed.
-    #[error("a batch of more than {MAX_BATCH_ROWS} rows, {MAX_BATCH_EVENTS} events or {MAX_BATCH_LINKS} links")]
+    #[error("batch too large: at most {MAX_BATCH_ROWS} rows, {MAX_BATCH_EVENTS} events or {MAX_BATCH_LINKS} links")]
     TooMany,
     /// A row belongs to a station of another sender.
-    #[error("a row about station {0}, which isn't the sender's")]
+    #[error("row of station {0}, which is not the sender's")]
     ForeignStation(u16),
     /// An event has no station. Only the controller reports events of the whole run.
-    #[error("an event without a station")]
+    #[error("event without a station")]
     NoStation,
     /// An agent reports a sample of the server's side, or the server one of the station's side.
-    #[error("a look at a connection from the other end")]
+    #[error("connection sample of the other side")]
     ForeignSide,
     /// An agent can't report events of this kind or length.
-    #[error("an event that isn't a participant's to report")]
+    #[error("event that an agent can't report")]
     ForeignEvent,
     /// The name of a network exceeds the maximum length.
-    #[error("a network's name of more than {} bytes", LinkRow::MAX_SSID)]
+    #[error("network name longer than {} bytes", LinkRow::MAX_SSID)]
     LongName,
 }
 

@@ -1,4 +1,4 @@
-//! Every message that is sent fits the built-in schema, and the built-in schema is that of the code.
+//! All messages are valid by the shipped schema, and the shipped schema is that of the code.
 
 use super::*;
 use netburn_record::row::BASELINE;
@@ -15,7 +15,7 @@ fn schema_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.schema.json")
 }
 
-/// With `NETBURN_REGENERATE=1` the file is written anew.
+/// With `NETBURN_REGENERATE=1` the file is written again.
 #[test]
 fn the_shipped_schema_is_current() {
     let mut current = serde_json::to_string_pretty(&schema()).unwrap();
@@ -30,7 +30,7 @@ fn the_shipped_schema_is_current() {
     );
 }
 
-/// Holds messages of one direction against the schema.
+/// Checks messages of one direction against the schema.
 fn fits(direction: &str, messages: impl IntoIterator<Item = Value>) {
     let mut schema = schema();
     let top = schema.as_object_mut().unwrap();
@@ -94,7 +94,7 @@ fn outcomes() -> Vec<Outcome> {
     failures.into_iter().map(Outcome::Failed).chain(others).collect()
 }
 
-/// One row of every kind, with the longest numbers there are, and every outcome.
+/// One row of every kind, with the longest numbers, and every outcome.
 fn every_row() -> Vec<Row> {
     let longest = Some(Instant::from_nanos(i64::MIN));
     let operation = |outcome| Operation {
@@ -285,7 +285,7 @@ fn every_message_fits_the_schema() {
         }),
     ];
     fits(
-        "ToParticipant",
+        "ToAgent",
         told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
     for message in &told {
@@ -293,7 +293,7 @@ fn every_message_fits_the_schema() {
     }
 }
 
-/// What `record` writes and the schema by hand have the same fields.
+/// The types of `record` and their hand-written schemas have the same fields.
 #[test]
 fn a_health_report_has_the_fields_of_its_schema() {
     let schema = schema();
@@ -319,7 +319,7 @@ fn rows_come_back_as_they_went() {
     }
 }
 
-/// Such an event would count for every station: neither an agent nor a server may send it, whatever its kind.
+/// Such an event would count for every station: neither an agent nor a server may send it, of any kind.
 #[test]
 fn an_event_without_a_station_is_rejected() {
     for kind in ["stall", "lost", "change", "roam", "warning", "startup", "rate"] {
@@ -335,7 +335,7 @@ fn an_event_without_a_station_is_rejected() {
     }
 }
 
-/// The controller finds the station of what a server saw by the port alone: an agent could name any.
+/// The controller finds the station of a server's sample by the port alone: an agent could name any port.
 #[test]
 fn what_the_other_end_saw_is_rejected() {
     for (side, far) in [("server", false), ("station", true)] {
@@ -429,7 +429,7 @@ fn what_is_no_message_is_said_to_be_none() {
             limit: 1_048_576
         }
     );
-    // What a later version adds is let be.
+    // Fields of a later version are ignored.
     let later = "{\"type\":\"ping\",\"id\":3,\"colour\":\"red\"}";
     assert_eq!(ToAgent::from_text(later), Ok(ToAgent::Ping(Ping { id: 3 })));
 }
@@ -569,7 +569,7 @@ fn every_message_between_runs_fits_the_schema() {
     }
 }
 
-/// A newer controller may send a code that this version does not know, and a page none at all.
+/// A newer controller may send a code that this version does not know, or none.
 #[test]
 fn unknown_reject_codes_are_accepted() {
     let code = |text: &str| match ToAgent::from_text(text) {

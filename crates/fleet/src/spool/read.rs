@@ -122,13 +122,13 @@ impl<R: Read + Seek> Source<R> {
         from.seek(SeekFrom::Start(0))?;
         let mut beginning = [0; MAGIC.len() + 4];
         from.read_exact(&mut beginning)
-            .map_err(|_| damaged("it ends before its header does"))?;
+            .map_err(|_| damaged("the header is incomplete"))?;
         let (magic, version) = beginning.split_at(MAGIC.len());
         if magic != MAGIC {
-            return Err(damaged("it does not begin as a spool does"));
+            return Err(damaged("not a spool"));
         }
         if u32::from_le_bytes(version.try_into().expect("four bytes")) > VERSION {
-            return Err(damaged("a newer netburn wrote it"));
+            return Err(damaged("written by a newer netburn"));
         }
         let mut source = Source {
             from,
@@ -140,7 +140,7 @@ impl<R: Read + Seek> Source<R> {
             Some((Kind::Header, payload)) => {
                 serde_json::from_slice(&payload).map_err(|error| damaged(&shorten(error.to_string(), 200)))?
             }
-            _ => return Err(damaged("it ends before its header does")),
+            _ => return Err(damaged("the header is incomplete")),
         };
         Ok(source)
     }

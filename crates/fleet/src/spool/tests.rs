@@ -1,4 +1,4 @@
-//! Spools that are cut, and what is left of them.
+//! Truncated and damaged spools.
 
 use super::*;
 use crate::protocol::standing::LateResultsEnd;
@@ -30,7 +30,7 @@ fn about() -> SpoolHeader {
     }
 }
 
-/// A spool of `messages` messages, ended or not.
+/// A spool of `messages` messages, with or without an end.
 fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
     let mut writer = Writer::create(folder, &about(), Start { at: 7 }).unwrap();
     for sequence in 1..=messages {
@@ -49,7 +49,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
     folder.path().join("r.spool")
 }
 
-/// What a reader gets.
+/// Content of a spool.
 fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
     let mut late = SpoolReader::open(folder, "r", from).unwrap();
     let mut got = Vec::new();
@@ -79,7 +79,7 @@ fn what_is_written_is_read_whole_or_from_a_number_on() {
     assert!(writer.unsynced().is_none(), "what is taken up is on the disk");
     assert_eq!(writer.message(3).unwrap(), Some(rows(3)));
     assert_eq!((writer.message(0).unwrap(), writer.message(21).unwrap()), (None, None));
-    // While it is written nobody else has it.
+    // While an agent has it open, no other process can.
     assert!(SpoolReader::open(&folder, "r", 1).is_err() && remove(&folder, "r").is_err());
     assert_eq!(pending(&folder), []);
     writer.rows(&rows(21)).unwrap();
@@ -146,8 +146,8 @@ fn a_file_of_something_else_is_not_taken() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Cut or changed anywhere behind the header: what comes before is there, whole messages from the first on, and what
-    /// is taken up again goes on from there.
+    /// Truncated or changed anywhere behind the header: the frames before are read, and a resumed spool
+    /// continues after them.
     #[test]
     fn what_is_torn_is_kept_up_to_the_tear(cut in any::<prop::sample::Index>(), flip in any::<Option<u8>>()) {
         let dir = tempfile::tempdir().unwrap();

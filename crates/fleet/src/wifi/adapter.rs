@@ -1,4 +1,4 @@
-//! The interface that a station's traffic goes by, and the thread that looks at it.
+//! The interface of a station's traffic, and the thread that samples it.
 
 use super::link::Link;
 use super::sample::Sample;
@@ -14,52 +14,52 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A look at the link this often.
+/// Interval of sampling the link.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
-/// Its counter is read this often: what a gap is exact to.
+/// Interval of reading the byte counter, which is the precision of an interruption.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The interface that a station's traffic goes by.
+/// The interface of a station's traffic.
 #[derive(Debug)]
 pub struct Adapter {
     name: String,
     index: u32,
-    /// Whether it was asked for by its name, so that the traffic goes by no other.
+    /// Whether the traffic is bound to the interface.
     bound: bool,
     wifi: Result<(Nl80211, Events), String>,
 }
 
 impl Adapter {
-    /// The interface of this name, else the one that the route to `server` takes.
+    /// Finds the interface of this name, or the one of the route to `server`.
     ///
     /// # Errors
-    /// When there is no such interface, or no route: a sentence for people.
+    /// A message for people, if there is no such interface or no route.
     pub fn find(name: Option<&str>, server: IpAddr) -> Result<Adapter, String> {
         let bound = name.is_some();
         let name = match name {
             Some(name) => name.to_owned(),
-            None => interface::towards(server).map_err(|error| format!("no interface leads to {server}: {error}"))?,
+            None => interface::towards(server).map_err(|error| format!("no route to {server}: {error}"))?,
         };
-        let index = interface::number(&name).map_err(|_| format!("there is no interface `{name}` on this machine"))?;
+        let index = interface::number(&name).map_err(|_| format!("unknown interface `{name}`"))?;
         Ok(Adapter {
-            wifi: wifi(index).map_err(|why| format!("no Wi-Fi facts: {name} {why}")),
+            wifi: wifi(index).map_err(|why| format!("no Wi-Fi samples: {name} {why}")),
             name,
             index,
             bound,
         })
     }
 
-    /// Why there will be no Wi-Fi facts, where there won't: a sentence for people.
+    /// Reason why there are no Wi-Fi samples, for people; `None` if there are.
     #[must_use]
     pub fn note(&self) -> Option<&str> {
         self.wifi.as_ref().err().map(String::as_str)
     }
 
-    /// Looks at it from now on, for these stations of the plan, until [`AdapterMonitor::end`]. `None` where there is nothing to look at: it
-    /// has no Wi-Fi, and the traffic isn't bound to it.
+    /// Starts sampling for these stations of the plan, until [`AdapterMonitor::end`]. `None` if there is
+    /// nothing to sample: the interface has no Wi-Fi, and the traffic is not bound to it.
     ///
     /// # Errors
-    /// When no thread can be had.
+    /// If no thread can be started.
     pub fn watch(
         self,
         stations: Vec<u16>,
@@ -90,14 +90,14 @@ impl Adapter {
                 link.handle_end(now);
             }
             let rows: Vec<Row> = std::iter::from_fn(|| link.poll_row()).collect();
-            // Who listened may be gone already.
+            // The receiver may have been dropped.
             if !rows.is_empty() && tell.send(rows).is_err() || over {
                 return;
             }
         }
     }
 
-    /// Waits a step for events, and reads the counter.
+    /// Waits for an event or the next poll, and reads the byte counter.
     fn step(&mut self, link: &mut Link, clock: &RunClock) {
         let told = match &mut self.wifi {
             Ok((_, events)) => events.next(POLL_INTERVAL),
@@ -122,7 +122,7 @@ impl Adapter {
                 self.wifi = Err(error.to_string());
             }
         }
-        // Where there are no counters, gaps are as long as the events say.
+        // Without a counter, interruptions last as long as the events show.
         if let Ok(bytes) = interface::received(&self.name) {
             link.handle_bytes(now, bytes);
         }
@@ -131,7 +131,7 @@ impl Adapter {
     fn sample(&mut self, link: &mut Link, now: Instant) {
         match interface::number(&self.name) {
             Err(_) => return link.handle_presence(now, &self.name, false),
-            // It may have come back with another number.
+            // The interface may have returned with another index.
             Ok(index) => self.index = index,
         }
         link.handle_presence(now, &self.name, true);
@@ -144,7 +144,7 @@ impl Adapter {
         ] {
             match answer {
                 Ok(datagrams) => datagrams.iter().for_each(|datagram| sample.add(kind, datagram)),
-                // Not every driver has everything, a survey least of all.
+                // Drivers do not support all requests, in particular surveys.
                 Err(error) => tracing::trace!(%error, ?kind, "not told"),
             }
         }
@@ -152,21 +152,19 @@ impl Adapter {
     }
 }
 
-/// A conversation about an interface, where it has Wi-Fi; else what it has not.
+/// Opens nl80211 for an interface, or returns the reason why it has no Wi-Fi.
 fn wifi(index: u32) -> Result<(Nl80211, Events), String> {
     let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "isn't Wi-Fi (this kernel has none)".to_owned(),
-        std::io::ErrorKind::Unsupported => "isn't looked at on this system".to_owned(),
-        _ => format!("can't be asked: {error}"),
+        std::io::ErrorKind::Unsupported => "can't be sampled on this system".to_owned(),
+        _ => format!("can't be queried: {error}"),
     })?;
     wifi.interface(index).map_err(|_| "isn't Wi-Fi".to_owned())?;
-    let events = wifi
-        .events()
-        .map_err(|error| format!("can't be listened to: {error}"))?;
+    let events = wifi.events().map_err(|error| format!("can't be monitored: {error}"))?;
     Ok((wifi, events))
 }
 
-/// The thread that looks.
+/// The sampling thread.
 #[derive(Debug)]
 pub struct AdapterMonitor {
     stop: Arc<AtomicBool>,
@@ -174,11 +172,11 @@ pub struct AdapterMonitor {
 }
 
 impl AdapterMonitor {
-    /// Ends it: what is still to be said of the link is said. Takes some 20 ms.
+    /// Ends sampling and records the end of the link. Takes about 20 ms.
     pub fn end(self) {
         self.stop.store(true, Ordering::Release);
         if self.thread.join().is_err() {
-            tracing::error!("the thread that looked at the Wi-Fi link panicked");
+            tracing::error!("the thread that samples the Wi-Fi link panicked");
         }
     }
 }

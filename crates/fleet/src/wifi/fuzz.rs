@@ -1,4 +1,4 @@
-//! The entry point for a fuzzer: bytes become looks, events and counters of a link.
+//! Entry point for a fuzzer: bytes as samples, events and counters of a link.
 
 use super::link::Link;
 use super::sample::Sample;
@@ -6,10 +6,10 @@ use netburn_linux::nl80211::{Channel, Event, Mac, Rate, Station, Survey};
 use netburn_record::{EventKind, Row};
 use netburn_units::{Duration, Instant};
 
-/// Drives a link as the bytes say, two of them a step.
+/// Drives a link with the bytes, two per step.
 ///
 /// # Panics
-/// When something panics, an event ends after the present, or a look leaves no row.
+/// If an event ends in the future, or a sample produces no row.
 pub fn check(bytes: &[u8]) {
     let mut link = Link::new(vec![3, 5]);
     let mut now = Instant::from_millis(-1000);
@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8]) {
             }
             4 => link.handle_presence(now, "wlan0", how & 1 != 0),
             5 => {
-                // Counters may start anew.
+                // Counters may restart at zero.
                 received = if how == 255 { 0 } else { received + u64::from(how / 32) };
                 link.handle_bytes(now, received);
             }

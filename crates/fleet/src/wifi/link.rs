@@ -1,4 +1,4 @@
-//! A link's course through a run. Pure: looks, events and counters in, rows out.
+//! State of a link during a run. Pure: samples, events and counters in, rows out.
 
 mod format;
 
@@ -10,8 +10,11 @@ use netburn_record::{EventKind, EventRow, LinkRow, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A link through a run. Looks ([`handle_sample`](Self::handle_sample), once a second), events and the interface's counter go in, in the
-/// order of their times; after each, and after [`handle_end`](Self::handle_end), [`poll_row`](Self::poll_row) is drained.
+/// A link during a run.
+///
+/// **Call order:** pass samples ([`handle_sample`](Self::handle_sample), once a second), events and the
+/// interface's counter in the order of their times. After each, and after [`handle_end`](Self::handle_end),
+/// drain [`poll_row`](Self::poll_row).
 #[derive(Debug, Clone)]
 pub struct Link {
     stations: Vec<u16>,
@@ -19,42 +22,43 @@ pub struct Link {
     bytes: Counter,
     bssid: Option<Mac>,
     outage: Option<Outage>,
-    /// Since when the interface is gone.
+    /// Time since which the interface is missing, and its name.
     gone: Option<(Instant, String)>,
     first: Option<(Sample, Instant)>,
     last: Option<Sample>,
     rates: Rates,
 }
 
-/// The interface's received bytes, and when they last grew.
+/// Received bytes of the interface, and the time of their last increase.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counter {
     value: Option<u64>,
     grew: Option<Instant>,
 }
 
-/// A link that was lost, or moved, and over which nothing has come yet.
+/// A lost or changed link, before the first byte afterwards.
 #[derive(Debug, Clone, Copy)]
 struct Outage {
-    /// The first word of it.
+    /// Time of its first event.
     told: Instant,
-    /// From when nothing came.
+    /// Time of the last byte before it.
     since: Instant,
     from: Option<Mac>,
-    /// Where it is now; `None`: nowhere.
+    /// Current access point; `None` if not connected.
     to: Option<Mac>,
-    /// When it got there.
+    /// Time of the connection to it.
     back: Option<Instant>,
     reason: Option<u16>,
 }
 
-/// Whose last bytes lie further back than this was idle: the gap begins with the first word of the loss.
+/// Silence before the event from which the link counts as idle. The interruption then begins with the
+/// event.
 const IDLE_THRESHOLD: Duration = Duration::from_secs(1);
-/// A link over which nothing comes for so long after it is back wasn't being used.
+/// Silence after the reconnection from which the link counts as unused.
 const QUIET_THRESHOLD: Duration = Duration::from_secs(2);
 
 impl Link {
-    /// The link of these stations of the plan (usually one).
+    /// Creates the link of these stations of the plan (usually one).
     #[must_use]
     pub fn new(stations: Vec<u16>) -> Link {
         Link {
@@ -70,15 +74,15 @@ impl Link {
         }
     }
 
-    /// The next row.
+    /// Next row.
     pub fn poll_row(&mut self) -> Option<Row> {
         self.rows.pop_front()
     }
 
-    /// What was seen of it.
+    /// Handles a sample.
     pub fn handle_sample(&mut self, now: Instant, sample: Sample) {
         let seen = sample.station.and_then(|station| station.mac);
-        // Events may have been lost, or the driver gives none.
+        // Events can be lost, and some drivers send none.
         if self.outage.is_none() && seen.is_some() && self.bssid.is_some() && seen != self.bssid {
             self.moved(now, seen);
         }
@@ -105,7 +109,7 @@ impl Link {
         self.last = Some(sample);
     }
 
-    /// Something happened to it.
+    /// Handles an event.
     pub fn handle_event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Disconnected { reason, .. } => {
@@ -124,7 +128,7 @@ impl Link {
         }
     }
 
-    /// What its interface has received so far, in bytes.
+    /// Handles the byte counter of the interface.
     pub fn handle_bytes(&mut self, now: Instant, received: u64) {
         let grew = self.bytes.value.is_some_and(|before| received > before);
         self.bytes.value = Some(received);
@@ -142,11 +146,11 @@ impl Link {
         }
     }
 
-    /// Whether the interface is there.
+    /// Handles the presence of the interface.
     pub fn handle_presence(&mut self, now: Instant, name: &str, present: bool) {
         match (&self.gone, present) {
             (None, false) => self.gone = Some((now, name.to_owned())),
-            (Some(_), true) => self.returned(now, "was gone for a while"),
+            (Some(_), true) => self.returned(now, "was missing for a while"),
             _ => {}
         }
     }
@@ -163,18 +167,18 @@ impl Link {
         }
     }
 
-    /// The run is over.
+    /// Handles the end of the run.
     pub fn handle_end(&mut self, now: Instant) {
         if let Some(collapse) = self.rates.end() {
             self.collapsed(collapse);
         }
-        self.returned(now, "vanished and wasn't back at the end");
+        self.returned(now, "disappeared and was missing at the end");
         match self.outage {
             Some(Outage { back: Some(_), .. }) => self.restored(None),
             Some(outage) => {
                 let length = now.checked_since(outage.since).map_or(0, Duration::as_nanos);
                 let text = format!(
-                    "lost its network{} and wasn't back at the end",
+                    "lost its network{} and was disconnected at the end",
                     reason_suffix(outage.reason)
                 );
                 self.event(outage.since, length, EventKind::Warning, &text);
@@ -192,7 +196,7 @@ impl Link {
         }
     }
 
-    /// The break that is under way, or one that begins now.
+    /// Current interruption, or a new one.
     fn begin_outage(&mut self, now: Instant) -> &mut Outage {
         let idle = |grew: &Instant| now.checked_since(*grew).is_some_and(|idle| idle > IDLE_THRESHOLD);
         let since = self.bytes.grew.filter(|grew| !idle(grew)).unwrap_or(now);
@@ -207,11 +211,11 @@ impl Link {
         })
     }
 
-    /// It is now at `to`.
+    /// Handles a connection to `to`.
     fn moved(&mut self, now: Instant, to: Option<Mac>) {
         let known = self.bssid;
         if known.is_none() && self.outage.is_none() {
-            // It joined before anything was seen of it.
+            // The first connection, before the first sample.
             self.bssid = to;
             return;
         }
@@ -220,10 +224,10 @@ impl Link {
         outage.back = Some(now);
     }
 
-    /// Bytes came again, at `when`, or none were asked for.
+    /// Handles the end of an interruption: the first byte at `when`, or no traffic.
     fn restored(&mut self, when: Option<Instant>) {
         let Some(outage) = self.outage.take() else { return };
-        // Without bytes the break lasts as long as is known: from the first word of it to the last.
+        // Without traffic the interruption lasts from the first event to the last.
         let (since, until) = match when {
             Some(when) => (outage.since, when),
             None => (outage.told, outage.back.unwrap_or(outage.told)),
@@ -231,14 +235,14 @@ impl Link {
         let length = until.checked_since(since).unwrap_or(Duration::ZERO);
         let felt = match when {
             Some(_) => format!("nothing arrived for {} ms", length.as_nanos() / 1_000_000),
-            None => "nothing was under way".to_owned(),
+            None => "there was no traffic".to_owned(),
         };
         let (from, to) = (outage.from, outage.to);
         self.bssid = to.or(from);
         let name = |mac: Option<Mac>| mac.map_or_else(|| "an access point".to_owned(), |mac| mac.to_string());
         if to.is_some() && to == from {
             let text = format!(
-                "lost {}{} and came back to it; {felt}",
+                "lost {}{} and reconnected to it; {felt}",
                 name(from),
                 reason_suffix(outage.reason)
             );
@@ -252,7 +256,7 @@ impl Link {
     fn collapsed(&mut self, collapse: Collapse) {
         let length = collapse.until.checked_since(collapse.since).unwrap_or(Duration::ZERO);
         let text = format!(
-            "its rate to the access point fell to {} Mbit/s, where its median was {}",
+            "its rate to the access point fell to {} Mbit/s (median {})",
             mbps(collapse.lowest),
             mbps(collapse.median)
         );
@@ -272,7 +276,8 @@ impl Link {
         }
     }
 
-    /// Of the time that the radio was on its channel since the look before: busy, receiving, sending, in millionths.
+    /// Shares of the radio's time on the channel since the previous sample: busy, receiving, sending, in
+    /// parts per million.
     fn shares(&self, sample: &Sample) -> [Option<u32>; 3] {
         let before = self.last.as_ref().and_then(|last| last.survey);
         let (Some(before), Some(now)) = (before, sample.survey) else {

@@ -1,16 +1,16 @@
-//! When a rate has collapsed.
+//! Detection of rate collapses.
 
 use netburn_units::{Duration, Instant};
 
-/// A rate below a quarter of the run's median so far, for at least this long, has collapsed.
+/// Minimum length of a collapse: a rate below a quarter of the median so far.
 const MIN_COLLAPSE: Duration = Duration::from_secs(3);
-/// Looks before the median means anything.
+/// Minimum number of samples for a median.
 const MIN_SAMPLES: usize = 10;
 
-/// Watches one rate, looked at about once a second.
+/// Rates of one link, sampled about once a second.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rates {
-    /// Those outside collapses, sorted.
+    /// Rates outside collapses, sorted.
     known: Vec<u64>,
     low: Option<Low>,
 }
@@ -23,21 +23,21 @@ struct Low {
     median: u64,
 }
 
-/// A collapse that is over.
+/// A collapse that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Collapse {
-    /// The first look at which it was low.
+    /// First low sample.
     pub(super) since: Instant,
-    /// The last one.
+    /// Last low sample.
     pub(super) until: Instant,
-    /// The lowest rate in bit/s.
+    /// Lowest rate in bit/s.
     pub(super) lowest: u64,
-    /// The median before it in bit/s.
+    /// Median before the collapse in bit/s.
     pub(super) median: u64,
 }
 
 impl Rates {
-    /// A look at the rate; a collapse that it ended.
+    /// Adds a sample. Returns the collapse that it ends, if any.
     pub(super) fn sample(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
         let median = match self.low {
             Some(low) => Some(low.median),
@@ -63,7 +63,7 @@ impl Rates {
         }
     }
 
-    /// No more looks: a collapse that lasted.
+    /// Ends sampling. Returns the current collapse, if any.
     pub(super) fn end(&mut self) -> Option<Collapse> {
         let low = self.low.take()?;
         let lasted = low.last.checked_since(low.since)? >= MIN_COLLAPSE;

@@ -1,4 +1,4 @@
-//! What is seen of a link at one instant.
+//! Samples of a link.
 
 use super::link::Link;
 use netburn_linux::nl80211::decode::{events, interfaces, stations, surveys};
@@ -7,19 +7,19 @@ use netburn_linux::nl80211::{Interface, Station, Survey};
 use netburn_record::Row;
 use netburn_units::Instant;
 
-/// What was seen of the link at one instant.
+/// Sample of a link at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sample {
     /// The interface.
     pub interface: Interface,
-    /// Its access point; `None` while it has none.
+    /// The access point; `None` if not connected.
     pub station: Option<Station>,
-    /// Its channel, where the driver has a survey.
+    /// Survey of the channel, if the driver supports it.
     pub survey: Option<Survey>,
 }
 
 impl Sample {
-    /// Adds what a datagram says that answers a question about the link.
+    /// Adds a response of the driver.
     pub fn add(&mut self, kind: Kind, datagram: &[u8]) {
         match kind {
             Kind::Interface => self.interface = interfaces(datagram).into_iter().next().unwrap_or_default(),
@@ -34,8 +34,8 @@ impl Sample {
     }
 }
 
-/// The rows that a recorded link gives as the link of `station`. It has no counters of the interface: those of its access point
-/// stand for them, a look late.
+/// Rows of a recorded link, for `station`. A recording has no interface counters; the access point's
+/// counters replace them, one sample later.
 #[must_use]
 pub fn replay(entries: &[Entry], station: u16) -> Vec<Row> {
     let mut link = Link::new(vec![station]);

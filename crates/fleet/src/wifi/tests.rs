@@ -54,7 +54,7 @@ fn events(rows: &[Row]) -> Vec<&EventRow> {
     events.collect()
 }
 
-/// What happened to it, with times and lengths in ms.
+/// Events, with times and lengths in ms.
 fn told(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
     let rows = rows(link);
     let told = events(&rows).into_iter().map(|event| {
@@ -64,7 +64,7 @@ fn told(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
     told.collect()
 }
 
-/// Traffic up to 990 ms, lost at 1000, back at 1200, traffic from 1340 on.
+/// Traffic up to 990 ms, lost at 1000, reconnected at 1200, traffic from 1340 on.
 #[test]
 fn a_roam_has_the_gap_that_traffic_felt() {
     let mut link = Link::new(vec![0]);
@@ -98,7 +98,7 @@ fn a_roam_has_the_gap_that_traffic_felt() {
     assert_eq!(told(&mut link), [], "once is enough");
 }
 
-/// The kernel's word comes when all is over, as with fast transition: traffic stopped before it.
+/// The event arrives after the end, as with fast transition: traffic stopped before it.
 #[test]
 fn a_roam_without_a_loss_has_a_gap_too() {
     let mut link = Link::new(vec![0]);
@@ -142,7 +142,7 @@ fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
     link.handle_bytes(ms(7400), 2);
     let told = told(&mut link);
     assert_eq!((told[0].0, told[0].1, told[0].2), (EventKind::Roam, 5000, 300));
-    assert!(told[0].3.ends_with("nothing was under way"), "{told:?}");
+    assert!(told[0].3.ends_with("there was no traffic"), "{told:?}");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_loss_of_the_same_access_point_is_no_roam() {
         },
     );
     link.handle_end(ms(3500));
-    let lost = "lost 02:00:00:00:01:00 (reason 3) and came back to it; nothing was under way".to_owned();
+    let lost = "lost 02:00:00:00:01:00 (reason 3) and reconnected to it; there was no traffic".to_owned();
     assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 2000, lost)]);
 }
 
@@ -214,7 +214,7 @@ fn a_link_that_stays_away_is_told_at_the_end() {
         },
     );
     link.handle_end(ms(9000));
-    let gone = "lost its network (reason 3) and wasn't back at the end".to_owned();
+    let gone = "lost its network (reason 3) and was disconnected at the end".to_owned();
     assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 8000, gone)]);
 }
 
@@ -293,7 +293,7 @@ fn a_collapse_and_a_changed_link_are_told_of_every_station() {
     assert_eq!((fell.0, fell.1, fell.2), (EventKind::Rate, 12_000, 4_000));
     assert_eq!(
         fell.3,
-        "its rate to the access point fell to 40 Mbit/s, where its median was 400"
+        "its rate to the access point fell to 40 Mbit/s (median 400)"
     );
     assert_eq!((changed.0, changed.1, changed.2), (EventKind::Warning, 0, 17_000));
     assert!(
@@ -311,8 +311,8 @@ fn an_interface_that_vanishes_is_told() {
     link.handle_presence(ms(4000), "wlan1", true);
     link.handle_presence(ms(5000), "wlan1", false);
     link.handle_end(ms(9000));
-    let back = "its interface wlan1 was gone for a while".to_owned();
-    let gone = "its interface wlan1 vanished and wasn't back at the end".to_owned();
+    let back = "its interface wlan1 was missing for a while".to_owned();
+    let gone = "its interface wlan1 disappeared and was missing at the end".to_owned();
     assert_eq!(
         told(&mut link),
         [
@@ -322,7 +322,7 @@ fn an_interface_that_vanishes_is_told() {
     );
 }
 
-/// What an encoder that is not ours made of five drivers' words, one after another.
+/// Output of an independent encoder for five drivers, in sequence.
 #[test]
 fn a_recording_becomes_rows() {
     let text = include_str!("../../../linux/tests/nl80211/encoded.wifi");
@@ -348,7 +348,7 @@ fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
     let (tell, mut told) = mpsc::unbounded_channel();
     let loopback = Adapter::find(None, localhost).unwrap();
     let note = loopback.note().unwrap();
-    assert!(note.starts_with("no Wi-Fi facts: lo isn't Wi-Fi"), "{note}");
+    assert!(note.starts_with("no Wi-Fi samples: lo isn't Wi-Fi"), "{note}");
     let none = loopback.watch(vec![0], RunClock::starting_now(), tell.clone()).unwrap();
     assert!(none.is_none(), "there is nothing to look at");
     let bound = Adapter::find(Some("lo"), localhost).unwrap();
@@ -373,7 +373,8 @@ fn any_course_of_events_does() {
     }
 }
 
-/// A gap is never longer than the time in which nothing came, and never negative, wherever the words fall.
+/// An interruption is never longer than the time without traffic, and never negative, for any times of the
+/// events.
 #[test]
 fn a_gap_lies_between_bytes() {
     let mut chance = netburn_units::Seed(6).stream("gaps", 0);

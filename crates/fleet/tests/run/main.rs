@@ -1,4 +1,4 @@
-//! Whole rounds with real traffic on loopback; the participants are threads of this process.
+//! Whole runs with real traffic on loopback; agents and server are threads of this process.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -44,7 +44,8 @@ fn four_uses_at_once_bring_home_their_operations() {
         assert!(!idle.is_empty(), "station {station}");
         assert!(idle.iter().all(|row| row.operation.due < Instant::ZERO));
     }
-    // What each station reports to have received, the server sent it, and little more: what was under way at the end.
+    // The server sent what each station reports to have received, and little more: the data in flight at
+    // the end.
     let health = memory.health();
     let server = health.iter().find(|health| health.role == Role::Server).unwrap();
     for (number, station) in plan.stations.iter().enumerate() {
@@ -62,7 +63,7 @@ fn four_uses_at_once_bring_home_their_operations() {
         assert!(counted <= most, "{}: {counted} for {reported}", station.name);
     }
     assert_eq!(memory.events(EventKind::Rejected).len(), 0);
-    // Participants share this machine's clock: each knows the other's to its error.
+    // All agents share this machine's clock: the estimates equal it within their errors.
     let clocks: Vec<Clock> = memory
         .events(EventKind::Clock)
         .iter()
@@ -74,7 +75,7 @@ fn four_uses_at_once_bring_home_their_operations() {
             .iter()
             .all(|clock| clock.exchanges >= 20 && clock.error_ns < 100_000_000)
     );
-    // Both ends of a connection, under the station's number.
+    // Both ends of a connection, with the station's number.
     let looks = |side: Side| {
         let looks = memory
             .rows
@@ -84,7 +85,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     };
     assert!(looks(Side::Station) > 0);
     assert!(looks(Side::Server) > 0);
-    // What the server says it sent is what the stations say they got, but for what was under way.
+    // The server's count equals the stations', except for data in flight.
     let health = memory.health();
     assert_eq!(health.len(), 5);
     let bytes = |role: Role| {
@@ -96,7 +97,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     };
     let (sent, got) = (bytes(Role::Server), bytes(Role::Agent));
     assert!((sent / got - 1.0).abs() < 0.1, "{sent} sent, {got} got");
-    // The cap: 200 Mbit/s for 3 s are 75 MB, and what is left of the download goes on into the drain.
+    // The limit: 200 Mbit/s for 3 s are 75 MB, and the rest of the download continues in the drain.
     assert!(got < 75e6 * 5.0 / 3.0 * 1.1, "{got} bytes");
     assert!(memory.syncs >= 2);
 }

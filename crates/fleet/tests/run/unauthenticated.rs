@@ -1,4 +1,4 @@
-//! Strangers and bad company: whatever comes in, the run goes on.
+//! Unauthenticated and misbehaving peers: the run continues.
 
 use crate::support::{Memory, Told, four_uses, never, run};
 use crate::threads::Threads;
@@ -30,7 +30,7 @@ fn hello(join: &Join) -> Hello {
     }
 }
 
-/// Says one thing, and returns the reason for which it was refused.
+/// Sends one message, and returns the reason of its rejection.
 fn refused(url: &str, message: &str) -> String {
     block_on(async {
         let mut channel = Channel::connect(url, protocol::MAX_TO_AGENT).await.unwrap();
@@ -45,15 +45,15 @@ fn refused(url: &str, message: &str) -> String {
     })
 }
 
-/// Sends bytes to a fresh connection and waits until it is closed.
+/// Sends bytes to a new connection and waits until it is closed.
 fn thrown_out(address: SocketAddr, bytes: &[u8]) {
     let mut stream = TcpStream::connect(address).unwrap();
-    // It may be closed while we still write.
+    // It may be closed while this side still writes.
     let _ = stream.write_all(bytes);
     let _ = stream.read_to_end(&mut Vec::new());
 }
 
-/// Everything a stranger may try. Returns the reasons given.
+/// Everything that an unauthenticated peer can try. Returns the reasons.
 fn mischief(join: &Join) -> Vec<String> {
     let address: SocketAddr = join
         .url
@@ -75,7 +75,7 @@ fn mischief(join: &Join) -> Vec<String> {
             name: "fridge".to_owned(),
             ..hello(join)
         }),
-        // Somebody of this name is here.
+        // The name is in use.
         say(hello(join)),
         refused(&join.url, "{\"type\":\"rows\",\"sequence\":1,\"batch\":{}}"),
         refused(&join.url, "nonsense"),
@@ -90,7 +90,7 @@ fn mischief(join: &Join) -> Vec<String> {
     gigabyte.extend_from_slice(&(1u64 << 30).to_be_bytes());
     gigabyte.extend_from_slice(&[7; 1000]);
     thrown_out(address, &gigabyte);
-    // More who say nothing than there are places for.
+    // More silent connections than are allowed.
     let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
     drop(silent);
     reasons
@@ -124,11 +124,11 @@ fn strangers_are_refused_and_the_run_goes_on() {
     let expected = [
         "`laptop` has joined already",
         "`rows` has no place before `hello`",
-        "nobody called `fridge` is expected in this role",
-        "not a message of protocol 1: ",
-        "not a message of protocol 1: ",
-        "protocol 99 is spoken there, 1 here; use the same netburn on both sides",
-        "the token is not this fleet's",
+        "unknown name `fridge` for this role",
+        "invalid message of protocol 1: ",
+        "invalid message of protocol 1: ",
+        "protocol version mismatch: remote 99, local 1; use the same netburn version on all devices",
+        "wrong token",
     ];
     assert_eq!(reasons.len(), expected.len());
     for (reason, expected) in reasons.iter().zip(expected) {
@@ -141,7 +141,7 @@ fn strangers_are_refused_and_the_run_goes_on() {
     assert_eq!(memory.events(EventKind::Lost).len(), 0);
 }
 
-/// Joins as it should, and then says whatever comes to mind.
+/// Joins correctly, and then sends arbitrary messages.
 fn babbler(join: &Join) -> Result<(), FleetError> {
     block_on(async {
         let mut channel = Channel::connect(&join.url, protocol::MAX_TO_AGENT).await.unwrap();
@@ -159,7 +159,7 @@ fn babbler(join: &Join) -> Result<(), FleetError> {
                     begun = true;
                     ToController::Progress(Progress { at: 0, pending: 0 })
                 }
-                // Each refusal is answered with the next thing that has no place.
+                // Answers each rejection with the next unexpected message.
                 ToAgent::Refused(_) if begun => ToController::Rows(Rows {
                     sequence: 77,
                     batch: protocol::Batch::default(),
@@ -188,7 +188,7 @@ fn a_participant_that_babbles_is_lost_and_the_others_go_on() {
     let (name, reason) = &outcome.lost[0];
     assert_eq!(name, "desktop");
     assert!(
-        reason.starts_with("too much of what it sent was refused, last: "),
+        reason.starts_with("too many of its messages were rejected, last: "),
         "{reason}"
     );
     let lost = memory.events(EventKind::Lost);
@@ -201,7 +201,7 @@ fn a_participant_that_babbles_is_lost_and_the_others_go_on() {
     );
 }
 
-/// Joins, and leaves when it is told what to do.
+/// Joins, and leaves when it receives its assignment.
 fn deserter(join: &Join) -> Result<(), FleetError> {
     block_on(async {
         let mut channel = Channel::connect(&join.url, protocol::MAX_TO_AGENT).await.unwrap();
@@ -234,7 +234,7 @@ fn a_participant_that_leaves_before_the_start_is_told_of() {
     assert!(memory.operations(2).count() > 0);
 }
 
-/// Never joins, but lives.
+/// Never joins, but keeps running.
 fn dawdler(_: &Join) -> Result<(), FleetError> {
     Err(FleetError::Join("it overslept".to_owned()))
 }
@@ -249,7 +249,7 @@ fn without_a_server_there_is_no_run() {
     let error = run(&four_uses("1 s"), &mut threads, &mut memory, &mut told, never()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no server to measure against: server: its process ended: can't join the controller: it overslept"
+        "no server to measure against: server: its process ended: can't connect to the controller: it overslept"
     );
     assert_eq!(Role::Server, threads.joins.lock().unwrap()[0].role);
 }

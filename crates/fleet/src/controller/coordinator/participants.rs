@@ -11,7 +11,7 @@ use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// Note on a result that the run's server can't confirm. The agent may report any value.
-const OWN_SERVER_NOTE: &str = "it measured against another server than the run's, which can't confirm what it reports";
+const OWN_SERVER_NOTE: &str = "it measured against its own server, which the run's server can't confirm";
 /// Maximum number of notes per agent.
 const MAX_NOTES: usize = 16;
 
@@ -19,7 +19,7 @@ impl RunCoordinator {
     /// Handles a `hello`.
     pub(super) fn join(&mut self, at: Stamp, id: ConnectionId, step: Step) -> Result<(), Rejection> {
         let Step::Joins(hello) = step else {
-            unreachable!("a stranger's session takes nothing but `hello`")
+            unreachable!("an unauthenticated session accepts only `hello`")
         };
         let joining = matches!(self.phase, RunPhase::Joining(_));
         let allow_reconnect = self.setup.timeouts.allow_reconnect;
@@ -29,7 +29,7 @@ impl RunCoordinator {
         {
             // The agent reconnected, but without its rows.
             self.roster.sessions[index].state = State::Expected;
-            self.mark_lost(at, index, "it was started anew, without what it had measured");
+            self.mark_lost(at, index, "it was restarted without its rows");
         }
         let (index, admission) = admitted?;
         self.moved = true;
@@ -83,7 +83,7 @@ impl RunCoordinator {
     pub(super) fn step(&mut self, at: Stamp, id: ConnectionId, index: usize, step: Step) -> Result<(), Rejection> {
         let session = &mut self.roster.sessions[index];
         match step {
-            Step::Joins(_) => unreachable!("a participant's session takes no second `hello`"),
+            Step::Joins(_) => unreachable!("a session accepts no second `hello`"),
             Step::Answered => self.answered(at, index),
             Step::Ready(ready) if ready.server.is_none() == session.is_agent() => self.ready(at, index, ready),
             Step::Ready(_) => {
@@ -143,8 +143,9 @@ impl RunCoordinator {
             Some(reason) => self.mark_lost(at, index, &reason),
             None => {
                 if let Some(why) = reach.datagrams {
-                    let note =
-                        format!("datagrams don't reach the server and come back ({why}); none of its uses needs them");
+                    let note = format!(
+                        "datagrams do not reach the server and return ({why}); none of its workloads needs them"
+                    );
                     self.roster.sessions[index].notes.push(note);
                 }
             }
@@ -289,7 +290,7 @@ impl RunCoordinator {
             Some(index) if over => self.mark_lost(
                 now,
                 index,
-                &format!("too much of what it sent was refused, last: {reason}"),
+                &format!("too many of its messages were rejected, last: {reason}"),
             ),
             None if over => self.drop_connection(id),
             _ => {}
@@ -332,7 +333,7 @@ impl RunCoordinator {
         let session = &mut self.roster.sessions[index];
         let connection = session.connection();
         let (since, reason) = match &session.state {
-            State::Disconnected(since, why) => (*since, format!("{why}, and it did not come back")),
+            State::Disconnected(since, why) => (*since, format!("{why}, and it did not reconnect")),
             _ => (now, reason.to_owned()),
         };
         let reason = protocol::shorten(reason, protocol::MAX_TEXT);
@@ -393,16 +394,16 @@ fn unreached(reach: &Reach, datagrams: bool) -> Option<String> {
     match (tcp, lost.as_ref().filter(|_| datagrams)) {
         (None, None) => None,
         (Some(tcp), Some(lost)) => Some(format!(
-            "it doesn't reach the server, neither over TCP ({tcp}) nor by datagrams ({lost})"
+            "it reaches the server neither over TCP ({tcp}) nor over UDP ({lost})"
         )),
         (Some(tcp), None) if datagrams => Some(format!(
-            "it reaches the server by datagrams and not over TCP ({tcp}): a firewall between them, or on the server's \
-             machine, lets only one of the two through"
+            "it reaches the server over UDP but not over TCP ({tcp}): a firewall between them, or on the server's \
+             machine, blocks one of the two"
         )),
-        (Some(tcp), None) => Some(format!("it doesn't reach the server over TCP ({tcp})")),
+        (Some(tcp), None) => Some(format!("it does not reach the server over TCP ({tcp})")),
         (None, Some(lost)) => Some(format!(
-            "it reaches the server over TCP and not by datagrams ({lost}), which its part needs: a firewall between \
-             them, or on the server's machine, lets only one of the two through"
+            "it reaches the server over TCP but not over UDP ({lost}), which its part needs: a firewall between \
+             them, or on the server's machine, blocks one of the two"
         )),
     }
 }

@@ -93,7 +93,7 @@ impl RunCoordinator {
             }
             RunPhase::Collecting(deadline) => {
                 if deadline <= now {
-                    self.mark_lost_where_stage(now, "its results did not come in time", |p, stage| {
+                    self.mark_lost_where_stage(now, "its results did not arrive in time", |p, stage| {
                         p.is_agent() && stage == Stage::Started
                     });
                 }
@@ -126,10 +126,7 @@ impl RunCoordinator {
                     self.record_clocks(now);
                     let unexplained = self.ports.unexplained();
                     if unexplained > 0 {
-                        tracing::debug!(
-                            unexplained,
-                            "looks of the server at connections whose station is not known"
-                        );
+                        tracing::debug!(unexplained, "samples of the server without a known station");
                     }
                     self.part(now, "the run is over");
                 }

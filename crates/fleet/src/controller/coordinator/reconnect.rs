@@ -22,7 +22,7 @@ impl RunCoordinator {
             self.drop_connection(id);
         }
         self.outputs
-            .push_back(Output::Warn(format!("{name} is away: {reason}")));
+            .push_back(Output::Warn(format!("{name} is disconnected: {reason}")));
     }
 
     /// Handles the reconnect of an agent over connection `id`.
@@ -32,9 +32,9 @@ impl RunCoordinator {
         let name = session.label();
         let length = now.checked_since(since).unwrap_or_default();
         self.outputs
-            .push_back(Output::Warn(format!("{name} is back after {}", short(length))));
+            .push_back(Output::Warn(format!("{name} reconnected after {}", short(length))));
         if stage >= Stage::Started {
-            let text = format!("{name} was away for {}: {why}", short(length));
+            let text = format!("{name} was disconnected for {}: {why}", short(length));
             let stations = self.roster.sessions[index].expected.stations.clone();
             for station in stations {
                 self.event_of(since, length, Some(station), EventKind::Warning, text.clone());
@@ -83,7 +83,7 @@ impl RunCoordinator {
                 self.silence_deadlines.insert((until, index));
                 continue;
             }
-            let (since, reason) = (session.heard, format!("nothing was heard of it for {SILENCE}"));
+            let (since, reason) = (session.heard, format!("no message for {SILENCE}"));
             match self.setup.timeouts.allow_reconnect {
                 true => self.mark_disconnected(since, index, &reason),
                 false => self.mark_lost(now, index, &reason),

@@ -1,4 +1,4 @@
-//! Rounds in virtual time, with participants that a test speaks for.
+//! Runs in virtual time, with agents that are scripted by the test.
 
 mod jumps;
 mod rejected;
@@ -12,18 +12,18 @@ use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::Config;
 
 const SECOND: i64 = 1_000_000_000;
-/// How far each participant's clock is ahead of the controller's, times its connection's number.
+/// Offset of each agent's clock from the controller's, multiplied by the number of its connection.
 const AHEAD: i64 = 7_000_000_000_000;
 
-/// A round, and what it has put out.
+/// A coordinator and its outputs.
 struct Rig {
     coordinator: RunCoordinator,
     now: Stamp,
-    /// Who answers pings.
+    /// Connections that answer pings.
     here: Vec<ConnectionId>,
-    /// Whose clock is set at which instant of ours, by so much.
+    /// Clock jumps: time on the controller's clock, connection, and offset in ns.
     jumps: Vec<(Stamp, ConnectionId, i64)>,
-    /// Who shows signs of life.
+    /// Connections that send heartbeats.
     alive: Vec<ConnectionId>,
     sent: Vec<(ConnectionId, ToAgent)>,
     closed: Vec<ConnectionId>,
@@ -48,7 +48,7 @@ fn hello(role: Role, name: &str) -> ToController {
     })
 }
 
-/// A station that makes calls.
+/// A station with the voip workload.
 fn talking(name: &str) -> Station {
     Station {
         workloads: vec![StationWorkload {
@@ -162,14 +162,14 @@ impl Rig {
         rig
     }
 
-    /// All have joined and been told when to start.
+    /// All agents have joined and received the start time.
     fn started() -> Rig {
         let mut rig = Rig::new();
         rig.start();
         rig
     }
 
-    /// All join and are told when to start.
+    /// All agents join and receive the start time.
     fn start(&mut self) {
         self.join(SERVER, Role::Server, "server");
         self.join(LAPTOP, Role::Agent, "laptop");
@@ -213,7 +213,7 @@ impl Rig {
         self.drain();
     }
 
-    /// Leaves without a word.
+    /// Closes a connection without a message.
     fn vanish(&mut self, id: ConnectionId) {
         self.gone(id);
         self.coordinator
@@ -230,7 +230,7 @@ impl Rig {
         while let Some(output) = self.coordinator.poll_output() {
             match output {
                 Output::Send(id, ToAgent::Ping(Ping { id: ping })) if self.here.contains(&id) => {
-                    // 100 µs there, 300 back.
+                    // 100 µs forward, 300 µs back.
                     let arrived = self.theirs(id, self.now.offset(100_000));
                     let pong = Pong {
                         id: ping,
@@ -254,13 +254,13 @@ impl Rig {
         }
     }
 
-    /// What the clock of a participant says.
+    /// Reading of an agent's clock.
     fn theirs(&self, id: ConnectionId, now: Stamp) -> i64 {
         let set = self.jumps.iter().filter(|(at, whose, _)| *at <= now && *whose == id);
         now.0 + AHEAD * i64::try_from(id.0 % 10).unwrap() + set.map(|(_, _, by)| by).sum::<i64>()
     }
 
-    /// Lets time pass, with signs of life from those who give them.
+    /// Advances the time, with heartbeats from the connections that send them.
     fn pass(&mut self, nanos: i64) {
         let until = self.now.offset(nanos);
         let mut next_sign = self.now;
@@ -290,7 +290,7 @@ impl Rig {
         }
     }
 
-    /// The agents and then the server report and are done.
+    /// The agents and then the server report and finish.
     fn report(&mut self) {
         for id in self.here.clone() {
             if id != SERVER {
@@ -327,7 +327,8 @@ impl Rig {
 #[test]
 fn a_round_from_hello_to_bye() {
     let mut rig = Rig::started();
-    // Each is told the same instant by its own clock; 100 µs there and 300 back make 100 µs of error.
+    // Each receives the same instant on its own clock. 100 µs forward and 300 µs back result in an error of
+    // 100 µs.
     let start = rig.coordinator.start.unwrap();
     for id in [SERVER, LAPTOP, TV] {
         let at = rig.sent.iter().find_map(|(to, message)| match message {
@@ -364,7 +365,7 @@ fn a_round_from_hello_to_bye() {
         assert!(rig.told(id, |m| matches!(m, ToAgent::Bye(_))));
     }
     assert_eq!(rig.events(EventKind::Lost), []);
-    // What it says of itself counts, but not whom it speaks for.
+    // The values of a self-report are recorded, but with the name and stations of the plan.
     let reports = rig.events(EventKind::Health);
     assert_eq!(reports.len(), 3);
     let laptop: Health = serde_json::from_str(&reports[0].1).unwrap();
@@ -372,7 +373,7 @@ fn a_round_from_hello_to_bye() {
         (&*laptop.name, &*laptop.stations),
         ("laptop", &["laptop".to_owned()][..])
     );
-    // Before and after: the last word has both.
+    // The last record contains both estimates.
     let clocks = rig.events(EventKind::Clock);
     assert_eq!(clocks.len(), 6);
     let clock: Clock = serde_json::from_str(&clocks[4].1).unwrap();
@@ -429,7 +430,7 @@ fn whoever_has_no_business_here_is_refused() {
         .handle_message(rig.now, STRANGER, Err(Malformed::Unknown("x".to_owned())));
     rig.drain();
     assert_eq!(rig.closed.pop(), Some(STRANGER));
-    // Twice under one name: the first stays.
+    // With two connections of one name, the first stays.
     rig.join(LAPTOP, Role::Agent, "laptop");
     rig.connect(STRANGER);
     rig.say(STRANGER, hello(Role::Agent, "laptop"));
@@ -450,7 +451,7 @@ fn a_silent_connection_does_not_stay() {
 #[test]
 fn of_too_many_strangers_the_oldest_goes() {
     let mut rig = Rig::new();
-    // All three who are expected may be among them.
+    // All three expected agents may be among them.
     for n in 0..MAX_PENDING_CONNECTIONS as u64 + 3 {
         rig.connect(ConnectionId(100 + n));
     }
@@ -490,7 +491,7 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
     }
     assert_eq!(rig.closed, [LAPTOP]);
     assert_eq!(rig.events(EventKind::Lost).len(), 1);
-    // The other one's run goes on.
+    // The run of the other agent continues.
     rig.pass(27 * SECOND);
     rig.report();
     let outcome = rig.finish().unwrap();
@@ -498,7 +499,7 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
     assert_eq!(outcome.health.len(), 2);
 }
 
-/// What an agent reports of the whole run would count for every other station.
+/// An agent's report on the whole run would count for every other station.
 #[test]
 fn an_agent_reports_nothing_of_the_whole_run() {
     for id in [LAPTOP, SERVER] {
@@ -508,7 +509,7 @@ fn an_agent_reports_nothing_of_the_whole_run() {
         rig.say(id, ToController::from_text(text).unwrap());
         assert_eq!(rig.refused, [Rejection::Row(protocol::WrongRow::NoStation)]);
         assert_eq!(rig.rows.len(), before);
-        // What else is said is taken as before.
+        // Other messages are accepted as before.
         rig.say(TV, rows(1, 1));
         assert_eq!(rig.rows.len(), before + 1);
     }
@@ -681,7 +682,7 @@ fn a_stop_collects_for_two_seconds_what_there_is() {
     rig.say(LAPTOP, done());
     rig.pass(5 * SECOND);
     let lost = rig.events(EventKind::Lost);
-    assert_eq!(lost[0].1, "agent tv was lost: its results did not come in time");
+    assert_eq!(lost[0].1, "agent tv was lost: its results did not arrive in time");
     assert!(rig.rows.iter().any(|row| matches!(row, Row::Interval(_))));
     assert!(rig.finish().unwrap().interrupted);
 

@@ -10,7 +10,7 @@ pub enum Rejection {
     Malformed(#[from] Malformed),
     /// The protocol versions differ.
     #[error(
-        "protocol {theirs} is spoken there, {} here; use the same netburn on both sides",
+        "protocol version mismatch: remote {theirs}, local {}; use the same netburn version on all devices",
         protocol::VERSION
     )]
     Version {
@@ -18,28 +18,28 @@ pub enum Rejection {
         theirs: u32,
     },
     /// The token is wrong.
-    #[error("the token is not this fleet's; `netburn fleet serve` shows the one that is")]
+    #[error("wrong token; `netburn fleet serve` prints the fleet's token")]
     Token,
     /// An agent connected without TLS.
-    #[error("an agent comes over TLS: join with the whole address that `netburn fleet serve` prints")]
+    #[error("agents must use TLS: join with the complete address that `netburn fleet serve` prints")]
     NotEncrypted,
     /// The name is invalid.
-    #[error("a name is 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
+    #[error("invalid name: expected 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
     Name,
     /// The description is too long, or a label is invalid.
-    #[error("what it says of itself is too much, or labels aren't names")]
+    #[error("the agent's description is too long or a label is invalid")]
     InvalidMemberInfo,
     /// A member of this name is connected.
-    #[error("`{0}` is here already; choose another name")]
+    #[error("`{0}` is already connected; choose another name")]
     Duplicate(String),
     /// The fleet has the maximum number of members.
-    #[error("the fleet has {MAX_MEMBERS} members, which is the most")]
+    #[error("the fleet has the maximum of {MAX_MEMBERS} members")]
     Full,
     /// The message is not allowed now.
-    #[error("`{0}` has no place here")]
+    #[error("unexpected message `{0}`")]
     OutOfOrder(&'static str),
     /// The run is unknown, or another operator holds it.
-    #[error("the run `{0}` is not held here")]
+    #[error("unknown run `{0}`")]
     Run(String),
     /// A member is in another run.
     #[error("{member} is in the run `{run}`")]
@@ -50,10 +50,10 @@ pub enum Rejection {
         run: String,
     },
     /// The member is not connected.
-    #[error("`{0}` is not here")]
+    #[error("no device named `{0}` in this fleet")]
     Absent(String),
     /// Too many operators or runs.
-    #[error("too many owners or runs at once")]
+    #[error("too many operators or runs")]
     TooMany,
 }
 

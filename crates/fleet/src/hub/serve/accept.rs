@@ -22,7 +22,7 @@ pub(super) async fn accept_tcp(
                     async move {
                         match open(stream, peer, tls, ticket).await {
                             Ok(accepted) => http::answer(accepted, router, &stays).await,
-                            Err(error) => tracing::debug!(%peer, %error, "a connection came to nothing"),
+                            Err(error) => tracing::debug!(%peer, %error, "connection failed"),
                         }
                     },
                 );
@@ -81,7 +81,7 @@ fn admit(
 /// The process has no free descriptors, or the peer closed the connection. Existing connections have
 /// priority.
 async fn backoff(error: &io::Error) {
-    tracing::warn!(%error, "a connection could not be accepted");
+    tracing::warn!(%error, "accept failed");
     tokio::time::sleep(to_std(ACCEPT_BACKOFF)).await;
 }
 

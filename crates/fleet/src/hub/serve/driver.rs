@@ -42,7 +42,7 @@ impl HubDriver {
             Event::Member(at, id, message) => self.hub.handle_member(at, id, message),
             Event::Operator(at, id, message) => self.hub.handle_operator(at, id, message),
             Event::Closed(id, reason) => {
-                tracing::debug!(connection = id.0, reason, "a connection ended");
+                tracing::debug!(connection = id.0, reason, "connection closed");
                 self.outgoing.remove(&id);
                 self.hub.handle_closed(self.clock.now(), id);
             }
@@ -57,7 +57,7 @@ impl HubDriver {
             Output::Proxy(run, port) => self.router.proxy(&run, Some(port)),
             Output::Register(registration) => {
                 if let Err(error) = self.late_results.register(registration) {
-                    tracing::warn!(%error, "results that come late can't be taken");
+                    tracing::warn!(%error, "late results can't be accepted");
                 }
             }
             Output::PendingResults(member, waiting) => self.offer(&member, waiting),
@@ -122,7 +122,7 @@ impl HubDriver {
         }
         if queue.try_send(text).is_err() {
             // The connection's task ends when its queue closes, and reports that.
-            tracing::warn!(connection = id.0, "a connection takes no messages");
+            tracing::warn!(connection = id.0, "the queue of a connection is full");
             self.outgoing.remove(&id);
         }
     }

@@ -54,7 +54,7 @@ impl ConnectionHandler for Router {
                 if let (Some(port), Ok(permit)) = (port, permit) {
                     tokio::spawn(async move {
                         if let Err(error) = proxy::on(stream, port).await {
-                            tracing::debug!(run, %error, "a participant is no longer passed on");
+                            tracing::debug!(run, %error, "a proxied connection ended");
                         }
                         drop(permit);
                     });
@@ -113,7 +113,7 @@ impl Router {
                 }
             };
             let told = self.tell.send(event).await;
-            told.map_err(|_| "the controller ends".to_owned())
+            told.map_err(|_| "the controller is shutting down".to_owned())
         };
         // Under high load, not every closing unauthenticated connection is read to its end.
         let linger = || match authenticated.get() {

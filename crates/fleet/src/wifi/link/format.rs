@@ -1,11 +1,11 @@
-//! How the record has what drivers tell: rows of looks, and the words of events.
+//! Rows of samples, and texts of events.
 
 use crate::wifi::sample::Sample;
 use netburn_linux::nl80211::{Channel, Generation, Rate, Station};
 use netburn_record::{Bssid, LinkRow, Modulation, Phy};
 use netburn_units::Instant;
 
-/// What a look says, of no station and at no time.
+/// Row of a sample, without station and time.
 pub(super) fn row(sample: &Sample, [busy_ppm, receiving_ppm, sending_ppm]: [Option<u32>; 3]) -> LinkRow {
     let station = sample.station.unwrap_or_default();
     let channel = sample.interface.channel;
@@ -52,14 +52,14 @@ fn modulation(rate: Rate) -> Modulation {
     }
 }
 
-/// A network's name for people: up to 32 bytes, of which those that aren't UTF-8 or are control characters are replaced.
+/// SSID for people: up to 32 bytes, with invalid UTF-8 and control characters replaced.
 fn readable(ssid: &[u8]) -> String {
     let text = String::from_utf8_lossy(&ssid[..ssid.len().min(32)]);
     let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     text.chars().map(shown).collect()
 }
 
-/// What of the link is another at the end.
+/// Differences between the first and the last sample.
 pub(super) fn changes(first: &Sample, last: &Sample) -> Vec<String> {
     let mut changes = Vec::new();
     let mut change = |what: &str, before: Option<String>, after: Option<String>| {
@@ -86,7 +86,7 @@ pub(super) fn changes(first: &Sample, last: &Sample) -> Vec<String> {
     change("network", ssid(first), ssid(last));
     change("access point", bssid(first), bssid(last));
     change("channel", channel(first), channel(last));
-    // Beacons come at the lowest legacy rate: the last frame from the access point may have been one.
+    // Beacons use the lowest legacy rate, and the last frame from the access point may be one.
     let data = |rate: Rate| rate.bps.filter(|_| rate.generation != Some(Generation::Legacy));
     let to: fn(Station) -> Rate = |station| station.tx;
     for (what, of) in [

@@ -1,8 +1,8 @@
-//! Rounds in which a participant's clock is set, or stands still while its device sleeps.
+//! Runs in which an agent's clock is set, or stops while its device sleeps.
 
 use super::*;
 
-/// A whole round with clocks that jump so long after its beginning, by so much.
+/// A whole run with clocks that jump at the given times by the given offsets.
 fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
     let mut rig = Rig::with(Timeouts::for_fleet(Duration::from_secs(30)));
     let begun = rig.now;
@@ -17,12 +17,12 @@ fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
 
 fn clock(rig: &Rig, name: &str) -> Clock {
     let all = rig.events(EventKind::Clock);
-    // Once at the start, and once when all is known.
+    // Once at the start, and once at the end.
     let mut read = all.iter().map(|(_, text)| serde_json::from_str::<Clock>(text).unwrap());
     read.rfind(|clock| clock.name == name).unwrap()
 }
 
-/// How far the instant that a participant was told is from the start, by its own clock as it was then.
+/// Difference between an agent's start time, on its clock at that time, and the start.
 fn off(rig: &Rig, id: ConnectionId) -> i64 {
     let told = rig.sent.iter().find_map(|(to, message)| match message {
         ToAgent::Start(start) if *to == id => Some(start.at),
@@ -38,7 +38,7 @@ fn a_clock_that_jumps_in_the_middle_is_told_and_moves_nobody() {
     for name in ["laptop", "tv", "server"] {
         assert_eq!(clock(&calm, name).jump_ns, None);
     }
-    // The clocks are compared in the first half second, the run begins some 2 s later and lasts 20.
+    // Clock synchronisation takes the first half second, the run begins about 2 s later and lasts 20 s.
     for at in [SECOND / 2, 5 * SECOND, 15 * SECOND, 22 * SECOND] {
         for by in [-3 * SECOND, 3 * SECOND, -86_400 * SECOND, 40 * 365 * 86_400 * SECOND] {
             let rig = whole(&[(at, LAPTOP, by)]);
@@ -53,7 +53,7 @@ fn a_clock_that_jumps_in_the_middle_is_told_and_moves_nobody() {
     }
 }
 
-/// 100 µs there and 300 back make 100 µs of error, whatever the clock said before it was set.
+/// 100 µs forward and 300 µs back result in an error of 100 µs, independent of the clock before it was set.
 #[test]
 fn a_clock_that_is_set_while_it_is_compared_is_known_as_it_is_then() {
     for at in [5, 20, 50, 80, 110, 130] {

@@ -1,4 +1,4 @@
-//! Agents that send too much, or what can't be.
+//! Agents that send too many rows, or impossible values.
 
 use super::*;
 use netburn_record::allowance::Rejection;
@@ -50,7 +50,7 @@ fn interval(at: i64, bytes_down: u64) -> Row {
     })
 }
 
-/// How many rows of the laptop were recorded, and bytes of text in them.
+/// Number of recorded rows of the laptop, and bytes of text in them.
 fn recorded(rig: &Rig) -> (usize, usize) {
     let own = rig.rows.iter().filter(|row| row.station() == Some(0));
     let text = own.clone().filter_map(|row| match row {
@@ -64,14 +64,16 @@ fn recorded(rig: &Rig) -> (usize, usize) {
 fn a_flood_of_events_is_bounded_and_told_once() {
     let mut rig = Rig::started();
     rig.say(TV, rows(1, 1));
-    // As fast as they go, a little less than what ends the connection: 9,600 events of 4 KiB are 39 MB.
+    // The maximum rate, with slightly fewer rows than close the connection: 9,600 events of 4 KiB are 39
+    // MB.
     for sequence in 1..=600 {
         rig.say(LAPTOP, batch_of(sequence, (0..16).map(|_| remark(4090))));
         rig.coordinator.handle_synced();
         rig.drain();
     }
     assert_eq!(rig.refused, []);
-    // 64 KiB, and 3 KiB a second for the call, the idle-latency probe and the station, of 10 s that clocks may differ by.
+    // 64 KiB, and 3 KiB a second for the call, the idle latency probe and the station, over 10 s of
+    // possible clock difference.
     let (events, text) = recorded(&rig);
     assert!(
         text <= (64 << 10) + 12 * 3 * 1024 && events <= 25,
@@ -104,7 +106,7 @@ fn a_flood_of_operations_ends_the_connection_and_nobody_elses() {
         rig.say(LAPTOP, batch_of(sent, (0..1990).map(call)));
     }
     assert_eq!(rig.closed, [LAPTOP]);
-    // Two for each 131 ms of 2 s and of 10 s that clocks may differ by, and 100: 284 of 20,000.
+    // Two per 131 ms over 2 s and 10 s of possible clock difference, and 100: 284 of 20,000.
     let calls = rig.rows.iter().filter(|row| matches!(row, Row::Operation(_))).count();
     assert!(calls <= 100 + 2 * 92, "{calls}");
     let lost = rig.events(EventKind::Lost);
@@ -241,7 +243,7 @@ fn only_the_server_says_what_it_moved_and_only_for_its_own_stations() {
     );
 }
 
-/// That nothing can confirm what a station reports is noted by the controller, whatever its agent notes itself.
+/// The controller notes that nothing can confirm a station's report, independent of the agent's own notes.
 #[test]
 fn a_station_that_measures_elsewhere_is_noted() {
     let mut rig = Rig::new();
@@ -265,7 +267,7 @@ fn a_station_that_measures_elsewhere_is_noted() {
     );
 }
 
-/// What lets a participant in lets it in under its own name alone.
+/// A token admits an agent only under its own name.
 #[test]
 fn a_participant_cannot_take_anothers_place() {
     let mut setup = Rig::setup(Timeouts::LOCAL);

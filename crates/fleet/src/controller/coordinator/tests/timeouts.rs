@@ -1,4 +1,4 @@
-//! Rounds whose participants are devices on a network: who goes away, comes back, or can't reach the server.
+//! Runs with devices on a network: agents that disconnect, reconnect, or can't reach the server.
 
 use super::*;
 use crate::protocol::Reach;
@@ -21,14 +21,14 @@ impl Rig {
         Rig::with(Timeouts::for_fleet(Duration::from_secs(30)))
     }
 
-    /// All have joined and been told when to start.
+    /// All agents have joined and received the start time.
     fn patient_and_started() -> Rig {
         let mut rig = Rig::patient();
         rig.start();
         rig
     }
 
-    /// A participant comes back over another connection; its clock is its own still.
+    /// An agent reconnects; its clock stays the same.
     fn come_back(&mut self, id: ConnectionId, role: Role, name: &str) {
         self.connect(id);
         self.say(id, again(role, name));
@@ -64,7 +64,7 @@ fn who_comes_back_goes_on_where_it_was() {
     rig.pass(4 * SECOND);
     rig.come_back(LAPTOP_AGAIN, Role::Agent, "laptop");
     assert_eq!(rig.last_sequence(LAPTOP_AGAIN), Some(3));
-    // It can't know what arrived.
+    // The agent can't know what arrived.
     rig.say(LAPTOP_AGAIN, rows(3, 0));
     rig.say(LAPTOP_AGAIN, rows(4, 0));
     assert_eq!(rig.refused, []);
@@ -97,7 +97,7 @@ fn who_stays_away_is_lost_when_results_have_had_their_time() {
     rig.pass(5 * SECOND);
     rig.vanish(TV);
     let left = rig.now;
-    // 300 ms and 2 s to the start, 20 s of load, 5 of drain, of which 6 are gone.
+    // 300 ms and 2 s to the start, 20 s of load, 5 s of drain, of which 6 s have passed.
     rig.pass(22 * SECOND);
     rig.say(LAPTOP, health("x"));
     rig.say(LAPTOP, done());
@@ -106,7 +106,7 @@ fn who_stays_away_is_lost_when_results_have_had_their_time() {
     assert_eq!(rig.events(EventKind::Lost), []);
     rig.pass(2 * SECOND);
     rig.report();
-    let lost = "agent tv was lost: the connection was closed, and it did not come back";
+    let lost = "agent tv was lost: the connection was closed, and it did not reconnect";
     assert_eq!(rig.events(EventKind::Lost), [(Some(1), lost.to_owned())]);
     let at = rig.rows.iter().find_map(|row| match row {
         Row::Event(event) if event.kind == EventKind::Lost => Some(event.at),
@@ -125,7 +125,7 @@ fn a_newer_connection_takes_the_place_of_a_silent_one_only() {
     assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
     rig.alive.retain(|id| *id != TV);
     rig.pass(SECOND);
-    // Without having been here before, never.
+    // Without an earlier connection it is never admitted.
     rig.connect(STRANGER);
     rig.say(STRANGER, hello(Role::Agent, "tv"));
     assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
@@ -134,7 +134,7 @@ fn a_newer_connection_takes_the_place_of_a_silent_one_only() {
     assert_eq!(rig.closed.last(), Some(&TV));
     rig.say(TV_AGAIN, rows(1, 1));
     assert_eq!(rig.intervals(), [1]);
-    // What the old one still says is nobody's.
+    // Messages of the old connection are ignored.
     rig.say(TV, rows(2, 1));
     assert_eq!(rig.intervals(), [1]);
     // On one machine a process has one connection.
@@ -162,7 +162,7 @@ fn silence_ends_a_connection_and_not_its_part() {
 #[test]
 fn who_comes_back_before_the_start_gets_its_start_again() {
     let mut rig = Rig::patient_and_started();
-    // The baseline runs: 2 s to go.
+    // The baseline is running: 2 s remain.
     rig.vanish(LAPTOP);
     rig.come_back(LAPTOP_AGAIN, Role::Agent, "laptop");
     let start = |rig: &Rig, id| {
@@ -173,7 +173,7 @@ fn who_comes_back_before_the_start_gets_its_start_again() {
     };
     assert!(start(&rig, LAPTOP).is_some());
     assert_eq!(start(&rig, LAPTOP), start(&rig, LAPTOP_AGAIN));
-    // A process that was started anew has nothing to go on with.
+    // A restarted process has no rows to continue with.
     rig.vanish(TV);
     rig.connect(TV_AGAIN);
     rig.say(TV_AGAIN, hello(Role::Agent, "tv"));
@@ -189,7 +189,7 @@ fn who_leaves_while_others_get_ready_begins_anew() {
     rig.pass(20 * SECOND);
     assert!(!rig.coordinator.is_over(), "30 s to join");
     rig.join(TV, Role::Agent, "tv");
-    // As one who was here, or a process that was started anew.
+    // A reconnect, or a restarted process.
     rig.come_back(LAPTOP_AGAIN, Role::Agent, "laptop");
     rig.say(
         SERVER,
@@ -226,7 +226,7 @@ fn who_was_done_may_make_sure_of_it() {
     rig.vanish(LAPTOP);
     rig.come_back(LAPTOP_AGAIN, Role::Agent, "laptop");
     assert_eq!(rig.last_sequence(LAPTOP_AGAIN), Some(1));
-    // What was acknowledged is acknowledged again: the word may have been lost with the connection.
+    // The last acknowledgement is repeated, because it may have been lost with the connection.
     let acked = |m: &ToAgent| matches!(m, ToAgent::Ack(ack) if ack.sequence == 1);
     assert!(rig.told(LAPTOP_AGAIN, acked));
     rig.say(LAPTOP_AGAIN, health("x"));
@@ -304,22 +304,22 @@ fn who_cannot_reach_the_server_is_left_behind_with_the_firewalls_name() {
         (
             true,
             reach(None, Some("silence")),
-            Some("over TCP and not by datagrams (silence)"),
+            Some("over TCP but not over UDP (silence)"),
         ),
         (
             true,
             reach(Some("refused"), None),
-            Some("by datagrams and not over TCP (refused)"),
+            Some("over UDP but not over TCP (refused)"),
         ),
         (
             false,
             reach(Some("refused"), None),
-            Some("doesn't reach the server over TCP (refused)"),
+            Some("does not reach the server over TCP (refused)"),
         ),
         (
             true,
             reach(Some("refused"), Some("silence")),
-            Some("neither over TCP (refused) nor by datagrams (silence)"),
+            Some("neither over TCP (refused) nor over UDP (silence)"),
         ),
     ] {
         let mut rig = Rig::patient();
@@ -358,7 +358,7 @@ fn who_cannot_reach_the_server_is_left_behind_with_the_firewalls_name() {
     }
 }
 
-/// 100 participants: pings to at most 4 at a time while they answer, and all are compared.
+/// 100 agents: pings to at most 4 at a time while they answer, and all clocks are synchronised.
 #[test]
 fn clocks_are_compared_a_few_at_a_time() {
     let count = 100;
@@ -435,8 +435,9 @@ fn clocks_are_compared_a_few_at_a_time() {
     }
     assert_eq!(started, u32::from(count) as u16 + 1);
     assert_eq!(pings, (u32::from(count) + 1) * EXCHANGES);
-    // One whose turn is over without its being done isn't waited for: 60 exchanges of 1.5 ms are 0.09 s, a turn 0.11.
+    // An unfinished agent does not delay the next after its turn: 60 exchanges of 1.5 ms are 0.09 s, a turn
+    // is 0.11 s.
     assert!(most <= 4, "{most} at a time");
-    // 26 rounds of 0.09 s.
+    // 26 turns of 0.09 s.
     assert!(now.0 < 3 * SECOND, "{now:?}");
 }
