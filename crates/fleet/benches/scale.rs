@@ -16,7 +16,7 @@ use netburn_linux::Monotonic;
 use netburn_record::{Clock, Environment, EventKind, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Operation, Outcome as Ended};
+use netburn_workload::{Operation, Outcome as PartEnd};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
 use std::path::PathBuf;
@@ -400,7 +400,7 @@ async fn one(line: &str) -> Option<()> {
                 first_byte: at(9_000),
                 finished: at(9_500),
                 bytes: 16_384,
-                outcome: Ended::Finished,
+                outcome: PartEnd::Finished,
                 far: None,
             },
         }));

@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 
 /// Time between the end of the baseline and the start of the load, so that the last answers arrive before
 /// the load; at most a quarter of the baseline.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET_BEFORE_START: Duration = Duration::from_millis(200);
 /// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
 /// are checked at the assignment, so the start must be soon after.
 const MAX_LEAD: Duration = Duration::from_secs(60);
@@ -44,7 +44,11 @@ const MAX_ASSIGNMENTS: u32 = 64;
 /// # Errors
 /// If the controller rejects the agent, if the agent can't do its part, or if it loses the controller and
 /// has no stored rows.
-pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOptions<T>) -> Result<Ended, FleetError> {
+pub async fn run<D: Dial, T: AgentPolicy>(
+    dial: D,
+    join: &Join,
+    options: AgentOptions<T>,
+) -> Result<PartEnd, FleetError> {
     let AgentOptions {
         run,
         spool,
@@ -65,37 +69,46 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
             heard = session.recv() => heard?,
             () = shutdown.requested() => {
                 let left = Some(LEFT_BY_OWNER.to_owned());
-                return session.part(ended(&run, left)).await.map(|()| Ended::Delivered);
+                return session.finish(ended(&run, left)).await.map(|()| PartEnd::Delivered);
             }
         };
         match heard {
             ToAgent::Assign(_) if assignments == MAX_ASSIGNMENTS => {
                 let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
-                return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
+                return session
+                    .finish(ended(&run, Some(error)))
+                    .await
+                    .map(|()| PartEnd::Delivered);
             }
             ToAgent::Assign(assign) => match prepare(&assign, &mut policy, reconnect_timeout.is_some()).await {
                 Ok((agreed, found, ready)) => {
                     assignments += 1;
                     part = Some(agreed);
                     adapter = found;
-                    session.say(ToController::Ready(ready)).await;
+                    session.send(ToController::Ready(ready)).await;
                 }
                 Err(error) => {
-                    return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
+                    return session
+                        .finish(ended(&run, Some(error)))
+                        .await
+                        .map(|()| PartEnd::Delivered);
                 }
             },
             ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
-            ToAgent::Stop(_) => return session.part(ended(&run, None)).await.map(|()| Ended::Delivered),
+            ToAgent::Stop(_) => return session.finish(ended(&run, None)).await.map(|()| PartEnd::Delivered),
             ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
     let zero = match session.start_time(start) {
         StartTime::At(zero) => zero,
-        StartTime::Rejected(error) => return session.part(ended(&run, error)).await.map(|()| Ended::Delivered),
+        StartTime::Rejected(error) => return session.finish(ended(&run, error)).await.map(|()| PartEnd::Delivered),
     };
     if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
-        return session.part(ended(&run, Some(error))).await.map(|()| Ended::Delivered);
+        return session
+            .finish(ended(&run, Some(error)))
+            .await
+            .map(|()| PartEnd::Delivered);
     }
     let clock = RunClock::starting_at(zero);
     session.set_stations(&part.stations);
@@ -156,10 +169,10 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
         if !session.outbox.is_kept() {
             let lost = session.outbox.pending();
             tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
-            return attended.map(|()| Ended::Delivered);
+            return attended.map(|()| PartEnd::Delivered);
         }
         // Store the remaining rows of the workloads on disk.
-        session.keep(&mut rows).await;
+        session.store_remaining(&mut rows).await;
     }
     if let Some(idling) = idling
         && let Ok(Err(error)) = idling.await
@@ -177,7 +190,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
         Err(error) => ended(&run, Some(error.to_string())),
     };
     let end = LateResultsEnd {
-        told: session.told.map(Instant::as_nanos),
+        told: session.stop_requested_at.map(Instant::as_nanos),
         ..end
     };
     session.record_end(&end);
@@ -185,7 +198,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(dial: D, join: &Join, options: AgentOp
         Ok(()) => finish(session, end).await,
         Err(error) => {
             tracing::info!(%error, "the results are kept on this disk");
-            Ok(Ended::Kept)
+            Ok(PartEnd::Spooled)
         }
     }
 }
@@ -246,18 +259,18 @@ impl AgentPolicy for AcceptAll {}
 
 /// End of an agent's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum PartEnd {
     /// The controller has all rows.
     Delivered,
     /// The controller was not found; the rows are in the spool.
-    Kept,
+    Spooled,
 }
 
 /// Reports the end of the part, and waits for `bye`.
-async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<Ended, FleetError> {
+async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<PartEnd, FleetError> {
     let kept = session.outbox.is_kept();
-    match session.part(end).await {
-        Ok(()) => Ok(Ended::Delivered),
+    match session.finish(end).await {
+        Ok(()) => Ok(PartEnd::Delivered),
         Err(
             error @ (FleetError::ControllerLost(_)
             | FleetError::RunEnded(_)
@@ -265,7 +278,7 @@ async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> 
             | FleetError::Rejected { .. }),
         ) if kept => {
             tracing::info!(%error, "the results are kept on this disk");
-            Ok(Ended::Kept)
+            Ok(PartEnd::Spooled)
         }
         Err(error) => Err(error),
     }
@@ -278,7 +291,7 @@ async fn deliver_spooled<D: Dial>(
     reconnect_timeout: Duration,
     writer: Writer,
     spooled: SpoolContent,
-) -> Result<Ended, FleetError> {
+) -> Result<PartEnd, FleetError> {
     tracing::info!(messages = spooled.messages, "delivering the spooled results");
     let end = spooled.end.unwrap_or_else(|| {
         let error = "it ended before its part was done, and was started again".to_owned();
@@ -287,7 +300,7 @@ async fn deliver_spooled<D: Dial>(
     let session = ControllerSession::resume(dial, join, reconnect_timeout, Outbox::spooled(writer));
     match finish(session, end).await {
         // The spool is delivered. The early end of the part is reported there and is no error here.
-        Err(FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(Ended::Delivered),
+        Err(FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(PartEnd::Delivered),
         ended => ended,
     }
 }
@@ -310,9 +323,10 @@ async fn prepare(
     let mut ready = policy.review(&mut part).await?;
     part.prepare_content().await;
     let target = &part.target;
-    let adapter = match real {
-        true => Some(Adapter::find(target.interface.as_deref(), target.address.ip())?),
-        false => None,
+    let adapter = if real {
+        Some(Adapter::find(target.interface.as_deref(), target.address.ip())?)
+    } else {
+        None
     };
     ready
         .notes

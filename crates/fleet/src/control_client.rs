@@ -13,7 +13,7 @@ use netburn_units::Duration;
 use tokio::time::timeout;
 
 /// Time limit for an answer of the controller on this machine.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connection to this user's controller.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub enum ControlError {
     #[error("the fleet's controller sent an invalid message: {0}")]
     Malformed(#[from] Malformed),
     /// The controller did not answer in time.
-    #[error("the fleet's controller has not answered for {ANSWER}")]
+    #[error("the fleet's controller has not answered for {ANSWER_TIMEOUT}")]
     Slow,
 }
 
@@ -62,7 +62,7 @@ impl ControlClient {
         let Some(controller_info) = state.controller_info()? else {
             return Err(ControlError::None);
         };
-        let endpoint = ControllerEndpoint::new(&near(&controller_info).ok_or(ControlError::None)?);
+        let endpoint = ControllerEndpoint::new(&local_url(&controller_info).ok_or(ControlError::None)?);
         let (channel, _) = endpoint
             .open(CONTROL, MAX_CONTROL_MESSAGE)
             .await
@@ -80,7 +80,7 @@ impl ControlClient {
             secret: controller_info.secret,
         };
         channel.sender.message(&ControlRequest::Open(open)).await?;
-        match timeout(to_std(ANSWER), channel.receiver.message::<ControlReply>()).await {
+        match timeout(to_std(ANSWER_TIMEOUT), channel.receiver.message::<ControlReply>()).await {
             Err(_) => Err(ControlError::Slow),
             Ok(answer) => match answer?? {
                 ControlReply::Welcome(welcome) => Ok(ControlClient { channel, welcome }),
@@ -113,7 +113,7 @@ impl ControlClient {
     /// # Errors
     /// If the controller rejects the request or does not answer.
     pub async fn revoke(&mut self) -> Result<ControlWelcome, ControlError> {
-        self.say(&ControlRequest::Revoke).await?;
+        self.send(&ControlRequest::Revoke).await?;
         loop {
             match self.answer().await? {
                 ControlReply::Revoked(welcome) => return Ok(welcome),
@@ -128,7 +128,7 @@ impl ControlClient {
     /// # Errors
     /// If the controller rejects it: a member is in another run.
     pub(crate) async fn acquire(&mut self, acquire: &AcquireRun) -> Result<(), ControlError> {
-        self.say(&ControlRequest::Acquire(acquire.clone())).await?;
+        self.send(&ControlRequest::Acquire(acquire.clone())).await?;
         loop {
             match self.answer().await? {
                 ControlReply::Acquired(_) => return Ok(()),
@@ -142,7 +142,7 @@ impl ControlClient {
     ///
     /// # Errors
     /// If the connection ended.
-    pub async fn say(&mut self, message: &ControlRequest) -> Result<(), ControlError> {
+    pub async fn send(&mut self, message: &ControlRequest) -> Result<(), ControlError> {
         Ok(self.channel.sender.message(message).await?)
     }
 
@@ -151,7 +151,7 @@ impl ControlClient {
     ///
     /// # Errors
     /// If the connection ended.
-    pub(crate) async fn hear(&mut self) -> Result<ControlReply, ControlError> {
+    pub(crate) async fn recv(&mut self) -> Result<ControlReply, ControlError> {
         Ok(self.channel.receiver.message().await??)
     }
 
@@ -159,9 +159,9 @@ impl ControlClient {
     ///
     /// # Errors
     /// If the connection ended.
-    pub(crate) async fn news(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
+    pub(crate) async fn next_members(&mut self) -> Result<Vec<MemberStatus>, ControlError> {
         loop {
-            if let ControlReply::Members(Members { members }) = self.hear().await? {
+            if let ControlReply::Members(Members { members }) = self.recv().await? {
                 return Ok(members);
             }
         }
@@ -173,13 +173,13 @@ impl ControlClient {
     }
 
     async fn answer(&mut self) -> Result<ControlReply, ControlError> {
-        let heard = timeout(to_std(ANSWER), self.channel.receiver.message()).await;
+        let heard = timeout(to_std(ANSWER_TIMEOUT), self.channel.receiver.message()).await;
         Ok(heard.map_err(|_| ControlError::Slow)???)
     }
 }
 
 /// Address of the controller on this machine.
-fn near(controller_info: &ControllerInfo) -> Option<JoinUrl> {
+fn local_url(controller_info: &ControllerInfo) -> Option<JoinUrl> {
     let place = match (&controller_info.socket, controller_info.loopback) {
         (Some(socket), _) => Place::Unix(socket.clone()),
         (None, Some(at)) => Place::Network {

@@ -38,13 +38,14 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
 /// Interval of the heartbeat.
-const PROGRESS: Duration = Duration::from_millis(250);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of sending rows.
-pub(crate) const FLUSH: Duration = Duration::from_millis(100);
+pub(crate) const SEND_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval of syncing the spool.
-const SYNC: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay between attempts to reconnect: the first and the maximum.
-const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(250);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(4);
 /// Time limit for the first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time in which a connection with the same name may still be open on the controller.
@@ -69,7 +70,7 @@ pub(crate) struct ControllerSession<D> {
     stations: Vec<u16>,
     running: bool,
     /// Run time at which the controller sent `stop`.
-    pub(crate) told: Option<netburn_units::Instant>,
+    pub(crate) stop_requested_at: Option<netburn_units::Instant>,
     /// Total time that this machine had slept at the last check.
     slept: Duration,
     /// Time since which the controller does not know the run.
@@ -122,7 +123,7 @@ impl<D: Dial> ControllerSession<D> {
         reconnect_timeout: Option<Duration>,
     ) -> Result<Self, FleetError> {
         let clock = OwnClock::new();
-        let (begun, mut delay) = (Instant::now(), RETRY.0);
+        let (begun, mut delay) = (Instant::now(), MIN_RETRY_DELAY);
         let connection = loop {
             match Connection::open(&mut dial, join, false, clock).await {
                 Ok((connection, _)) => break connection,
@@ -131,7 +132,7 @@ impl<D: Dial> ControllerSession<D> {
                     if reconnect_timeout.is_some() && begun.elapsed() < to_std(CONNECT_TIMEOUT) =>
                 {
                     tokio::time::sleep(to_std(delay)).await;
-                    delay = (delay * 2).min(RETRY.1);
+                    delay = (delay * 2).min(MAX_RETRY_DELAY);
                 }
                 // After a restart of this process, the controller may not have noticed the end of the old
                 // connection.
@@ -139,7 +140,7 @@ impl<D: Dial> ControllerSession<D> {
                     code: RejectReason::NameTaken,
                     ..
                 }) if reconnect_timeout.is_some() && begun.elapsed() < to_std(NAME_TAKEN_RETRY) => {
-                    tokio::time::sleep(to_std(RETRY.0)).await;
+                    tokio::time::sleep(to_std(MIN_RETRY_DELAY)).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -164,7 +165,7 @@ impl<D: Dial> ControllerSession<D> {
         this.link = Link::Down {
             since: Instant::now(),
             search: this.search(dial, Duration::ZERO),
-            delay: RETRY.0,
+            delay: MIN_RETRY_DELAY,
             why: "no connection yet".to_owned(),
         };
         this
@@ -179,7 +180,7 @@ impl<D: Dial> ControllerSession<D> {
             outbox,
             stations: Vec::new(),
             running: false,
-            told: None,
+            stop_requested_at: None,
             slept: slept(),
             run_unknown: None,
             flushed: Instant::now(),
@@ -212,7 +213,7 @@ impl<D: Dial> ControllerSession<D> {
     }
 
     /// Sends a message, if there is a connection.
-    pub(crate) async fn say(&mut self, message: ToController) {
+    pub(crate) async fn send(&mut self, message: ToController) {
         if let Link::Up(connection, _) = &self.link {
             // A closed connection is noticed when receiving.
             let _ = connection.outgoing.send(message).await;
@@ -244,12 +245,12 @@ impl<D: Dial> ControllerSession<D> {
         // Earlier sleep is part of the clock synchronisation.
         self.slept = slept();
         loop {
-            if self.flushed.elapsed() >= to_std(FLUSH) || over.is_some() {
+            if self.flushed.elapsed() >= to_std(SEND_INTERVAL) || over.is_some() {
                 self.flushed = Instant::now();
                 self.seal(clock);
             }
             self.sync().await;
-            if self.progressed.elapsed() >= to_std(PROGRESS) {
+            if self.progressed.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
                 self.progressed = Instant::now();
                 let (at, pending) = (clock.now().as_nanos(), self.outbox.pending());
                 self.try_send(ToController::Progress(Progress { at, pending }));
@@ -260,7 +261,7 @@ impl<D: Dial> ControllerSession<D> {
                 return Ok(());
             }
             self.check_connection(over)?;
-            let due = (self.flushed + to_std(FLUSH)).min(self.progressed + to_std(PROGRESS));
+            let due = (self.flushed + to_std(SEND_INTERVAL)).min(self.progressed + to_std(HEARTBEAT_INTERVAL));
             let room = match &self.link {
                 Link::Up(connection, _) if self.outbox.has_next() => Some(connection.outgoing.clone()),
                 _ => None,
@@ -276,9 +277,9 @@ impl<D: Dial> ControllerSession<D> {
             match next {
                 Next::News(news) => match news? {
                     News::Message(ToAgent::Ack(ack)) => self.outbox.acknowledged(ack.sequence),
-                    News::Message(ToAgent::Stop(told)) => {
-                        tracing::info!(reason = told.reason, "stopped");
-                        self.told.get_or_insert(clock.now());
+                    News::Message(ToAgent::Stop(stop_message)) => {
+                        tracing::info!(reason = stop_message.reason, "stopped");
+                        self.stop_requested_at.get_or_insert(clock.now());
                         stop();
                     }
                     News::Message(ToAgent::Refused(refused)) => tracing::warn!(refused.reason, "refused"),
@@ -309,7 +310,7 @@ impl<D: Dial> ControllerSession<D> {
 
     /// Sends the self-report and `done`, and waits for `bye`. With reconnects, repeats them after a lost
     /// connection.
-    pub(crate) async fn part(mut self, end: LateResultsEnd) -> Result<(), FleetError> {
+    pub(crate) async fn finish(mut self, end: LateResultsEnd) -> Result<(), FleetError> {
         let over = Instant::now();
         let mut said = false;
         loop {
@@ -318,14 +319,14 @@ impl<D: Dial> ControllerSession<D> {
             if !said && matches!(self.link, Link::Up(..)) && self.outbox.pending() == 0 {
                 said = true;
                 if let Some(health) = end.health.clone() {
-                    self.say(ToController::Health(HealthMessage { health })).await;
+                    self.send(ToController::Health(HealthMessage { health })).await;
                 }
                 let error = end.error.clone();
-                self.say(ToController::Done(Done { error })).await;
+                self.send(ToController::Done(Done { error })).await;
             }
             let news = tokio::select! {
                 news = self.news() => news,
-                () = tokio::time::sleep(to_std(FLUSH)) => Ok(News::Nothing),
+                () = tokio::time::sleep(to_std(SEND_INTERVAL)) => Ok(News::Nothing),
             };
             match news {
                 Ok(News::Message(ToAgent::Bye(_))) => break,
@@ -357,7 +358,7 @@ impl<D: Dial> ControllerSession<D> {
     }
 
     /// Stores the remaining rows, for later delivery.
-    pub(crate) async fn keep(&mut self, rows: &mut mpsc::UnboundedReceiver<Vec<Row>>) {
+    pub(crate) async fn store_remaining(&mut self, rows: &mut mpsc::UnboundedReceiver<Vec<Row>>) {
         while let Some(rows) = rows.recv().await {
             for row in &rows {
                 if self.outbox.put(row) {

@@ -9,11 +9,12 @@ use serde_json::{Map, Value};
 pub(crate) fn from_plan(plan: &Plan) -> Result<Value, FleetError> {
     let document = plan.to_json();
     let length = document.to_string().len();
-    match length + 4096 > MAX_TO_AGENT {
-        true => Err(FleetError::Assignment(format!(
+    if length + 4096 > MAX_TO_AGENT {
+        Err(FleetError::Assignment(format!(
             "the plan is {length} bytes long; a message holds {MAX_TO_AGENT}"
-        ))),
-        false => Ok(document),
+        )))
+    } else {
+        Ok(document)
     }
 }
 
@@ -37,9 +38,10 @@ pub(crate) fn for_stations(document: &Value, stations: &[u16]) -> Value {
         .iter()
         .enumerate()
         .map(|(number, (name, station))| {
-            let station = match own(number) {
-                true => station.clone(),
-                false => Value::Object(Map::new()),
+            let station = if own(number) {
+                station.clone()
+            } else {
+                Value::Object(Map::new())
             };
             (name.clone(), station)
         })

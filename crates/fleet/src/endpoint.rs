@@ -142,9 +142,10 @@ impl ControllerEndpoint {
             ours: stream.local_addr().ok(),
             theirs: stream.peer_addr().ok(),
         };
-        let authority = match host.contains(':') {
-            true => format!("[{host}]:{port}"),
-            false => format!("{host}:{port}"),
+        let authority = if host.contains(':') {
+            format!("[{host}]:{port}")
+        } else {
+            format!("{host}:{port}")
         };
         let url = format!("ws://{authority}{path}");
         let Some(trust) = &self.trust else {
@@ -157,9 +158,12 @@ impl ControllerEndpoint {
         let config = tls::config(trust, Http::H1).map_err(dial)?;
         let name = tls::server_name(host).map_err(dial)?;
         let stream = TlsConnector::from(config).connect(name, stream).await;
-        let stream = stream.map_err(|source| match is_tls(&source) {
-            true => dial(source),
-            false => ConnectError::NotAController { place: place() },
+        let stream = stream.map_err(|source| {
+            if is_tls(&source) {
+                dial(source)
+            } else {
+                ConnectError::NotAController { place: place() }
+            }
         })?;
         let channel = Channel::open(stream, &url, limit).await.map_err(closed)?;
         Ok((channel, addresses))

@@ -29,9 +29,9 @@ use std::path::PathBuf;
 use tokio::sync::watch;
 
 /// Time limit for invited members to join.
-const JOIN: Duration = Duration::from_secs(15);
+const JOIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// Estimated time of a run beside its plan: joining, clock synchronisation, delivery of results.
-const AROUND: Duration = Duration::from_secs(5);
+const RUN_OVERHEAD: Duration = Duration::from_secs(5);
 
 /// Selected members.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
-    let invitations = Invitations::of(plan, &participants).map_err(FleetError::Listen)?;
+    let invitations = Invitations::new(plan, &participants).map_err(FleetError::Listen)?;
     let server_token = invitations.expected[0].token.reveal().to_owned();
     let document = document::from_plan(plan)?;
     let setup = Setup {
@@ -93,10 +93,10 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         document,
         rate: plan.server_rate(Environment::Fleet).unwrap_or(UNCAPPED),
         expected: invitations.expected,
-        timeouts: Timeouts::for_fleet(JOIN),
+        timeouts: Timeouts::for_fleet(JOIN_TIMEOUT),
     };
-    let lasts = plan.baseline + plan.duration + plan.drain + AROUND;
-    let everybody: BTreeSet<String> = invitations.parts.iter().map(|part| part.name.clone()).collect();
+    let lasts = plan.baseline + plan.duration + plan.drain + RUN_OVERHEAD;
+    let all_names: BTreeSet<String> = invitations.parts.iter().map(|part| part.name.clone()).collect();
     let acquire = AcquireRun {
         run: run.clone(),
         port: address.port(),
@@ -128,9 +128,10 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
             role: Role::Server,
             name: SERVER.to_owned(),
             parent: None,
-            listen: match participants.loopback_only {
-                true => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                false => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+            listen: if participants.loopback_only {
+                SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+            } else {
+                SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))
             },
             fleet: Some(participants.token.clone()),
         };
@@ -150,7 +151,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     let missing = match &result {
         Ok(outcome) => outcome.lost.iter().map(|(name, _)| name.clone()).collect(),
         // It is unknown which agents have undelivered results.
-        Err(_) => everybody,
+        Err(_) => all_names,
     };
     run_lease.end(missing).await;
     terminate(children, SHUTDOWN_GRACE).await;
@@ -174,7 +175,7 @@ impl Invitations {
     ///
     /// # Errors
     /// If the system returns no random numbers for tokens.
-    fn of(plan: &Plan, participants: &Participants) -> io::Result<Invitations> {
+    fn new(plan: &Plan, participants: &Participants) -> io::Result<Invitations> {
         let token = Token::random()?;
         let mut invitations = Invitations {
             expected: vec![Expected {

@@ -50,10 +50,10 @@ pub enum Place {
 /// Error of parsing a join address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{shown}` is not a join address: {reason}; `netburn fleet serve` prints one, such as http://192.168.1.5:{PORT}/#…"
+    "`{text}` is not a join address: {reason}; `netburn fleet serve` prints one, such as http://192.168.1.5:{PORT}/#…"
 )]
 pub struct ParseJoinUrlError {
-    shown: String,
+    text: String,
     reason: &'static str,
 }
 
@@ -63,7 +63,7 @@ impl FromStr for JoinUrl {
     fn from_str(text: &str) -> Result<JoinUrl, ParseJoinUrlError> {
         read(text).map_err(|reason| ParseJoinUrlError {
             // Without the secrets.
-            shown: text
+            text: text
                 .split('#')
                 .next()
                 .unwrap_or_default()
@@ -182,9 +182,10 @@ impl fmt::Display for Place {
             Place::Unix(path) => write!(f, "unix:{}", path.display()),
             Place::Network { host, port, tls } => {
                 let scheme = if *tls { "https" } else { "http" };
-                match host.contains(':') {
-                    true => write!(f, "{scheme}://[{host}]:{port}/"),
-                    false => write!(f, "{scheme}://{host}:{port}/"),
+                if host.contains(':') {
+                    write!(f, "{scheme}://[{host}]:{port}/")
+                } else {
+                    write!(f, "{scheme}://{host}:{port}/")
                 }
             }
         }

@@ -13,7 +13,7 @@ mod rate_budget;
 pub use limits::{Hours, Limits};
 pub use policy::ServerName;
 
-use crate::agent::{self, AgentOptions, Ended, ShutdownSignal};
+use crate::agent::{self, AgentOptions, PartEnd, ShutdownSignal};
 use crate::controller_session::dial::Dial;
 use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};

@@ -104,10 +104,7 @@ fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, St
 fn probe_datagrams(target: &Target) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
     let to = target.datagrams();
-    let any = match to.is_ipv4() {
-        true => "0.0.0.0:0",
-        false => "[::]:0",
-    };
+    let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let socket = UdpSocket::bind(any).map_err(failed)?;
     if let Some(interface) = &target.interface {
         netburn_linux::bind_to_device(&socket, interface).map_err(failed)?;

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Interval of sampling connections, as on the stations.
-const EVERY: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the server of one run, over a connection of `dial`. It listens as described by `join`, limits its
 /// rate as assigned, and runs until it is stopped. `reconnect_timeout` limits the search for a lost
@@ -44,14 +44,14 @@ pub async fn run<D: Dial>(
     let (start, serving) = loop {
         let heard = tokio::select! {
             heard = session.recv() => heard?,
-            () = shutdown.requested() => return session.part(ended(Some(LEFT_BY_OWNER.to_owned()))).await,
+            () = shutdown.requested() => return session.finish(ended(Some(LEFT_BY_OWNER.to_owned()))).await,
         };
         match heard {
             ToAgent::Serve(serve) => {
                 if serving.is_none() {
                     match Serving::start(&serve, join).await {
                         Ok(begun) => serving = Some(begun),
-                        Err(error) => return session.part(ended(Some(error))).await,
+                        Err(error) => return session.finish(ended(Some(error))).await,
                     }
                 }
                 let server = serving.as_ref().map(|serving| serving.address.clone());
@@ -60,29 +60,29 @@ pub async fn run<D: Dial>(
                     notes: serving.as_ref().map_or(Vec::new(), |serving| serving.notes.clone()),
                     ..Ready::default()
                 };
-                session.say(ToController::Ready(ready)).await;
+                session.send(ToController::Ready(ready)).await;
             }
             ToAgent::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
-            ToAgent::Stop(_) => return session.part(ended(None)).await,
+            ToAgent::Stop(_) => return session.finish(ended(None)).await,
             ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
     let zero = match session.start_time(start) {
         StartTime::At(zero) => zero,
-        StartTime::Rejected(error) => return session.part(ended(error)).await,
+        StartTime::Rejected(error) => return session.finish(ended(error)).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
-    let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
+    let sampling = AbortOnDrop(tokio::spawn(sample(serving.handle.clone(), clock, tell)));
     // The aborted task drops its sender, so that the remaining rows are sent.
-    let stop = || looking.0.abort();
+    let stop = || sampling.0.abort();
     session.run(&mut rows, clock, stop, |_| None, &mut shutdown).await?;
     let end = LateResultsEnd {
         health: Some(serving.health()),
         ..ended(shutdown.is_requested().then(|| LEFT_BY_OWNER.to_owned()))
     };
-    session.part(end).await
+    session.finish(end).await
 }
 
 /// A server that runs until this is dropped.
@@ -111,9 +111,10 @@ impl Serving {
     async fn start(serve: &Serve, join: &Join) -> Result<Serving, String> {
         let plan = crate::document::to_plan(&serve.plan)?;
         let here = SocketAddr::new(join.listen.ip(), 0);
-        let identity = match plan.server.tls {
-            true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
-            false => None,
+        let identity = if plan.server.tls {
+            Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?)
+        } else {
+            None
         };
         let fingerprint = identity.as_ref().map(Identity::fingerprint);
         let config = ServerConfig {
@@ -150,7 +151,7 @@ impl Serving {
             datagram_port: datagrams.port(),
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
-        let notes = refused(&plan, has_control);
+        let notes = unsupported_congestion_controls(&plan, has_control);
         let handle = server.handle();
         handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -172,23 +173,23 @@ impl Serving {
 }
 
 /// Notes on congestion controls that the plan names and this system does not have.
-fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
+fn unsupported_congestion_controls(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
     let named = workloads.map(|workload| &workload.cc).chain([&plan.server.cc]);
     let names: BTreeSet<&str> = named.flatten().map(|control| control.name()).collect();
-    let refused = names.into_iter().filter(|name| !has(name));
+    let unsupported_congestion_controls = names.into_iter().filter(|name| !has(name));
     let note =
         |name| format!("the server's system does not support the congestion control `{name}`; it uses its default");
-    refused.map(note).collect()
+    unsupported_congestion_controls.map(note).collect()
 }
 
 /// Samples the connections once a second until the receiver is dropped. Discards samples from before time
 /// zero.
-async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
+async fn sample(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
     loop {
-        tokio::time::sleep(to_std(EVERY)).await;
+        tokio::time::sleep(to_std(SAMPLE_INTERVAL)).await;
         let rows = handle
             .connections()
             .iter()
@@ -242,8 +243,8 @@ mod tests {
             .unwrap()
             .resolve_for(netburn_scenario::Environment::Fleet)
             .unwrap();
-        assert_eq!(refused(&plan, |_| true), [""; 0]);
-        let notes = refused(&plan, |name| name == "cubic");
+        assert_eq!(unsupported_congestion_controls(&plan, |_| true), [""; 0]);
+        let notes = unsupported_congestion_controls(&plan, |name| name == "cubic");
         assert!(matches!(&notes[..], [note] if note.contains("`bbr`")), "{notes:?}");
     }
 }

@@ -85,9 +85,10 @@ impl SpoolFolder {
 
     /// Path of the spool of a run.
     fn file(&self, run: &str) -> io::Result<PathBuf> {
-        match is_run(run) {
-            true => Ok(self.0.join(format!("{run}{SUFFIX}"))),
-            false => Err(io::Error::other(format!("`{run}` is not a valid run name"))),
+        if is_run(run) {
+            Ok(self.0.join(format!("{run}{SUFFIX}")))
+        } else {
+            Err(io::Error::other(format!("`{run}` is not a valid run name")))
         }
     }
 

@@ -6,7 +6,7 @@ use netburn_fleet::launch::{Child, Launcher, ThisMachine};
 use netburn_fleet::{Join, agent_main, server_main};
 use netburn_record::{EventKind, Role};
 use netburn_units::Instant;
-use netburn_workload::Outcome as Ended;
+use netburn_workload::Outcome as PartEnd;
 use std::io::{self, Read};
 use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
@@ -168,7 +168,7 @@ fn server_killed() {
     assert_eq!((lost.len(), lost[0].station), (1, None));
     let failed = memory
         .operations(2)
-        .filter(|row| matches!(row.operation.outcome, Ended::Failed(_)));
+        .filter(|row| matches!(row.operation.outcome, PartEnd::Failed(_)));
     assert!(failed.count() >= 5, "calls after the server is gone fail");
     // All agents sent self-reports; the server can't any more.
     assert!(memory.health().iter().all(|health| health.role == Role::Agent));

@@ -62,7 +62,7 @@ impl Part {
     /// End of the baseline; `None` without a baseline.
     pub(super) fn until(&self) -> Option<Instant> {
         let baseline = self.plan.baseline;
-        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET.min(baseline / 4))
+        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET_BEFORE_START.min(baseline / 4))
     }
 
     /// Stations whose idle latency is measured.

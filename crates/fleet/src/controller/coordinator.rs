@@ -23,11 +23,11 @@ use netburn_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Time limit for collecting results after an early end.
-pub const COLLECT_STOPPED: Duration = Duration::from_secs(2);
+pub const STOPPED_COLLECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Silence after which a running agent counts as disconnected. It sends a message every 250 ms.
-pub const SILENCE: Duration = Duration::from_secs(5);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit for the first message of a connection.
-pub const HELLO: Duration = Duration::from_secs(5);
+pub const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of unauthenticated connections. The oldest is closed first.
 pub const MAX_PENDING_CONNECTIONS: usize = 32;
 /// Maximum number of rejected rows of one agent before its connection closes.
@@ -40,7 +40,7 @@ pub const PING_GAP: Duration = Duration::from_millis(2);
 pub const CLOCK_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time between the start message and the first operation: for the message to travel and for threads to
 /// start.
-pub const LEAD: Duration = Duration::from_millis(300);
+pub const START_LEAD: Duration = Duration::from_millis(300);
 
 /// Timeouts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,7 +241,7 @@ impl RunCoordinator {
 
     /// A connection was opened.
     pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId) {
-        let until = now.after(HELLO);
+        let until = now.after(HELLO_TIMEOUT);
         self.connections
             .insert(id, Connection::Unauthenticated(Box::default(), until));
         self.pending.insert((until, id));
@@ -261,15 +261,12 @@ impl RunCoordinator {
                 let index = *index;
                 let session = &mut self.roster.sessions[index];
                 session.heard = at;
-                match session.rate.admit(at) {
-                    true => {
-                        let step = session.protocol.handle_message(at, message);
-                        step.and_then(|step| self.step(at, id, index, step))
-                    }
-                    false => {
-                        self.mark_lost(at, index, "it sends too many messages");
-                        Ok(())
-                    }
+                if session.rate.admit(at) {
+                    let step = session.protocol.handle_message(at, message);
+                    step.and_then(|step| self.step(at, id, index, step))
+                } else {
+                    self.mark_lost(at, index, "it sends too many messages");
+                    Ok(())
                 }
             }
             Some(Connection::Unauthenticated(protocol, _)) => {
@@ -419,7 +416,7 @@ impl RunCoordinator {
                 });
                 self.send_to_all(&stop, |p, stage| p.is_agent() && stage == Stage::Started);
                 self.stopped = Some(reason.to_owned());
-                self.collect(now, COLLECT_STOPPED);
+                self.collect(now, STOPPED_COLLECT_TIMEOUT);
                 self.proceed(now);
             }
             RunPhase::Joining(_) | RunPhase::Preparing(_) | RunPhase::ClockSync(_) => self.part(now, reason),

@@ -15,7 +15,7 @@ use std::io;
 
 /// Minimum silence after which a reconnect replaces the old connection. A running agent sends a message
 /// every 250 ms.
-pub const GIVE_WAY: Duration = Duration::from_secs(1);
+pub const MIN_REPLACE_SILENCE: Duration = Duration::from_secs(1);
 
 /// Secret that admits an agent or a server.
 #[derive(Clone, PartialEq, Eq)]
@@ -236,9 +236,10 @@ impl Roster {
         let admits = |session: &AgentSession| session.expected.token.admits(&hello.token);
         let Some(index) = self.named(hello) else {
             // An unauthenticated peer must not learn which names are connected.
-            return Err(match self.sessions.iter().any(admits) {
-                true => Rejection::Unexpected(hello.name.clone()),
-                false => Rejection::Token,
+            return Err(if self.sessions.iter().any(admits) {
+                Rejection::Unexpected(hello.name.clone())
+            } else {
+                Rejection::Token
             });
         };
         let session = &self.sessions[index];
@@ -249,7 +250,7 @@ impl Roster {
         let stage = session.protocol.stage();
         let admission = match &session.state {
             // The agent notices a lost connection earlier than the controller.
-            State::Connected(old) if again && session.heard.after(GIVE_WAY) <= now => Admission::Reconnect {
+            State::Connected(old) if again && session.heard.after(MIN_REPLACE_SILENCE) <= now => Admission::Reconnect {
                 since: session.heard,
                 why: "its connection was lost".to_owned(),
                 replaces: Some(*old),

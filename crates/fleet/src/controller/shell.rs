@@ -23,30 +23,33 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
 /// Interval of checking child processes and reporting the run time.
-const TICK: Duration = Duration::from_millis(100);
+const TICK_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval of syncing rows. Before it, a row waits for its agent's next message and for a tick.
-const SYNC: Duration = Duration::from_millis(500);
+const SYNC_INTERVAL: Duration = Duration::from_millis(500);
 /// A killed agent loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
-const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::controller_session::FLUSH.as_nanos() <= 750_000_000);
+const _: () = assert!(
+    SYNC_INTERVAL.as_nanos() + TICK_INTERVAL.as_nanos() + crate::controller_session::SEND_INTERVAL.as_nanos()
+        <= 750_000_000
+);
 /// Maximum number of queued events: with messages of maximum length, 64 MiB.
-const EVENTS: usize = 64;
+const MAX_EVENTS: usize = 64;
 /// Maximum number of parsed messages that wait for a place in that queue. Further messages wait as text.
-const READ: usize = 8;
+const MAX_PARSED: usize = 8;
 /// Maximum number of queued messages per connection. If the queue is full, the connection closes.
-const OUTGOING: usize = 256;
+const MAX_OUTGOING: usize = 256;
 /// Delay of the control loop (slow disk) from which the silence of agents is not counted.
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE_THRESHOLD: Duration = Duration::from_millis(500);
 /// Time limit for sending the last messages.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Delay between the end of a connection and its event, so that the end of a process is noticed first.
-const LINGER: Duration = Duration::from_millis(50);
+const CLOSE_EVENT_DELAY: Duration = Duration::from_millis(50);
 
 /// A listener and its connections.
 pub(crate) struct Controller {
     listener: TcpListener,
     clock: OwnClock,
     events: mpsc::Receiver<(ConnectionId, Event)>,
-    tell: mpsc::Sender<(ConnectionId, Event)>,
+    event_sender: mpsc::Sender<(ConnectionId, Event)>,
     outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToAgent>>,
     connections: JoinSet<()>,
     next: u64,
@@ -94,17 +97,17 @@ impl Controller {
     /// Opens the listener.
     pub(crate) async fn bind(address: SocketAddr) -> Result<Controller, FleetError> {
         let listener = TcpListener::bind(address).await.map_err(FleetError::Listen)?;
-        let (tell, events) = mpsc::channel(EVENTS);
+        let (event_sender, events) = mpsc::channel(MAX_EVENTS);
         Ok(Controller {
             listener,
             clock: OwnClock::new(),
             events,
-            tell,
+            event_sender,
             outgoing: BTreeMap::new(),
             connections: JoinSet::new(),
             next: 0,
             inherited: JoinSet::new(),
-            reading: Arc::new(Semaphore::new(READ)),
+            reading: Arc::new(Semaphore::new(MAX_PARSED)),
         })
     }
 
@@ -127,22 +130,22 @@ impl Controller {
     /// Drives one run to its end.
     pub(crate) async fn run(mut self, setup: Setup, mut run_io: RunIo<'_, '_>) -> Result<Outcome, FleetError> {
         let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
-        let (mut unkept, mut stopping) = (None, false);
-        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC));
+        let (mut storage_error, mut stopping) = (None, false);
+        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC_INTERVAL));
         loop {
             let before = self.clock.now();
             if let Err(error) = self.carry_out(&mut coordinator, &mut run_io) {
                 coordinator.handle_storage_error(self.clock.now());
-                unkept.get_or_insert(error);
+                storage_error.get_or_insert(error);
                 continue;
             }
             let now = self.clock.now();
             if sync <= now || coordinator.is_over() {
-                sync = now.after(SYNC);
-                match sync_all(run_io.sinks).err().filter(|_| unkept.is_none()) {
+                sync = now.after(SYNC_INTERVAL);
+                match sync_all(run_io.sinks).err().filter(|_| storage_error.is_none()) {
                     Some(error) => {
                         coordinator.handle_storage_error(now);
-                        unkept = Some(error);
+                        storage_error = Some(error);
                     }
                     None => coordinator.handle_synced(),
                 }
@@ -154,11 +157,11 @@ impl Controller {
                 break;
             }
             let now = self.clock.now();
-            if now.checked_since(before).is_some_and(|away| away > PAUSE) {
+            if now.checked_since(before).is_some_and(|away| away > PAUSE_THRESHOLD) {
                 coordinator.handle_pause(now);
             }
             if tick <= now {
-                tick = now.after(TICK);
+                tick = now.after(TICK_INTERVAL);
                 reap_children(run_io.children, &mut coordinator, now);
                 if let Some(time) = coordinator.run_time(now) {
                     run_io.watch.tick(time);
@@ -178,12 +181,12 @@ impl Controller {
                 event = self.events.recv() => Happened::Event(event),
                 stream = self.listener.accept() => Happened::Connection(stream),
                 stream = first_readable(&mut self.inherited) => Happened::Inherited(stream),
-                told = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
+                sent = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(sent.is_ok()),
                 () = sleep_until(wake.into()) => Happened::Nothing,
             };
             match happened {
                 Happened::Event(mut event) => {
-                    for _ in 0..EVENTS {
+                    for _ in 0..MAX_EVENTS {
                         let Some((id, what)) = event else { break };
                         self.handle(&mut coordinator, run_io.children, id, what);
                         event = self.events.try_recv().ok();
@@ -204,12 +207,12 @@ impl Controller {
                 // connections have priority.
                 Happened::Connection(Err(error)) => {
                     tracing::warn!(%error, "accept failed");
-                    tokio::time::sleep(to_std(TICK)).await;
+                    tokio::time::sleep(to_std(TICK_INTERVAL)).await;
                 }
-                Happened::Stop(told) => {
+                Happened::Stop(sent) => {
                     // All senders of the stop signal were dropped; stop waiting for it.
                     stopping = true;
-                    if told {
+                    if sent {
                         coordinator.handle_stop(self.clock.now());
                     }
                 }
@@ -232,10 +235,10 @@ impl Controller {
                 }
             }
         };
-        if timeout(to_std(GOODBYE), all).await.is_err() {
+        if timeout(to_std(CLOSE_TIMEOUT), all).await.is_err() {
             tracing::debug!("some connections did not close in time");
         }
-        match unkept {
+        match storage_error {
             Some(error) => Err(FleetError::Storage(error)),
             None => coordinator.finish(),
         }
@@ -305,14 +308,14 @@ impl Controller {
     fn open(&mut self, stream: Opened) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next += 1;
-        let (outgoing, queue) = mpsc::channel(OUTGOING);
+        let (outgoing, queue) = mpsc::channel(MAX_OUTGOING);
         self.outgoing.insert(id, outgoing);
-        let (tell, clock, reading) = (self.tell.clone(), self.clock, Arc::clone(&self.reading));
+        let (event_sender, clock, reading) = (self.event_sender.clone(), self.clock, Arc::clone(&self.reading));
         self.connections.spawn(async move {
-            let reason = run_connection(stream, id, queue, &tell, clock, &reading).await;
-            tokio::time::sleep(to_std(LINGER)).await;
+            let reason = run_connection(stream, id, queue, &event_sender, clock, &reading).await;
+            tokio::time::sleep(to_std(CLOSE_EVENT_DELAY)).await;
             // Fails only when the run is over.
-            let _ = tell.send((id, Event::Closed(reason))).await;
+            let _ = event_sender.send((id, Event::Closed(reason))).await;
         });
         id
     }
@@ -331,7 +334,7 @@ async fn run_connection(
     stream: Opened,
     id: ConnectionId,
     mut queue: mpsc::Receiver<ToAgent>,
-    tell: &mpsc::Sender<(ConnectionId, Event)>,
+    event_sender: &mpsc::Sender<(ConnectionId, Event)>,
     clock: OwnClock,
     reading: &Semaphore,
 ) -> String {
@@ -353,15 +356,22 @@ async fn run_connection(
         Ok(channel) => channel,
         Err(error) => return error.to_string(),
     };
-    let hear = async |text: String| {
+    let on_message = async |text: String| {
         let at = clock.now();
         let _place = reading.acquire().await;
         let message = ToController::from_text(&text);
         drop(text);
-        let told = tell.send((id, Event::Message(at, message))).await;
-        told.map_err(|_| "the run is over".to_owned())
+        let sent = event_sender.send((id, Event::Message(at, message))).await;
+        sent.map_err(|_| "the run is over".to_owned())
     };
-    duplex::run_connection(channel, queue, |message: ToAgent| message.to_text(), hear, || Some(())).await
+    duplex::run_connection(
+        channel,
+        queue,
+        |message: ToAgent| message.to_text(),
+        on_message,
+        || Some(()),
+    )
+    .await
 }
 
 /// Reports child processes that ended, and removes them.

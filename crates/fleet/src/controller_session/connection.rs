@@ -1,6 +1,6 @@
 //! One connection to the controller, from `hello` to its end.
 
-use super::dial::{ANSWER, Dial};
+use super::dial::{ANSWER_TIMEOUT, Dial};
 use crate::clock::Stamp;
 use crate::join::Join;
 use crate::local::FleetError;
@@ -14,13 +14,13 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Maximum number of received messages in the queue.
-const INCOMING: usize = 16;
+const MAX_INCOMING: usize = 16;
 /// Maximum number of messages to send in the queue.
-const OUTGOING: usize = 16;
+const MAX_OUTGOING: usize = 16;
 /// Time limit for sending one message: the maximum length, 1 MiB, at 0.3 Mbit/s.
-const SEND: Duration = Duration::from_secs(30);
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for closing.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A message with its time of arrival, or the reason for the end of the connection.
 pub(super) type Incoming = (Stamp, Result<ToAgent, String>);
@@ -45,8 +45,8 @@ impl Connection {
         clock: OwnClock,
     ) -> Result<(Connection, Welcome), FleetError> {
         let channel = dial.dial().await?;
-        let (tell, incoming) = mpsc::channel(INCOMING);
-        let (outgoing, queue) = mpsc::channel(OUTGOING);
+        let (tell, incoming) = mpsc::channel(MAX_INCOMING);
+        let (outgoing, queue) = mpsc::channel(MAX_OUTGOING);
         let reader = tokio::spawn(read_loop(channel.receiver, clock, tell.clone()));
         let writer = tokio::spawn(write_loop(channel.sender, queue, clock, tell));
         let mut connection = Connection {
@@ -67,7 +67,7 @@ impl Connection {
         let gone = || FleetError::Join("the controller closed the connection".to_owned());
         let said = connection.outgoing.send(ToController::Hello(hello)).await;
         said.map_err(|_| gone())?;
-        match timeout(to_std(ANSWER), connection.incoming.recv()).await {
+        match timeout(to_std(ANSWER_TIMEOUT), connection.incoming.recv()).await {
             Ok(Some((_, Ok(ToAgent::Welcome(welcome))))) => Ok((connection, welcome)),
             Ok(Some((_, Ok(ToAgent::Refused(refused))))) => {
                 let protocol::Refused { code, reason } = refused;
@@ -77,7 +77,7 @@ impl Connection {
             Ok(Some((_, Ok(_)))) => Err(FleetError::Join("unexpected message before `welcome`".to_owned())),
             Ok(Some((_, Err(reason)))) => Err(FleetError::Join(reason)),
             Ok(None) => Err(gone()),
-            Err(_) => Err(FleetError::Join(format!("no answer for {ANSWER}"))),
+            Err(_) => Err(FleetError::Join(format!("no answer for {ANSWER_TIMEOUT}"))),
         }
     }
 
@@ -86,7 +86,7 @@ impl Connection {
         let (unheard, _) = mpsc::channel(1);
         self.outgoing = unheard;
         if let Some(writer) = self.writer.take() {
-            let _ = timeout(to_std(GOODBYE), writer).await;
+            let _ = timeout(to_std(CLOSE_TIMEOUT), writer).await;
         }
     }
 }
@@ -137,10 +137,10 @@ async fn write_loop(
             }),
             message => message,
         };
-        let failed = match timeout(to_std(SEND), sender.message(&message)).await {
+        let failed = match timeout(to_std(SEND_TIMEOUT), sender.message(&message)).await {
             Ok(Ok(())) => continue,
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("sending a message took longer than {SEND}"),
+            Err(_) => format!("sending a message took longer than {SEND_TIMEOUT}"),
         };
         let _ = tell.send((clock.now(), Err(failed))).await;
         return;

@@ -9,7 +9,7 @@ use netburn_units::Duration;
 use tokio::time::timeout;
 
 /// Time limit for the controller's answer.
-pub(super) const ANSWER: Duration = Duration::from_secs(10);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens connections to the controller of a run.
 pub trait Dial: Send + 'static {
@@ -63,8 +63,8 @@ pub(crate) async fn connect(join: &Join) -> Result<Channel, FleetError> {
         let channel = inherited().map_err(|error| FleetError::Join(error.to_string()))?;
         return Ok(channel);
     }
-    let opened = timeout(to_std(ANSWER), Channel::connect(&join.url, MAX_TO_AGENT)).await;
-    let opened = opened.map_err(|_| FleetError::Join(format!("no answer for {ANSWER}")))?;
+    let opened = timeout(to_std(ANSWER_TIMEOUT), Channel::connect(&join.url, MAX_TO_AGENT)).await;
+    let opened = opened.map_err(|_| FleetError::Join(format!("no answer for {ANSWER_TIMEOUT}")))?;
     opened.map_err(|error| FleetError::Join(error.to_string()))
 }
 

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 
 /// Maximum number of unacknowledged messages.
-const WINDOW: u64 = 512;
+const MAX_UNACKED: u64 = 512;
 /// Maximum number of rows in memory if the disk is full: about 30 MB.
 pub(crate) const MAX_MEMORY_ROWS: usize = 200_000;
 /// Number of messages that stay in memory beside the spool, so that they need not be read again.
@@ -140,7 +140,7 @@ impl Outbox {
     pub(crate) fn has_next(&self) -> bool {
         let first = self.held.front().map_or(self.next, |held| held.sequence);
         let bounded = !matches!(self.store, Store::Nowhere);
-        self.next <= self.sequence && !(bounded && self.next >= first.saturating_add(WINDOW))
+        self.next <= self.sequence && !(bounded && self.next >= first.saturating_add(MAX_UNACKED))
     }
 
     /// Returns the next message to send.

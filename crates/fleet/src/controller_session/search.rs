@@ -14,8 +14,8 @@ impl<D: Dial> ControllerSession<D> {
         tracing::info!(why, "connection to the controller lost; reconnecting");
         self.link = Link::Down {
             since: Instant::now(),
-            search: self.search(dial, self.jittered(RETRY.0)),
-            delay: RETRY.0 * 2,
+            search: self.search(dial, self.jittered(MIN_RETRY_DELAY)),
+            delay: MIN_RETRY_DELAY * 2,
             why,
         };
         Ok(News::Nothing)
@@ -53,12 +53,16 @@ impl<D: Dial> ControllerSession<D> {
 
                 let (now, next) = match &self.link {
                     Link::Down { since, delay, .. } => (*since, *delay),
-                    Link::Up(..) | Link::Gone => (Instant::now(), RETRY.0),
+                    Link::Up(..) | Link::Gone => (Instant::now(), MIN_RETRY_DELAY),
                 };
                 self.link = Link::Down {
                     since: now,
                     search: self.search(dial, self.jittered(next)),
-                    delay: (next * 2).min(if run_unknown { RUN_UNKNOWN_TIMEOUT / 3 } else { RETRY.1 }),
+                    delay: (next * 2).min(if run_unknown {
+                        RUN_UNKNOWN_TIMEOUT / 3
+                    } else {
+                        MAX_RETRY_DELAY
+                    }),
                     why: error.to_string(),
                 };
                 Ok(News::Nothing)
@@ -103,9 +107,10 @@ impl<D: Dial> ControllerSession<D> {
             }
             Link::Down { since, why, .. } => {
                 let since = over.map_or(*since, |over| over.max(*since));
-                match since.elapsed() > to_std(reconnect_timeout) && (over.is_some() || !self.running) {
-                    true => Err(FleetError::ControllerLost(why.clone())),
-                    false => Ok(()),
+                if since.elapsed() > to_std(reconnect_timeout) && (over.is_some() || !self.running) {
+                    Err(FleetError::ControllerLost(why.clone()))
+                } else {
+                    Ok(())
                 }
             }
             Link::Gone => Ok(()),

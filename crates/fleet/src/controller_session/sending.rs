@@ -4,7 +4,7 @@ use super::*;
 
 /// Minimum sleep of the machine that is reported. Clock synchronisation over a device's network is less
 /// precise than this.
-const NAP: Duration = Duration::from_millis(10);
+const MIN_SLEEP: Duration = Duration::from_millis(10);
 
 /// Waits until the connection accepts a message; forever if there is nothing to send.
 pub(super) async fn has_capacity(room: Option<mpsc::Sender<ToController>>) {
@@ -61,12 +61,12 @@ impl<D: Dial> ControllerSession<D> {
     /// Records an increase of the total sleep time. The clock stops during sleep, so later times are that
     /// much too early on it.
     pub(super) fn report_sleep(&mut self, clock: RunClock, slept: Duration) {
-        let longer = slept.checked_sub(self.slept).filter(|longer| *longer >= NAP);
+        let longer = slept.checked_sub(self.slept).filter(|longer| *longer >= MIN_SLEEP);
         if let Some(longer) = longer {
             self.slept = slept;
             let what = format!(
                 "the device slept for {}: its clock stopped, so its times from here on are too early by that much",
-                Duration::from_millis((longer.as_nanos() + NAP.as_nanos() / 2) / NAP.as_nanos() * 10)
+                Duration::from_millis((longer.as_nanos() + MIN_SLEEP.as_nanos() / 2) / MIN_SLEEP.as_nanos() * 10)
             );
             tracing::warn!("{what}");
             self.tell(clock, EventKind::Warning, &what);
@@ -92,7 +92,9 @@ impl<D: Dial> ControllerSession<D> {
 
     /// Syncs the spool at intervals, on a thread that may block.
     pub(super) async fn sync(&mut self) {
-        if self.syncing.as_ref().is_some_and(|task| !task.is_finished()) || self.synced.elapsed() < to_std(SYNC) {
+        if self.syncing.as_ref().is_some_and(|task| !task.is_finished())
+            || self.synced.elapsed() < to_std(SYNC_INTERVAL)
+        {
             return;
         }
         if let Some(task) = self.syncing.take()

@@ -12,19 +12,19 @@ pub struct ShutdownSignal(Option<watch::Receiver<bool>>);
 impl ShutdownSignal {
     /// Requests shutdown when the value becomes `true`.
     #[must_use]
-    pub fn once(told: watch::Receiver<bool>) -> ShutdownSignal {
-        ShutdownSignal(Some(told))
+    pub fn from_watch(receiver: watch::Receiver<bool>) -> ShutdownSignal {
+        ShutdownSignal(Some(receiver))
     }
 
     /// Returns whether shutdown is requested now.
     pub(crate) fn is_requested(&self) -> bool {
-        self.0.as_ref().is_some_and(|told| *told.borrow())
+        self.0.as_ref().is_some_and(|receiver| *receiver.borrow())
     }
 
     /// Waits for the request.
     pub(crate) async fn requested(&mut self) {
-        if let Some(told) = &mut self.0
-            && told.wait_for(|told| *told).await.is_ok()
+        if let Some(receiver) = &mut self.0
+            && receiver.wait_for(|receiver| *receiver).await.is_ok()
         {
             return;
         }

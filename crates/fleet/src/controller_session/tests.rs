@@ -3,7 +3,7 @@
 
 use super::dial::{Dial, Reconnecting};
 use super::outbox::Outbox;
-use crate::agent::{self, AcceptAll, AgentOptions, Ended};
+use crate::agent::{self, AcceptAll, AgentOptions, PartEnd};
 use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
 use crate::join::Join;
 use crate::local::{FleetError, Outcome, Watch};
@@ -142,7 +142,7 @@ fn join(url: &str, role: Role, name: &str) -> Join {
     }
 }
 
-type Life = JoinHandle<Result<Ended, FleetError>>;
+type Life = JoinHandle<Result<PartEnd, FleetError>>;
 
 /// An agent of a fleet in a thread; it is killed when its `death` arrives.
 fn agent(url: String, name: &'static str, folder: &SpoolFolder, death: Option<oneshot::Receiver<()>>) -> Life {
@@ -273,7 +273,7 @@ fn a_connection_that_is_cut_costs_no_row() {
             .unwrap();
         assert_eq!(outcome.lost, []);
         assert_eq!(outcome.health.len(), 2);
-        assert_eq!(phone.join().unwrap().unwrap(), Ended::Delivered);
+        assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Delivered);
     });
     let calls = memory.calls(0);
     whole(&calls);
@@ -285,7 +285,7 @@ fn a_connection_that_is_cut_costs_no_row() {
     let away = memory.events(EventKind::Warning);
     assert_eq!(
         away.iter()
-            .filter(|event| event.text.contains("phone was away for"))
+            .filter(|event| event.text.contains("phone was disconnected for"))
             .count(),
         2,
         "{away:?}"
@@ -310,7 +310,7 @@ fn an_agent_whose_controller_is_gone_finishes_and_keeps_its_results() {
         assert!(held.await.is_none());
         phone
     });
-    assert_eq!(phone.join().unwrap().unwrap(), Ended::Kept);
+    assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Spooled);
     let waiting = spool::pending(&folder);
     assert_eq!((waiting.len(), &*waiting[0].run, &*waiting[0].name), (1, "r", "phone"));
     let mut late = spool::SpoolReader::open(&folder, "r", 1).unwrap();
@@ -352,10 +352,10 @@ fn an_agent_that_died_brings_home_what_it_had_when_it_is_started_again() {
         assert_eq!(outcome.lost.len(), 1, "{:?}", outcome.lost);
         assert!(outcome.lost[0].1.contains("started again"), "{:?}", outcome.lost);
         assert!(phone.join().unwrap().is_err());
-        assert_eq!(tv.join().unwrap().unwrap(), Ended::Delivered);
+        assert_eq!(tv.join().unwrap().unwrap(), PartEnd::Delivered);
     });
     let again = again.lock().unwrap().take().unwrap();
-    assert_eq!(again.join().unwrap().unwrap(), Ended::Delivered);
+    assert_eq!(again.join().unwrap().unwrap(), PartEnd::Delivered);
     whole(&memory.calls(0));
     assert!(!memory.calls(0).is_empty() && memory.calls(0).len() < 29);
     whole(&memory.calls(1));
@@ -383,7 +383,7 @@ fn half_the_fleet_on_a_slow_link_comes_home_all_the_same() {
             .unwrap();
         assert_eq!(outcome.lost, []);
         for life in [near, far] {
-            assert_eq!(life.join().unwrap().unwrap(), Ended::Delivered);
+            assert_eq!(life.join().unwrap().unwrap(), PartEnd::Delivered);
         }
     });
     for station in [0, 1] {
@@ -418,7 +418,7 @@ fn without_a_disk_results_are_kept_in_memory_and_that_is_said() {
             .unwrap()
             .unwrap();
         assert_eq!(outcome.lost, []);
-        assert_eq!(phone.join().unwrap().unwrap(), Ended::Delivered);
+        assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Delivered);
     });
     whole(&memory.calls(0));
     let said = memory.events(EventKind::Warning);
@@ -507,7 +507,7 @@ fn nobody_is_looked_for_for_ever() {
     };
     let join = join("ws://127.0.0.1:1/", Role::Agent, "a");
     let ended = block_on(agent::run(Nobody, &join, options()));
-    assert_eq!(ended.unwrap(), Ended::Kept);
+    assert_eq!(ended.unwrap(), PartEnd::Spooled);
     assert_eq!(spool::pending(&folder).len(), 1);
     spool::remove(&folder, "r").unwrap();
     assert!(block_on(agent::run(Nobody, &join, options())).is_err());

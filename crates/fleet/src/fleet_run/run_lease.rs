@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Interval of attempts to reconnect to the controller.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Time limit for releasing the run.
-const LAST: Duration = Duration::from_secs(2);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Holds a run at the controller until [`end`](Self::end).
 pub(super) struct RunLease {
@@ -32,13 +32,13 @@ impl RunLease {
         acquire: AcquireRun,
         invites: Vec<InviteMember>,
     ) -> Result<RunLease, FleetError> {
-        let (over, told) = oneshot::channel();
+        let (over, released) = oneshot::channel();
         let run = acquire.run.clone();
-        let control = match at(&state, &acquire, &invites).await {
+        let control = match acquire_run(&state, &acquire, &invites).await {
             Err(ControlError::Refused(reason)) => return Err(FleetError::Busy(reason)),
             first => first,
         };
-        let task = tokio::spawn(keep(state, acquire, invites, told, control));
+        let task = tokio::spawn(keep(state, acquire, invites, released, control));
         Ok(RunLease { over, task, run })
     }
 
@@ -47,7 +47,7 @@ impl RunLease {
         let RunLease { over, task, run } = self;
         let missing = missing.into_iter().collect();
         if over.send(ReleaseRun { run, missing }).is_ok() {
-            let _ = tokio::time::timeout(to_std(LAST), task).await;
+            let _ = tokio::time::timeout(to_std(RELEASE_TIMEOUT), task).await;
         }
     }
 }
@@ -56,19 +56,19 @@ async fn keep(
     state: State,
     acquire: AcquireRun,
     invites: Vec<InviteMember>,
-    mut told: oneshot::Receiver<ReleaseRun>,
+    mut released: oneshot::Receiver<ReleaseRun>,
     mut acquired: Result<ControlClient, ControlError>,
 ) {
-    let mut complained = false;
+    let mut logged = false;
     loop {
         let lost = match acquired {
             Ok(mut control) => {
-                complained = false;
+                logged = false;
                 tokio::select! {
-                    lost = stay(&mut control) => lost,
-                    release = &mut told => {
+                    lost = recv_until_closed(&mut control) => lost,
+                    release = &mut released => {
                         if let Ok(release) = release {
-                            let _ = control.say(&ControlRequest::Release(release)).await;
+                            let _ = control.send(&ControlRequest::Release(release)).await;
                             control.close().await;
                         }
                         return;
@@ -77,36 +77,40 @@ async fn keep(
             }
             Err(error) => error,
         };
-        if !complained {
-            complained = true;
+        if !logged {
+            logged = true;
             tracing::warn!(error = %lost, "reconnecting to the fleet's controller");
         }
         tokio::select! {
-            () = tokio::time::sleep(to_std(AGAIN)) => {}
-            _ = &mut told => return,
+            () = tokio::time::sleep(to_std(RETRY_INTERVAL)) => {}
+            _ = &mut released => return,
         }
         acquired = tokio::select! {
-            acquired = at(&state, &acquire, &invites) => acquired,
+            acquired = acquire_run(&state, &acquire, &invites) => acquired,
             // The controller does not know the run, so it need not be released.
-            _ = &mut told => return,
+            _ = &mut released => return,
         };
     }
 }
 
 /// Connects to the controller, acquires the run and sends all invitations.
-async fn at(state: &State, acquire: &AcquireRun, invites: &[InviteMember]) -> Result<ControlClient, ControlError> {
+async fn acquire_run(
+    state: &State,
+    acquire: &AcquireRun,
+    invites: &[InviteMember],
+) -> Result<ControlClient, ControlError> {
     let mut control = ControlClient::connect(state).await?;
     control.acquire(acquire).await?;
     for invite in invites {
-        control.say(&ControlRequest::Invite(invite.clone())).await?;
+        control.send(&ControlRequest::Invite(invite.clone())).await?;
     }
     Ok(control)
 }
 
 /// Receives until the connection ends.
-async fn stay(control: &mut ControlClient) -> ControlError {
+async fn recv_until_closed(control: &mut ControlClient) -> ControlError {
     loop {
-        match control.hear().await {
+        match control.recv().await {
             Ok(ControlReply::Refused(refused)) => tracing::info!(refused.reason, "the controller"),
             Ok(_) => {}
             Err(error) => return error,

@@ -30,10 +30,10 @@ pub enum WaitError {
     Control(#[from] ControlError),
     /// No station has a member.
     #[error("no devices available: {0}")]
-    Nobody(String),
+    NoMembers(String),
     /// The requested server is not connected.
     #[error("the server {0} is not connected")]
-    NoServer(String),
+    ServerMissing(String),
     /// Members are in another run.
     #[error("{0}. Simultaneous runs disturb each other: wait for its end (--wait with a longer time), or end it")]
     Busy(String),
@@ -55,15 +55,15 @@ pub async fn wait_for_members(
     let mut control = ControlClient::connect(state).await?;
     let (token, loopback_only) = (control.welcome().token.clone(), control.welcome().loopback_only);
     let until = Instant::now() + to_std(wait.missing);
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     let mut members: Vec<MemberStatus> = control.members().await?;
     loop {
-        let here: Vec<MemberStatus> = members
+        let connected: Vec<MemberStatus> = members
             .iter()
             .filter(|member| Some(member.name.as_str()) != server)
             .cloned()
             .collect();
-        let assignment = assign(plan, &here);
+        let assignment = assign(plan, &connected);
         let mut missing: Vec<String> = assignment.missing(plan).iter().map(ToString::to_string).collect();
         let serves = |name: &str| members.iter().any(|m| m.name == name && m.about.role == Role::Server);
         if let Some(name) = server.filter(|name| !serves(name)) {
@@ -87,10 +87,10 @@ pub async fn wait_for_members(
         }
         if busy.is_empty() && (missing.is_empty() || left.is_zero()) {
             if let Some(name) = server.filter(|name| !serves(name)) {
-                return Err(WaitError::NoServer(name.to_owned()));
+                return Err(WaitError::ServerMissing(name.to_owned()));
             }
             if assignment.parts().is_empty() {
-                return Err(WaitError::Nobody(missing.join("; ")));
+                return Err(WaitError::NoMembers(missing.join("; ")));
             }
             if !missing.is_empty() {
                 say(&format!("starting without: {}", missing.join("; ")));
@@ -101,7 +101,12 @@ pub async fn wait_for_members(
                     "the run {run} is active on other members: both share the airtime"
                 ));
             }
-            let about = |name: &String| here.iter().find(|member| member.name == *name).map(|m| m.about.clone());
+            let about = |name: &String| {
+                connected
+                    .iter()
+                    .find(|member| member.name == *name)
+                    .map(|m| m.about.clone())
+            };
             return Ok(Participants {
                 abouts: assignment.members.iter().map(|name| about(name.as_ref()?)).collect(),
                 assignment,
@@ -116,17 +121,18 @@ pub async fn wait_for_members(
             .cloned()
             .chain(busy.iter().map(|m| m.name.clone()))
             .collect();
-        if who != said {
-            said = who;
+        if who != reported {
+            reported = who;
             let line: Vec<String> = missing.into_iter().chain(occupied(&busy)).collect();
-            let limit = match wait.queue && !busy.is_empty() {
-                true => String::new(),
-                false => format!(" up to {}", wait.missing),
+            let limit = if wait.queue && !busy.is_empty() {
+                String::new()
+            } else {
+                format!(" up to {}", wait.missing)
             };
             say(&format!("waiting{limit}: {}", line.join("; ")));
         }
         tokio::select! {
-            news = control.news() => members = news?,
+            news = control.next_members() => members = news?,
             () = tokio::time::sleep_until(until), if !left.is_zero() => {}
         }
     }

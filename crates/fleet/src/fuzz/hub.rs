@@ -3,7 +3,7 @@
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::hub::control::{AcquireRun, ControlRequest, InviteMember, Open, ReleaseRun};
-use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS};
+use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS_INTERVAL};
 use crate::hub::{ConnectionKind, Hub, Output, PeerInfo, Setup};
 use crate::late::Part;
 use crate::protocol::Malformed;
@@ -155,7 +155,7 @@ pub fn check(bytes: &[u8]) {
         );
         assert_eq!(hub.poll_timeout(), hub.poll_timeout());
         assert!(open.values().filter(|known| !**known).count() <= MAX_PENDING_CONNECTIONS);
-        assert!(hub.runs().count() <= 4 && NEWS > Duration::ZERO);
+        assert!(hub.runs().count() <= 4 && NEWS_INTERVAL > Duration::ZERO);
     }
 }
 

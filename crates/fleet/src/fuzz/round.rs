@@ -101,9 +101,10 @@ impl World {
                 expected("a", Role::Agent, vec![0]),
                 expected("b", Role::Agent, vec![1]),
             ],
-            timeouts: match patient {
-                true => Timeouts::for_fleet(Timeouts::LOCAL.join),
-                false => Timeouts::LOCAL,
+            timeouts: if patient {
+                Timeouts::for_fleet(Timeouts::LOCAL.join)
+            } else {
+                Timeouts::LOCAL
             },
         };
         World {

@@ -4,29 +4,29 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 /// Address of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Own {
+struct InterfaceAddress {
     interface: String,
     ip: IpAddr,
 }
 
 /// Addresses that reach a listener at `listen`, best first. Never empty.
-pub(super) fn of(listen: &[SocketAddr]) -> Vec<IpAddr> {
+pub(super) fn of_listeners(listen: &[SocketAddr]) -> Vec<IpAddr> {
     let own = if_addrs::get_if_addrs().unwrap_or_default();
-    let own = own.into_iter().map(|interface| Own {
+    let own = own.into_iter().map(|interface| InterfaceAddress {
         ip: interface.ip(),
         interface: interface.name,
     });
-    sorted(listen, own.collect(), out())
+    sorted(listen, own.collect(), default_source())
 }
 
 /// Best address that reaches a listener at `listen`.
 #[must_use]
 pub fn advertised(listen: &[SocketAddr]) -> IpAddr {
-    of(listen)[0]
+    of_listeners(listen)[0]
 }
 
 /// Source address of this machine's default route. Sends nothing.
-fn out() -> Option<IpAddr> {
+fn default_source() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     // A documentation address (RFC 5737) and the discard port. Connecting a UDP socket only looks up the
     // route.
@@ -34,13 +34,13 @@ fn out() -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-fn sorted(listen: &[SocketAddr], own: Vec<Own>, out: Option<IpAddr>) -> Vec<IpAddr> {
+fn sorted(listen: &[SocketAddr], own: Vec<InterfaceAddress>, out: Option<IpAddr>) -> Vec<IpAddr> {
     let any = |v4: bool| listen.iter().any(|at| at.ip().is_unspecified() && at.is_ipv4() == v4);
     let mut found: Vec<(u8, IpAddr)> = Vec::new();
     for at in listen.iter().filter(|at| !at.ip().is_unspecified()) {
         found.push((0, at.ip()));
     }
-    for Own { interface, ip } in own {
+    for InterfaceAddress { interface, ip } in own {
         // Interfaces for containers and virtual machines.
         let inner = ["docker", "br-", "veth", "virbr", "vmnet", "lxc", "podman", "cni"];
         let rank = match ip {
@@ -59,9 +59,10 @@ fn sorted(listen: &[SocketAddr], own: Vec<Own>, out: Option<IpAddr>) -> Vec<IpAd
     }
     found.sort();
     found.dedup();
-    match found.is_empty() {
-        true => vec![Ipv4Addr::LOCALHOST.into()],
-        false => found.into_iter().map(|(_, ip)| ip).collect(),
+    if found.is_empty() {
+        vec![Ipv4Addr::LOCALHOST.into()]
+    } else {
+        found.into_iter().map(|(_, ip)| ip).collect()
     }
 }
 
@@ -71,7 +72,7 @@ mod tests {
 
     fn ips(listen: &[&str], own: &[(&str, &str)], out: Option<&str>) -> Vec<String> {
         let listen: Vec<_> = listen.iter().map(|at| at.parse().unwrap()).collect();
-        let own = own.iter().map(|(interface, ip)| Own {
+        let own = own.iter().map(|(interface, ip)| InterfaceAddress {
             interface: (*interface).to_owned(),
             ip: ip.parse().unwrap(),
         });

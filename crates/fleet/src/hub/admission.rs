@@ -19,11 +19,11 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// Time limit for each of: the first byte, the TLS handshake, the head of a request.
-pub(super) const HEAD: Duration = Duration::from_secs(5);
+pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum lifetime of a connection that has not opened a WebSocket.
-pub(super) const MAX_UNAUTHENTICATED: Duration = Duration::from_secs(30);
+pub(super) const UNAUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(30);
 /// First byte of TLS (RFC 8446 §5.1: a handshake record).
-const TLS: u8 = 22;
+const TLS_HANDSHAKE: u8 = 22;
 
 /// Any byte stream.
 pub(super) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -60,17 +60,16 @@ pub(super) async fn open(
 ) -> io::Result<Accepted> {
     stream.set_nodelay(true)?;
     let mut first = [0];
-    let seen = timeout(to_std(HEAD), stream.peek(&mut first)).await;
+    let seen = timeout(to_std(HEAD_TIMEOUT), stream.peek(&mut first)).await;
     if seen.map_err(|_| io::ErrorKind::TimedOut)?? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let is_tls = first[0] == TLS;
-    let stream: Box<dyn Bytes> = match is_tls {
-        true => {
-            let shaken = timeout(to_std(HEAD), tls.accept(stream)).await;
-            Box::new(shaken.map_err(|_| io::ErrorKind::TimedOut)??)
-        }
-        false => Box::new(stream),
+    let is_tls = first[0] == TLS_HANDSHAKE;
+    let stream: Box<dyn Bytes> = if is_tls {
+        let shaken = timeout(to_std(HEAD_TIMEOUT), tls.accept(stream)).await;
+        Box::new(shaken.map_err(|_| io::ErrorKind::TimedOut)??)
+    } else {
+        Box::new(stream)
     };
     Ok(Accepted {
         stream,

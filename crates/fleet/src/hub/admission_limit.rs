@@ -15,13 +15,13 @@ pub(super) const MAX_OPEN: usize = 2 * MAX_PENDING_CONNECTIONS + MAX_LINGERING;
 const MAX_LINGERING: usize = 256;
 /// Number of connections from which memory is released afterwards, and the number at which the load is
 /// over.
-const CROWD: (usize, usize) = (256, 64);
+const LOAD_THRESHOLDS: (usize, usize) = (256, 64);
 /// Number of consecutive samples at which the load must be over.
-const CALM: u32 = 5;
+const CALM_SAMPLES: u32 = 5;
 
 /// Tickets for unauthenticated connections.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct AdmissionLimit {
     open: Arc<Semaphore>,
     lingering: Arc<Semaphore>,
 }
@@ -31,9 +31,9 @@ pub(super) struct Crowd {
 #[derive(Debug, Clone)]
 pub(super) struct Ticket(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
-impl Crowd {
-    pub(super) fn new() -> Crowd {
-        Crowd {
+impl AdmissionLimit {
+    pub(super) fn new() -> AdmissionLimit {
+        AdmissionLimit {
             open: Arc::new(Semaphore::new(MAX_OPEN)),
             lingering: Arc::new(Semaphore::new(MAX_LINGERING)),
         }
@@ -70,19 +70,19 @@ impl Ticket {
 
 /// Detects the end of a high number of connections, after which memory can be released.
 #[derive(Debug, Default)]
-pub(super) struct Aftermath {
-    crowded: bool,
+pub(super) struct LoadMonitor {
+    loaded: bool,
     calm: u32,
 }
 
-impl Aftermath {
+impl LoadMonitor {
     /// Takes the number of open connections at equal intervals. Returns `true` once after each period of
     /// high load.
     pub(super) fn sample(&mut self, open: usize) -> bool {
-        self.crowded |= open >= CROWD.0;
-        self.calm = if open <= CROWD.1 { self.calm + 1 } else { 0 };
-        let over = self.crowded && self.calm >= CALM;
-        self.crowded &= !over;
+        self.loaded |= open >= LOAD_THRESHOLDS.0;
+        self.calm = if open <= LOAD_THRESHOLDS.1 { self.calm + 1 } else { 0 };
+        let over = self.loaded && self.calm >= CALM_SAMPLES;
+        self.loaded &= !over;
         over
     }
 }
@@ -95,13 +95,13 @@ mod tests {
     fn there_are_so_many_tickets_and_those_of_the_known_go_round() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let admission_limit = Crowd::new();
+            let admission_limit = AdmissionLimit::new();
             let mut acquired = Vec::new();
             for _ in 0..MAX_OPEN {
                 acquired.push(admission_limit.ticket().await);
             }
             assert_eq!((admission_limit.open(), MAX_OPEN), (2304, 2304));
-            let full = |admission_limit: &Crowd| admission_limit.open.available_permits() == 0;
+            let full = |admission_limit: &AdmissionLimit| admission_limit.open.available_permits() == 0;
             assert!(full(&admission_limit));
             let known = acquired.pop().unwrap();
             let again = known.clone();
@@ -123,8 +123,9 @@ mod tests {
 
     #[test]
     fn what_a_crowd_took_is_given_back_once_it_has_gone() {
-        let mut aftermath = Aftermath::default();
-        let mut looks = |counts: &[usize]| -> Vec<bool> { counts.iter().map(|open| aftermath.sample(*open)).collect() };
+        let mut load_monitor = LoadMonitor::default();
+        let mut looks =
+            |counts: &[usize]| -> Vec<bool> { counts.iter().map(|open| load_monitor.sample(*open)).collect() };
         assert!(
             !looks(&[10, 20, 255, 5, 5, 5, 5, 5, 5]).contains(&true),
             "no flood of connections"

@@ -1,6 +1,6 @@
 //! HTTP/1.1 routes of a controller: the station page, and WebSockets at `/join`, `/run/RUN` and `/control`.
 
-use super::admission::{Accepted, Bytes as Stream, HEAD, PeerAddr};
+use super::admission::{Accepted, Bytes as Stream, HEAD_TIMEOUT, PeerAddr};
 use super::admission_limit::Ticket;
 use super::http_handler::{self, HttpHandler, ResponseBody};
 use crate::embedded;
@@ -86,7 +86,7 @@ pub(super) async fn answer(accepted: Accepted, handler: Arc<impl ConnectionHandl
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(to_std(HEAD))
+        .header_read_timeout(to_std(HEAD_TIMEOUT))
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Box::into_pin(stream) as Pin<Box<dyn Stream>>), service)
         .with_upgrades()

@@ -24,7 +24,7 @@ use std::net::IpAddr;
 /// Maximum number of members.
 pub const MAX_MEMBERS: usize = 4096;
 /// Time limit for the first message of a connection.
-pub const HELLO: Duration = Duration::from_secs(5);
+pub const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of unauthenticated connections. The oldest is closed first.
 pub const MAX_PENDING_CONNECTIONS: usize = 1024;
 /// Maximum number of them from one address or IPv6 /64, except from this machine.
@@ -32,7 +32,7 @@ pub const MAX_PENDING_PER_CLIENT: usize = 64;
 /// Silence after which another connection may register the same name. A member sends a heartbeat every 5 s.
 pub const STALE_AFTER: Duration = Duration::from_secs(15);
 /// Silence after which a member is disconnected.
-pub const SILENCE: Duration = Duration::from_secs(30);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum number of rejected messages of a connection before it closes.
 pub const MAX_REFUSALS: u32 = 16;
 /// Maximum number of operators.
@@ -40,7 +40,7 @@ pub const MAX_OPERATORS: usize = 64;
 /// Maximum number of held runs.
 pub const MAX_RUNS: usize = 64;
 /// Minimum interval of reporting changes of the members to operators.
-pub const NEWS: Duration = Duration::from_millis(100);
+pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Settings of the controller.
 #[derive(Debug, Clone)]
@@ -248,7 +248,7 @@ impl Hub {
             refusals: 0,
         };
         self.connections.insert(id, connection);
-        self.set_deadline(id, Some(now.after(HELLO)));
+        self.set_deadline(id, Some(now.after(HELLO_TIMEOUT)));
         self.pending.insert(id);
         // Numbers increase, so the first is the oldest.
         let client = |peer_info: PeerInfo| peer_info.address.map(Client::at);
@@ -285,7 +285,7 @@ impl Hub {
             (Peer::Member(member), message) => {
                 member.heard = now;
                 let name = member.name.clone();
-                self.set_deadline(id, Some(now.after(SILENCE)));
+                self.set_deadline(id, Some(now.after(SILENCE_TIMEOUT)));
                 match message {
                     Ok(FromMember::Heartbeat) => {}
                     Ok(FromMember::LateResults(late)) => self.outputs.push_back(Output::LateResults(name, late)),
@@ -295,8 +295,13 @@ impl Hub {
                     Err(malformed) => self.reject(now, id, name, malformed.into()),
                 }
             }
-            (_, Ok(message)) => self.reject(now, id, "a stranger".to_owned(), Rejection::OutOfOrder(message.name())),
-            (_, Err(malformed)) => self.reject(now, id, "a stranger".to_owned(), malformed.into()),
+            (_, Ok(message)) => self.reject(
+                now,
+                id,
+                "an unauthenticated peer".to_owned(),
+                Rejection::OutOfOrder(message.name()),
+            ),
+            (_, Err(malformed)) => self.reject(now, id, "an unauthenticated peer".to_owned(), malformed.into()),
         }
     }
 

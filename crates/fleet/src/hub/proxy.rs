@@ -10,13 +10,13 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Time limit for the answer of the holder, which is on this machine.
-const ANSWER: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of the head of the answer, in bytes.
 const MAX_HEAD: usize = 4096;
 
 /// Opens a WebSocket at the holder's port, and copies bytes in both directions until one side closes.
-pub(super) async fn on(mut stream: impl AsyncRead + AsyncWrite + Unpin, port: u16) -> Result<(), ChannelError> {
-    let opened = timeout(to_std(ANSWER), open(port)).await;
+pub(super) async fn run(mut stream: impl AsyncRead + AsyncWrite + Unpin, port: u16) -> Result<(), ChannelError> {
+    let opened = timeout(to_std(ANSWER_TIMEOUT), open(port)).await;
     let (mut holder, early) = opened.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     stream.write_all(&early).await?;
     tokio::io::copy_bidirectional_with_sizes(&mut stream, &mut holder, 16 << 10, 16 << 10).await?;

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Number of rejections of one address with a log line each.
-const TOLD: u32 = 5;
+const MAX_LOGGED: u32 = 5;
 /// Time without a rejection after which an address is removed.
-const FORGET: Duration = Duration::from_secs(600);
+const EXPIRY: Duration = Duration::from_secs(600);
 /// Time before the first summary of an address, and the maximum between two. Each is twice as long as the
 /// one before.
-const SUMMARY: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(3600));
+const SUMMARY_INTERVAL: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(3600));
 /// Maximum number of addresses that are counted separately.
 const MAX_SOURCES: usize = 64;
 
@@ -24,7 +24,7 @@ const MAX_SOURCES: usize = 64;
 struct Source {
     /// First rejected address. `None`: a Unix socket, or the addresses beyond the table.
     address: Option<IpAddr>,
-    told: u32,
+    logged: u32,
     more: u64,
     last: Stamp,
     /// Time of the next summary.
@@ -68,13 +68,14 @@ impl RejectionLog {
     pub(super) fn handle(&mut self, now: Stamp, address: Option<IpAddr>) -> bool {
         let key = address.map(Client::at);
         let full = self.sources.len() >= MAX_SOURCES && !self.sources.contains_key(&key);
-        let source = match full {
-            true => self.others.get_or_insert_with(|| Source::new(now, None)),
-            false => self.sources.entry(key).or_insert_with(|| Source::new(now, address)),
+        let source = if full {
+            self.others.get_or_insert_with(|| Source::new(now, None))
+        } else {
+            self.sources.entry(key).or_insert_with(|| Source::new(now, address))
         };
         source.last = now;
-        if source.told < TOLD {
-            source.told += 1;
+        if source.logged < MAX_LOGGED {
+            source.logged += 1;
             return true;
         }
         if source.more == 0 {
@@ -87,9 +88,9 @@ impl RejectionLog {
     /// Next due summary; `None` when there is none.
     pub(super) fn poll(&mut self, now: Stamp) -> Option<RejectionSummary> {
         self.sources
-            .retain(|_, source| source.more > 0 || source.last.after(FORGET) > now);
+            .retain(|_, source| source.more > 0 || source.last.after(EXPIRY) > now);
         self.others
-            .take_if(|others| others.more == 0 && others.last.after(FORGET) <= now);
+            .take_if(|others| others.more == 0 && others.last.after(EXPIRY) <= now);
         let known = self.sources.iter_mut().find_map(|(key, source)| {
             let from = match (key, source.address) {
                 (Some(_), Some(address)) => Origin::Address(address),
@@ -109,11 +110,11 @@ impl Source {
     fn new(now: Stamp, address: Option<IpAddr>) -> Source {
         Source {
             address,
-            told: 0,
+            logged: 0,
             more: 0,
             last: now,
             summary: now,
-            gap: SUMMARY.0,
+            gap: SUMMARY_INTERVAL.0,
         }
     }
 
@@ -122,7 +123,7 @@ impl Source {
         if self.more == 0 || self.summary > now {
             return None;
         }
-        self.gap = (self.gap * 2).min(SUMMARY.1);
+        self.gap = (self.gap * 2).min(SUMMARY_INTERVAL.1);
         Some(std::mem::take(&mut self.more))
     }
 }
@@ -142,10 +143,10 @@ mod tests {
         let mut rejections = RejectionLog::default();
         let (flood, other) = ("10.77.0.15".parse().unwrap(), "10.77.0.16".parse().unwrap());
         // 4 s of rejections, and one of another address in between.
-        let told = (0..11_571)
+        let logged = (0..11_571)
             .filter(|n| rejections.handle(Stamp(n * 345_000), Some(flood)))
             .count();
-        assert_eq!(told, 5);
+        assert_eq!(logged, 5);
         assert!(rejections.handle(Stamp(SECOND), Some(other)));
         assert_eq!(polled(&mut rejections, 59), []);
         let more = |count| RejectionSummary {
@@ -156,12 +157,12 @@ mod tests {
         assert_eq!(polled(&mut rejections, 1000), [], "told once");
         // It continues: a summary after 2 min, then after 4.
         let mut rejections = RejectionLog::default();
-        let mut told = Vec::new();
+        let mut logged = Vec::new();
         for at in 0..1000 {
             rejections.handle(Stamp(at * SECOND), Some(flood));
-            told.extend(polled(&mut rejections, at).into_iter().map(|more| (at, more.count)));
+            logged.extend(polled(&mut rejections, at).into_iter().map(|more| (at, more.count)));
         }
-        assert_eq!(told, [(65, 61), (186, 121), (427, 241), (908, 481)]);
+        assert_eq!(logged, [(65, 61), (186, 121), (427, 241), (908, 481)]);
     }
 
     #[test]
@@ -185,11 +186,11 @@ mod tests {
     #[test]
     fn the_table_is_bounded_and_the_rest_is_counted_together() {
         let mut rejections = RejectionLog::default();
-        let told = (0..100_000_u32)
+        let logged = (0..100_000_u32)
             .filter(|n| rejections.handle(Stamp(0), Some(IpAddr::from(n.to_be_bytes()))))
             .count();
         // 64 addresses once each, and five of all others.
-        assert_eq!((told, rejections.sources.len()), (69, 64));
+        assert_eq!((logged, rejections.sources.len()), (69, 64));
         let others = RejectionSummary {
             count: 100_000 - 69,
             from: Origin::Others,

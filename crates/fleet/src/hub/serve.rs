@@ -5,7 +5,7 @@ mod driver;
 mod router;
 
 use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
-use super::admission_limit::{Aftermath, Crowd, Ticket};
+use super::admission_limit::{AdmissionLimit, LoadMonitor, Ticket};
 use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
 use super::http::{self, ConnectionHandler, Endpoint};
 use super::http_handler::HttpHandler;
@@ -41,17 +41,17 @@ use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
 /// Maximum number of queued events: with messages of maximum length, 64 MiB.
-const EVENTS: usize = 64;
+const MAX_EVENTS: usize = 64;
 /// Maximum number of queued messages per connection. If the queue is full, the connection closes.
-const OUTGOING: usize = 256;
+const MAX_OUTGOING: usize = 256;
 /// Maximum number of bytes from a peer before it authenticates.
-const UNKNOWN: usize = 64 << 10;
+const MAX_UNAUTHENTICATED_BYTES: usize = 64 << 10;
 /// Maximum number of proxied connections.
 const MAX_PROXIED: usize = 8192;
 /// Time limit for sending the last messages.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of syncing late results.
-const SYNC: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay after a failed accept.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
@@ -284,16 +284,16 @@ impl Controller {
             (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
             _ => None,
         };
-        let (tell, mut events) = mpsc::channel(EVENTS);
+        let (event_sender, mut events) = mpsc::channel(MAX_EVENTS);
         let router = Arc::new(Router {
             secure,
             http_handler,
             runs: Mutex::default(),
             next: AtomicU64::new(0),
             proxied: Arc::new(Semaphore::new(MAX_PROXIED)),
-            tell,
+            event_sender,
             clock: OwnClock::new(),
-            admission_limit: Crowd::new(),
+            admission_limit: AdmissionLimit::new(),
         });
         let mut acceptors = tokio::task::JoinSet::new();
         let pending = PendingConnections::default();
@@ -309,10 +309,10 @@ impl Controller {
             outgoing: BTreeMap::new(),
             clock: router.clock,
             router,
-            aftermath: Aftermath::default(),
+            load_monitor: LoadMonitor::default(),
         };
         let (mut rejections, mut stop) = (RejectionLog::default(), std::pin::pin!(stop));
-        let mut sync = driver.clock.now().after(SYNC);
+        let mut sync = driver.clock.now().after(SYNC_INTERVAL);
         loop {
             while let Some(output) = driver.hub.poll_output() {
                 match output {
@@ -352,7 +352,7 @@ impl Controller {
             tokio::select! {
                 event = events.recv() => {
                     let mut event = event;
-                    for _ in 0..EVENTS {
+                    for _ in 0..MAX_EVENTS {
                         let Some(what) = event else { break };
                         driver.handle(what);
                         event = events.try_recv().ok();
@@ -363,7 +363,7 @@ impl Controller {
             }
             let now = driver.clock.now();
             if sync <= now {
-                sync = now.after(SYNC);
+                sync = now.after(SYNC_INTERVAL);
                 driver.sync_late_results();
                 while let Some(more) = rejections.poll(now) {
                     tracing::info!(count = more.count, from = ?more.from, "more rejections");
@@ -388,7 +388,10 @@ fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &
     let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
     let hosts = match &config.host {
         Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
-        None => addresses::of(addresses).iter().map(ToString::to_string).collect(),
+        None => addresses::of_listeners(addresses)
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
     };
     let url = |host| JoinUrl {
         place: join_url::Place::Network {

@@ -1,7 +1,9 @@
 //! Admission, invitations and timeouts of a hub, in virtual time.
 
 use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun};
-use super::machine::{HELLO, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS, SILENCE, STALE_AFTER};
+use super::machine::{
+    HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
+};
 use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
@@ -22,15 +24,15 @@ const NEAR: PeerInfo = PeerInfo {
 };
 
 /// A hub and a clock.
-struct House {
+struct Rig {
     hub: Hub,
     now: Stamp,
     next: u64,
 }
 
-impl House {
-    fn new() -> House {
-        House {
+impl Rig {
+    fn new() -> Rig {
+        Rig {
             hub: Hub::new(Setup {
                 fleet: "home".to_owned(),
                 version: "netburn test".to_owned(),
@@ -172,8 +174,8 @@ fn closes(outputs: &[Output], id: ConnectionId) -> bool {
 
 #[test]
 fn whoever_has_the_token_is_in_and_nobody_else() {
-    let mut house = House::new();
-    house.member("box");
+    let mut rig = Rig::new();
+    rig.member("box");
     for (change, wanted) in [
         (
             Box::new(|e: &mut Register, _: &mut PeerInfo| e.token = "wrong".to_owned())
@@ -200,51 +202,54 @@ fn whoever_has_the_token_is_in_and_nobody_else() {
             Rejection::InvalidMemberInfo,
         ),
     ] {
-        let (id, outputs) = house.register("new", change);
+        let (id, outputs) = rig.register("new", change);
         assert_eq!(rejection(&outputs), Some(&wanted));
         assert!(matches!(outputs[0], Output::Send(_, ToMember::Refused(_))) && closes(&outputs, id));
-        assert_eq!(house.names(), ["box"]);
+        assert_eq!(rig.names(), ["box"]);
     }
     // A peer with a wrong token does not learn the names.
-    let (_, outputs) = house.register("box", |e, _| e.token = "wrong".to_owned());
+    let (_, outputs) = rig.register("box", |e, _| e.token = "wrong".to_owned());
     assert_eq!(rejection(&outputs), Some(&Rejection::Token));
 }
 
 #[test]
 fn a_browser_may_come_in_the_clear() {
-    let mut house = House::new();
-    let (_, outputs) = house.register("phone", |e, peer_info| {
+    let mut rig = Rig::new();
+    let (_, outputs) = rig.register("phone", |e, peer_info| {
         e.about.kind = Kind::Browser;
         *peer_info = far([192, 0, 2, 7]);
     });
     assert_eq!(rejection(&outputs), None);
-    assert_eq!(house.names(), ["phone"]);
+    assert_eq!(rig.names(), ["phone"]);
 }
 
 #[test]
 fn a_silent_one_gives_way_and_a_live_one_does_not() {
-    let mut house = House::new();
-    let first = house.member("box");
-    house.pass(STALE_AFTER - Duration::from_nanos(1));
-    assert!(rejection(&house.register("box", |_, _| {}).1).is_some());
-    house.pass(Duration::from_nanos(1));
-    let (_, outputs) = house.register("box", |_, _| {});
+    let mut rig = Rig::new();
+    let first = rig.member("box");
+    rig.pass(STALE_AFTER - Duration::from_nanos(1));
+    assert!(rejection(&rig.register("box", |_, _| {}).1).is_some());
+    rig.pass(Duration::from_nanos(1));
+    let (_, outputs) = rig.register("box", |_, _| {});
     assert!(closes(&outputs, first) && rejection(&outputs).is_none());
-    assert_eq!(house.names(), ["box"]);
+    assert_eq!(rig.names(), ["box"]);
 }
 
 #[test]
 fn who_says_nothing_is_gone_in_the_end_and_who_does_stays() {
-    let mut house = House::new();
-    let (quiet, loud) = (house.member("quiet"), house.member("loud"));
-    assert_eq!(house.hub.poll_timeout(), Some((Stamp(0).after(NEWS), Wake::News)));
+    let mut rig = Rig::new();
+    let (quiet, loud) = (rig.member("quiet"), rig.member("loud"));
+    assert_eq!(
+        rig.hub.poll_timeout(),
+        Some((Stamp(0).after(NEWS_INTERVAL), Wake::News))
+    );
     for _ in 0..5 {
-        house.pass(Duration::from_secs(5));
-        house.hub.handle_member(house.now, loud, Ok(FromMember::Heartbeat));
+        rig.pass(Duration::from_secs(5));
+        rig.hub.handle_member(rig.now, loud, Ok(FromMember::Heartbeat));
     }
-    let outputs = house.pass(SILENCE - Duration::from_secs(25));
+    let outputs = rig.pass(SILENCE_TIMEOUT - Duration::from_secs(25));
     assert!(closes(&outputs, quiet) && !closes(&outputs, loud));
-    assert_eq!(house.names(), ["loud"]);
+    assert_eq!(rig.names(), ["loud"]);
 }
 
 #[test]
@@ -253,7 +258,7 @@ fn who_begins_with_another_word_is_told_which() {
         run: run.to_owned(),
         ..LateResultsEnd::default()
     };
-    let words = [
+    let messages = [
         (FromMember::Heartbeat, "unexpected message `heartbeat`"),
         (
             FromMember::LateResults(LateResults::default()),
@@ -265,55 +270,59 @@ fn who_begins_with_another_word_is_told_which() {
         ),
         (FromMember::Bye, "unexpected message `bye`"),
     ];
-    for (word, said) in words {
+    for (message, expected) in messages {
         // The name is the one in the message.
-        assert!(word.to_text().starts_with(&format!(r#"{{"type":"{}""#, word.name())));
-        let mut house = House::new();
-        let id = house.connect(ConnectionKind::Member, NEAR);
-        house.hub.handle_member(house.now, id, Ok(word));
-        assert_eq!(rejection(&house.outputs()).unwrap().to_string(), said);
+        assert!(
+            message
+                .to_text()
+                .starts_with(&format!(r#"{{"type":"{}""#, message.name()))
+        );
+        let mut rig = Rig::new();
+        let id = rig.connect(ConnectionKind::Member, NEAR);
+        rig.hub.handle_member(rig.now, id, Ok(message));
+        assert_eq!(rejection(&rig.outputs()).unwrap().to_string(), expected);
     }
-    let mut house = House::new();
-    let id = house.connect(ConnectionKind::Operator, NEAR);
-    house.hub.handle_operator(house.now, id, Ok(ControlRequest::Revoke));
+    let mut rig = Rig::new();
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Revoke));
     assert_eq!(
-        rejection(&house.outputs()).unwrap().to_string(),
+        rejection(&rig.outputs()).unwrap().to_string(),
         "unexpected message `revoke`"
     );
 }
 
 #[test]
 fn strangers_are_few_and_short_lived() {
-    let mut house = House::new();
-    let first = house.connect(ConnectionKind::Member, NEAR);
+    let mut rig = Rig::new();
+    let first = rig.connect(ConnectionKind::Member, NEAR);
     for _ in 1..MAX_PENDING_CONNECTIONS {
-        house.connect(ConnectionKind::Member, NEAR);
+        rig.connect(ConnectionKind::Member, NEAR);
     }
-    assert!(house.outputs().is_empty());
-    house.connect(ConnectionKind::Operator, NEAR);
-    assert!(closes(&house.outputs(), first), "the oldest goes");
-    let outputs = house.pass(HELLO);
+    assert!(rig.outputs().is_empty());
+    rig.connect(ConnectionKind::Operator, NEAR);
+    assert!(closes(&rig.outputs(), first), "the oldest goes");
+    let outputs = rig.pass(HELLO_TIMEOUT);
     assert_eq!(
         outputs.iter().filter(|o| matches!(o, Output::Close(_))).count(),
         MAX_PENDING_CONNECTIONS
     );
-    assert_eq!(house.hub.poll_timeout(), None);
+    assert_eq!(rig.hub.poll_timeout(), None);
 }
 
 #[test]
 fn a_flood_from_one_address_pushes_out_its_own_alone() {
-    let mut house = House::new();
-    let other = house.connect(ConnectionKind::Member, far([192, 0, 2, 1]));
+    let mut rig = Rig::new();
+    let other = rig.connect(ConnectionKind::Member, far([192, 0, 2, 1]));
     let flood: Vec<_> = (0..=MAX_PENDING_PER_CLIENT)
-        .map(|_| house.connect(ConnectionKind::Member, far([192, 0, 2, 66])))
+        .map(|_| rig.connect(ConnectionKind::Member, far([192, 0, 2, 66])))
         .collect();
-    let outputs = house.outputs();
+    let outputs = rig.outputs();
     assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
     // A host may use any address of its IPv6 /64.
     let flood: Vec<_> = (0..=MAX_PENDING_PER_CLIENT as u128)
         .map(|host| {
             let address = IpAddr::from((0x2001_0db8_u128 << 96 | host).to_be_bytes());
-            house.connect(
+            rig.connect(
                 ConnectionKind::Member,
                 PeerInfo {
                     private: false,
@@ -322,10 +331,10 @@ fn a_flood_from_one_address_pushes_out_its_own_alone() {
             )
         })
         .collect();
-    let outputs = house.outputs();
+    let outputs = rig.outputs();
     assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
-    house.hub.handle_member(
-        house.now,
+    rig.hub.handle_member(
+        rig.now,
         other,
         Ok(FromMember::Register(Register {
             about: MemberInfo {
@@ -335,14 +344,14 @@ fn a_flood_from_one_address_pushes_out_its_own_alone() {
             ..register("phone")
         })),
     );
-    assert_eq!(house.names(), ["phone"]);
+    assert_eq!(rig.names(), ["phone"]);
 }
 
 #[test]
 fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
-    let mut house = House::new();
-    let (member, operator) = (house.member("box"), house.operator());
-    let acquired = house.acquire(operator, "r1");
+    let mut rig = Rig::new();
+    let (member, operator) = (rig.member("box"), rig.operator());
+    let acquired = rig.acquire(operator, "r1");
     let [proxied, Output::Register(_), Output::Tell(_, ControlReply::Acquired(_))] = &acquired[..] else {
         panic!("{acquired:?}")
     };
@@ -351,37 +360,37 @@ fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
         Output::Proxy("r1".to_owned(), 4000),
         "the way is open before anybody is sent there"
     );
-    assert_eq!(house.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
-    let summoned = |outputs: &[Output], id| {
+    assert_eq!(rig.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
+    let invited = |outputs: &[Output], id| {
         outputs
             .iter()
             .any(|o| matches!(o, Output::Send(to, ToMember::Invite(s)) if *to == id && s.run == "r1" && s.name == "tv"))
     };
-    assert!(summoned(&house.invite(operator, "r1", "box"), member));
-    assert_eq!(house.hub.members()[0].run.as_deref(), Some("r1"));
-    house.hub.handle_closed(house.now, member);
-    house.outputs();
-    let (again, outputs) = house.register("box", |_, _| {});
-    assert!(summoned(&outputs, again), "it is told once more");
+    assert!(invited(&rig.invite(operator, "r1", "box"), member));
+    assert_eq!(rig.hub.members()[0].run.as_deref(), Some("r1"));
+    rig.hub.handle_closed(rig.now, member);
+    rig.outputs();
+    let (reconnected, outputs) = rig.register("box", |_, _| {});
+    assert!(invited(&outputs, reconnected), "it is told once more");
     // A disconnected member is invited when it connects.
     assert_eq!(
-        rejection(&house.invite(operator, "r1", "tablet")),
+        rejection(&rig.invite(operator, "r1", "tablet")),
         Some(&Rejection::Absent("tablet".to_owned()))
     );
-    let (late, outputs) = house.register("tablet", |_, _| {});
-    assert!(summoned(&outputs, late));
+    let (late, outputs) = rig.register("tablet", |_, _| {});
+    assert!(invited(&outputs, late));
     assert_eq!(
-        rejection(&house.invite(operator, "r2", "box")),
+        rejection(&rig.invite(operator, "r2", "box")),
         Some(&Rejection::Run("r2".to_owned()))
     );
 }
 
 #[test]
 fn a_member_is_in_one_run_at_a_time() {
-    let mut house = House::new();
-    let (_, first, second) = (house.member("box"), house.operator(), house.operator());
-    house.acquire(first, "r1");
-    let present = &house.hub.members()[0];
+    let mut rig = Rig::new();
+    let (_, first, second) = (rig.member("box"), rig.operator(), rig.operator());
+    rig.acquire(first, "r1");
+    let present = &rig.hub.members()[0];
     assert_eq!(
         (present.run.as_deref(), present.until),
         (Some("r1"), Some(1_800_000_000))
@@ -391,74 +400,72 @@ fn a_member_is_in_one_run_at_a_time() {
         member: "box".to_owned(),
         run: "r1".to_owned(),
     };
-    assert_eq!(rejection(&house.acquire(second, "r2")), Some(&busy));
-    assert!(house.outputs().is_empty() && house.hub.runs().count() == 1);
-    house.pass(NEWS);
-    house.hub.handle_closed(house.now, first);
-    house.outputs();
-    let told = house.pass(NEWS);
+    assert_eq!(rejection(&rig.acquire(second, "r2")), Some(&busy));
+    assert!(rig.outputs().is_empty() && rig.hub.runs().count() == 1);
+    rig.pass(NEWS_INTERVAL);
+    rig.hub.handle_closed(rig.now, first);
+    rig.outputs();
+    let lists = rig.pass(NEWS_INTERVAL);
     let free = |o: &Output| matches!(o, Output::Tell(to, ControlReply::Members(m)) if *to == second && m.members[0].run.is_none());
     assert!(
-        told.iter().any(free),
-        "who waits for it hears that it is free: {told:?}"
+        lists.iter().any(free),
+        "who waits for it hears that it is free: {lists:?}"
     );
-    assert_eq!(rejection(&house.acquire(second, "r2")), None);
+    assert_eq!(rejection(&rig.acquire(second, "r2")), None);
     // The holder of a run may acquire it again, over another connection.
-    let again = house.operator();
-    assert_eq!(rejection(&house.acquire(again, "r2")), None);
+    let reconnected = rig.operator();
+    assert_eq!(rejection(&rig.acquire(reconnected, "r2")), None);
 }
 
 #[test]
 fn a_run_of_many_who_are_not_here_keeps_its_holder() {
-    let mut house = House::new();
-    let operator = house.operator();
-    house.acquire(operator, "r1");
+    let mut rig = Rig::new();
+    let operator = rig.operator();
+    rig.acquire(operator, "r1");
     for absent in 0..100 {
-        let outputs = house.invite(operator, "r1", &format!("m{absent}"));
+        let outputs = rig.invite(operator, "r1", &format!("m{absent}"));
         assert!(!closes(&outputs, operator), "{absent} are not here yet");
     }
 }
 
 #[test]
 fn a_run_is_over_with_its_holder_or_its_word() {
-    let mut house = House::new();
-    let (_, operator) = (house.member("box"), house.operator());
-    house.acquire(operator, "r1");
-    house.hub.handle_closed(house.now, operator);
+    let mut rig = Rig::new();
+    let (_, operator) = (rig.member("box"), rig.operator());
+    rig.acquire(operator, "r1");
+    rig.hub.handle_closed(rig.now, operator);
     let missing = vec![("box".to_owned(), "tv".to_owned())];
     assert_eq!(
-        house.outputs(),
+        rig.outputs(),
         [Output::RunOver("r1".to_owned(), missing)],
         "all may be missing"
     );
-    let operator = house.operator();
-    house.acquire(operator, "r2");
+    let operator = rig.operator();
+    rig.acquire(operator, "r2");
     let release = ReleaseRun {
         run: "r2".to_owned(),
         missing: Vec::new(),
     };
-    house
-        .hub
-        .handle_operator(house.now, operator, Ok(ControlRequest::Release(release.clone())));
-    assert_eq!(house.outputs(), [Output::RunOver("r2".to_owned(), Vec::new())]);
-    house
-        .hub
-        .handle_operator(house.now, operator, Ok(ControlRequest::Release(release)));
-    assert!(rejection(&house.outputs()).is_some(), "it is over already");
-    assert_eq!(house.hub.runs().count(), 0);
+    rig.hub
+        .handle_operator(rig.now, operator, Ok(ControlRequest::Release(release.clone())));
+    assert_eq!(rig.outputs(), [Output::RunOver("r2".to_owned(), Vec::new())]);
+    rig.hub
+        .handle_operator(rig.now, operator, Ok(ControlRequest::Release(release)));
+    assert!(rejection(&rig.outputs()).is_some(), "it is over already");
+    assert_eq!(rig.hub.runs().count(), 0);
 }
 
 #[test]
 fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
-    let mut house = House::new();
-    let operator = house.operator();
-    house.acquire(operator, "r1");
+    let mut rig = Rig::new();
+    let operator = rig.operator();
+    rig.acquire(operator, "r1");
     let pending_results = |run: &str| PendingResults {
         run: run.to_owned(),
         name: "tv".to_owned(),
         messages: 3,
     };
-    let (id, outputs) = house.register("box", |e, _| {
+    let (id, outputs) = rig.register("box", |e, _| {
         e.pending = vec![pending_results("r0"), pending_results("r1")]
     });
     let offered: Vec<_> = outputs
@@ -475,87 +482,78 @@ fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
         sequence: 1,
         batch: Batch::default(),
     };
-    house
-        .hub
-        .handle_member(house.now, id, Ok(FromMember::LateResults(late.clone())));
-    assert_eq!(house.outputs(), [Output::LateResults("box".to_owned(), late)]);
+    rig.hub
+        .handle_member(rig.now, id, Ok(FromMember::LateResults(late.clone())));
+    assert_eq!(rig.outputs(), [Output::LateResults("box".to_owned(), late)]);
 }
 
 #[test]
 fn revoking_throws_everybody_out_for_good() {
-    let mut house = House::new();
-    let (member, operator) = (house.member("box"), house.operator());
-    house
-        .hub
-        .handle_operator(house.now, operator, Ok(ControlRequest::Revoke));
-    assert_eq!(house.outputs(), [Output::NewToken(operator)]);
-    house
-        .hub
-        .handle_token(house.now, Token::known("another"), vec!["u".to_owned()]);
-    let outputs = house.outputs();
+    let mut rig = Rig::new();
+    let (member, operator) = (rig.member("box"), rig.operator());
+    rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
+    assert_eq!(rig.outputs(), [Output::NewToken(operator)]);
+    rig.hub
+        .handle_token(rig.now, Token::known("another"), vec!["u".to_owned()]);
+    let outputs = rig.outputs();
     assert!(closes(&outputs, member));
     assert!(
         outputs.iter().any(
             |o| matches!(o, Output::Tell(to, ControlReply::Revoked(w)) if *to == operator && w.token == "another")
         )
     );
-    assert!(house.names().is_empty());
-    assert_eq!(rejection(&house.register("box", |_, _| {}).1), Some(&Rejection::Token));
+    assert!(rig.names().is_empty());
+    assert_eq!(rejection(&rig.register("box", |_, _| {}).1), Some(&Rejection::Token));
     assert_eq!(
-        rejection(&house.register("box", |e, _| e.token = "another".to_owned()).1),
+        rejection(&rig.register("box", |e, _| e.token = "another".to_owned()).1),
         None
     );
 }
 
 #[test]
 fn who_revokes_in_vain_hears_why_and_everybody_stays() {
-    let mut house = House::new();
-    let (_, operator) = (house.member("box"), house.operator());
-    house
-        .hub
-        .handle_operator(house.now, operator, Ok(ControlRequest::Revoke));
-    house.outputs();
-    house.hub.handle_no_token(operator, "the disk is full".to_owned());
+    let mut rig = Rig::new();
+    let (_, operator) = (rig.member("box"), rig.operator());
+    rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
+    rig.outputs();
+    rig.hub.handle_no_token(operator, "the disk is full".to_owned());
     let refused = crate::protocol::Refused {
         code: crate::protocol::RejectReason::Other,
         reason: "the disk is full".to_owned(),
     };
-    assert_eq!(
-        house.outputs(),
-        [Output::Tell(operator, ControlReply::Refused(refused))]
-    );
-    assert_eq!(house.names(), ["box"]);
+    assert_eq!(rig.outputs(), [Output::Tell(operator, ControlReply::Refused(refused))]);
+    assert_eq!(rig.names(), ["box"]);
 }
 
 #[test]
 fn owners_hear_of_changes_once_in_a_while() {
-    let mut house = House::new();
-    let operator = house.operator();
+    let mut rig = Rig::new();
+    let operator = rig.operator();
     for n in 0..100 {
-        house.member(&format!("m{n}"));
+        rig.member(&format!("m{n}"));
     }
-    let told = |outputs: &[Output]| {
+    let lists = |outputs: &[Output]| {
         let lists = outputs.iter().filter_map(|o| match o {
             Output::Tell(to, ControlReply::Members(m)) if *to == operator => Some(m.members.len()),
             _ => None,
         });
         lists.collect::<Vec<_>>()
     };
-    assert_eq!(told(&house.pass(NEWS)), [100]);
-    assert!(told(&house.pass(Duration::from_secs(1))).is_empty());
+    assert_eq!(lists(&rig.pass(NEWS_INTERVAL)), [100]);
+    assert!(lists(&rig.pass(Duration::from_secs(1))).is_empty());
 }
 
 #[test]
 fn an_owner_without_the_secret_is_none() {
-    let mut house = House::new();
-    let id = house.connect(ConnectionKind::Operator, NEAR);
-    house.hub.handle_operator(house.now, id, Ok(ControlRequest::Revoke));
-    assert!(closes(&house.outputs(), id));
-    let id = house.connect(ConnectionKind::Operator, NEAR);
+    let mut rig = Rig::new();
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Revoke));
+    assert!(closes(&rig.outputs(), id));
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
     let open = Open {
         protocol: VERSION,
         secret: TOKEN.to_owned(),
     };
-    house.hub.handle_operator(house.now, id, Ok(ControlRequest::Open(open)));
-    assert!(closes(&house.outputs(), id));
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Open(open)));
+    assert!(closes(&rig.outputs(), id));
 }

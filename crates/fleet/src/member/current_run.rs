@@ -6,12 +6,12 @@ use super::*;
 pub(super) struct CurrentRun {
     pub(super) run: String,
     pub(super) name: String,
-    pub(super) task: JoinHandle<Result<Ended, FleetError>>,
+    pub(super) task: JoinHandle<Result<PartEnd, FleetError>>,
     pub(super) shutdown: watch::Sender<bool>,
 }
 
 /// Waits for the end of the current run; forever if there is none.
-pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<Ended, FleetError>) {
+pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<PartEnd, FleetError>) {
     match current {
         Some(CurrentRun { run, task, .. }) => {
             let handle_run_end = task.await;
@@ -93,22 +93,22 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             total: netburn_traffic::client::Total::default(),
             paced: Default::default(),
         };
-        let (shutdown, told) = watch::channel(false);
-        let told = ShutdownSignal::once(told);
+        let (shutdown, signal) = watch::channel(false);
+        let signal = ShutdownSignal::from_watch(signal);
         let options = AgentOptions {
             run: run.clone(),
             spool: Some(spool.clone()),
             reconnect_timeout: Some(RECONNECT_TIMEOUT),
             policy,
-            shutdown: told.clone(),
+            shutdown: signal.clone(),
         };
         let role = about.role;
         let task = tokio::spawn(async move {
             match role {
                 Role::Agent => agent::run(dial, &join, options).await,
-                Role::Server => server::run(dial, &join, Some(RECONNECT_TIMEOUT), told)
+                Role::Server => server::run(dial, &join, Some(RECONNECT_TIMEOUT), signal)
                     .await
-                    .map(|()| Ended::Delivered),
+                    .map(|()| PartEnd::Delivered),
             }
         });
         self.current = Some(CurrentRun {
@@ -120,11 +120,11 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     }
 
     /// Handles the end of the current run.
-    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<Ended, FleetError>)) {
+    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<PartEnd, FleetError>)) {
         self.current = None;
         let how = match &handle_run_end {
-            Ok(Ended::Delivered) => "over, its results are delivered".to_owned(),
-            Ok(Ended::Kept) => "over, its results are kept until the controller requests them".to_owned(),
+            Ok(PartEnd::Delivered) => "over, its results are delivered".to_owned(),
+            Ok(PartEnd::Spooled) => "over, its results are kept until the controller requests them".to_owned(),
             Err(error) => error.to_string(),
         };
         (self.on_event)(MemberEvent::RunEnded(&run, &how));

@@ -88,21 +88,23 @@ impl std::str::FromStr for ServerName {
                 .map_or((text, None), |(host, port)| (host, Some(port))),
         };
         let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| wrong()))?;
-        match host.is_empty() || port == 0 || host.contains(['/', '[', ']', ' ']) {
-            true => Err(wrong()),
-            false => Ok(ServerName {
+        if host.is_empty() || port == 0 || host.contains(['/', '[', ']', ' ']) {
+            Err(wrong())
+        } else {
+            Ok(ServerName {
                 host: host.to_owned(),
                 port,
-            }),
+            })
         }
     }
 }
 
 impl std::fmt::Display for ServerName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
         }
     }
 }

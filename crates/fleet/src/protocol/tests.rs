@@ -214,7 +214,7 @@ fn every_message_fits_the_schema() {
         sequence: 1,
         batch: batch(&every_row()),
     };
-    let said = [
+    let received = [
         ToController::Hello(Hello {
             protocol: VERSION,
             role: Role::Server,
@@ -251,12 +251,12 @@ fn every_message_fits_the_schema() {
     ];
     fits(
         "ToController",
-        said.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        received.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &said {
+    for message in &received {
         assert_eq!(ToController::from_text(&message.to_text()).as_ref(), Ok(message));
     }
-    let told = [
+    let sent = [
         ToAgent::Welcome(Welcome {
             protocol: VERSION,
             version: "v".into(),
@@ -286,9 +286,9 @@ fn every_message_fits_the_schema() {
     ];
     fits(
         "ToAgent",
-        told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        sent.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &told {
+    for message in &sent {
         assert_eq!(ToAgent::from_text(&message.to_text()).as_ref(), Ok(message));
     }
 }
@@ -495,7 +495,7 @@ fn every_message_between_runs_fits_the_schema() {
         Registered, RequestResults, ToMember,
     };
     let run = || "2026-11-22T05-30-00Z-four-uses".to_owned();
-    let said = [
+    let received = [
         FromMember::Register(Register {
             protocol: VERSION,
             name: "kitchen".into(),
@@ -532,12 +532,12 @@ fn every_message_between_runs_fits_the_schema() {
     ];
     fits(
         "FromMember",
-        said.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        received.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &said {
+    for message in &received {
         assert_eq!(FromMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
-    let told = [
+    let sent = [
         ToMember::Welcome(Registered {
             protocol: VERSION,
             version: "v".into(),
@@ -562,9 +562,9 @@ fn every_message_between_runs_fits_the_schema() {
     ];
     fits(
         "ToMember",
-        told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        sent.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &told {
+    for message in &sent {
         assert_eq!(ToMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
 }

@@ -163,9 +163,10 @@ impl Writer {
     /// # Errors
     /// If the disk reports an error. The system reports it once: a second call would succeed.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
-        match std::mem::take(&mut self.dirty) {
-            true => self.file.sync_data(),
-            false => Ok(()),
+        if std::mem::take(&mut self.dirty) {
+            self.file.sync_data()
+        } else {
+            Ok(())
         }
     }
 
@@ -233,8 +234,9 @@ fn make_private(folder: &SpoolFolder) -> io::Result<()> {
 
 /// Syncs the directory entries of the folder.
 fn sync_folder(folder: &SpoolFolder) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(folder.path())?.sync_all(),
-        false => Ok(()),
+    if cfg!(unix) {
+        File::open(folder.path())?.sync_all()
+    } else {
+        Ok(())
     }
 }

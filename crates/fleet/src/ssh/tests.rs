@@ -81,19 +81,19 @@ fn slow_account_modules_are_found() {
 /// `UseDNS yes` and a name server that does not answer.
 #[test]
 fn reverse_dns_is_found() {
-    let told = |use_dns| Facts {
+    let facts = |use_dns| Facts {
         use_dns,
         ..Facts::default()
     };
-    let finding = worst("usedns", &told(Some(true)));
+    let finding = worst("usedns", &facts(Some(true)));
     assert!(finding.took > ms(1000), "{finding:?}");
     assert!(
         finding.cause.contains("UseDNS yes") && finding.cure.contains("UseDNS no"),
         "{finding:?}"
     );
-    assert!(worst("usedns", &told(None)).cause.contains("reverse DNS"));
+    assert!(worst("usedns", &facts(None)).cause.contains("reverse DNS"));
     assert!(
-        worst("usedns", &told(Some(false))).cause.contains("directory"),
+        worst("usedns", &facts(Some(false))).cause.contains("directory"),
         "it can't be reverse DNS"
     );
 }

@@ -99,7 +99,7 @@ impl Adapter {
 
     /// Waits for an event or the next poll, and reads the byte counter.
     fn step(&mut self, link: &mut Link, clock: &RunClock) {
-        let told = match &mut self.wifi {
+        let event = match &mut self.wifi {
             Ok((_, events)) => events.next(POLL_INTERVAL),
             Err(_) => {
                 std::thread::sleep(std::time::Duration::from_nanos(POLL_INTERVAL.as_nanos()));
@@ -107,7 +107,7 @@ impl Adapter {
             }
         };
         let now = clock.now();
-        match told {
+        match event {
             Ok(Some(datagram)) => {
                 for event in decode::events(&datagram)
                     .into_iter()

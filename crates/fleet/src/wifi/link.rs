@@ -23,7 +23,7 @@ pub struct Link {
     bssid: Option<Mac>,
     outage: Option<Outage>,
     /// Time since which the interface is missing, and its name.
-    gone: Option<(Instant, String)>,
+    missing_since: Option<(Instant, String)>,
     first: Option<(Sample, Instant)>,
     last: Option<Sample>,
     rates: Rates,
@@ -40,14 +40,14 @@ struct Counter {
 #[derive(Debug, Clone, Copy)]
 struct Outage {
     /// Time of its first event.
-    told: Instant,
+    first_event: Instant,
     /// Time of the last byte before it.
     since: Instant,
     from: Option<Mac>,
     /// Current access point; `None` if not connected.
     to: Option<Mac>,
     /// Time of the connection to it.
-    back: Option<Instant>,
+    reconnected_at: Option<Instant>,
     reason: Option<u16>,
 }
 
@@ -67,7 +67,7 @@ impl Link {
             bytes: Counter::default(),
             bssid: None,
             outage: None,
-            gone: None,
+            missing_since: None,
             first: None,
             last: None,
             rates: Rates::default(),
@@ -115,7 +115,7 @@ impl Link {
             Event::Disconnected { reason, .. } => {
                 let outage = self.begin_outage(now);
                 outage.to = None;
-                outage.back = None;
+                outage.reconnected_at = None;
                 outage.reason = outage.reason.or(reason);
             }
             Event::Roamed { bssid, .. } => self.moved(now, bssid),
@@ -133,30 +133,35 @@ impl Link {
         let grew = self.bytes.value.is_some_and(|before| received > before);
         self.bytes.value = Some(received);
         if !grew {
-            if let Some(Outage { back: Some(back), .. }) = self.outage
-                && now.checked_since(back).is_some_and(|quiet| quiet >= QUIET_THRESHOLD)
+            if let Some(Outage {
+                reconnected_at: Some(reconnected_at),
+                ..
+            }) = self.outage
+                && now
+                    .checked_since(reconnected_at)
+                    .is_some_and(|quiet| quiet >= QUIET_THRESHOLD)
             {
                 self.restored(None);
             }
             return;
         }
         self.bytes.grew = Some(now);
-        if self.outage.is_some_and(|outage| outage.back.is_some()) {
+        if self.outage.is_some_and(|outage| outage.reconnected_at.is_some()) {
             self.restored(Some(now));
         }
     }
 
     /// Handles the presence of the interface.
     pub fn handle_presence(&mut self, now: Instant, name: &str, present: bool) {
-        match (&self.gone, present) {
-            (None, false) => self.gone = Some((now, name.to_owned())),
+        match (&self.missing_since, present) {
+            (None, false) => self.missing_since = Some((now, name.to_owned())),
             (Some(_), true) => self.returned(now, "was missing for a while"),
             _ => {}
         }
     }
 
     fn returned(&mut self, now: Instant, how: &str) {
-        if let Some((since, name)) = self.gone.take() {
+        if let Some((since, name)) = self.missing_since.take() {
             let length = now.checked_since(since).map_or(0, Duration::as_nanos);
             self.event(
                 since,
@@ -174,7 +179,10 @@ impl Link {
         }
         self.returned(now, "disappeared and was missing at the end");
         match self.outage {
-            Some(Outage { back: Some(_), .. }) => self.restored(None),
+            Some(Outage {
+                reconnected_at: Some(_),
+                ..
+            }) => self.restored(None),
             Some(outage) => {
                 let length = now.checked_since(outage.since).map_or(0, Duration::as_nanos);
                 let text = format!(
@@ -202,11 +210,11 @@ impl Link {
         let since = self.bytes.grew.filter(|grew| !idle(grew)).unwrap_or(now);
         let from = self.bssid;
         self.outage.get_or_insert(Outage {
-            told: now,
+            first_event: now,
             since,
             from,
             to: None,
-            back: None,
+            reconnected_at: None,
             reason: None,
         })
     }
@@ -221,7 +229,7 @@ impl Link {
         }
         let outage = self.begin_outage(now);
         outage.to = to.or(outage.to);
-        outage.back = Some(now);
+        outage.reconnected_at = Some(now);
     }
 
     /// Handles the end of an interruption: the first byte at `when`, or no traffic.
@@ -230,7 +238,7 @@ impl Link {
         // Without traffic the interruption lasts from the first event to the last.
         let (since, until) = match when {
             Some(when) => (outage.since, when),
-            None => (outage.told, outage.back.unwrap_or(outage.told)),
+            None => (outage.first_event, outage.reconnected_at.unwrap_or(outage.first_event)),
         };
         let length = until.checked_since(since).unwrap_or(Duration::ZERO);
         let felt = match when {

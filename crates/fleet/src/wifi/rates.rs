@@ -11,7 +11,7 @@ const MIN_SAMPLES: usize = 10;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rates {
     /// Rates outside collapses, sorted.
-    known: Vec<u64>,
+    samples: Vec<u64>,
     low: Option<Low>,
 }
 
@@ -41,7 +41,7 @@ impl Rates {
     pub(super) fn sample(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
         let median = match self.low {
             Some(low) => Some(low.median),
-            None => (self.known.len() >= MIN_SAMPLES).then(|| self.known[self.known.len() / 2]),
+            None => (self.samples.len() >= MIN_SAMPLES).then(|| self.samples[self.samples.len() / 2]),
         };
         match median {
             Some(median) if bps < median / 4 => {
@@ -56,8 +56,8 @@ impl Rates {
                 None
             }
             _ => {
-                let place = self.known.partition_point(|known| *known < bps);
-                self.known.insert(place, bps);
+                let place = self.samples.partition_point(|samples| *samples < bps);
+                self.samples.insert(place, bps);
                 self.end()
             }
         }
@@ -81,12 +81,12 @@ mod tests {
     use super::*;
 
     fn run(rates: &[u64]) -> Vec<Collapse> {
-        let mut watched = Rates::default();
+        let mut rates_under_test = Rates::default();
         let mut found = Vec::new();
         for (rate, second) in rates.iter().zip(0..) {
-            found.extend(watched.sample(Instant::from_secs(second), *rate));
+            found.extend(rates_under_test.sample(Instant::from_secs(second), *rate));
         }
-        found.extend(watched.end());
+        found.extend(rates_under_test.end());
         found
     }
 

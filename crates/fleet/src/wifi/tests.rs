@@ -55,13 +55,13 @@ fn events(rows: &[Row]) -> Vec<&EventRow> {
 }
 
 /// Events, with times and lengths in ms.
-fn told(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
+fn reported(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
     let rows = rows(link);
-    let told = events(&rows).into_iter().map(|event| {
+    let reported = events(&rows).into_iter().map(|event| {
         let (at, length) = (event.at.as_nanos() / 1_000_000, event.length / 1_000_000);
         (event.kind, at, length, event.text.clone())
     });
-    told.collect()
+    reported.collect()
 }
 
 /// Traffic up to 990 ms, lost at 1000, reconnected at 1200, traffic from 1340 on.
@@ -89,13 +89,13 @@ fn a_roam_has_the_gap_that_traffic_felt() {
         },
     );
     link.handle_bytes(ms(1320), 99_000);
-    assert_eq!(told(&mut link), []);
+    assert_eq!(reported(&mut link), []);
     link.handle_bytes(ms(1340), 99_100);
     let text = "moved from 02:00:00:00:01:00 to 02:00:00:00:02:00; nothing arrived for 350 ms".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Roam, 990, 350, text)]);
+    assert_eq!(reported(&mut link), [(EventKind::Roam, 990, 350, text)]);
     link.handle_sample(ms(2000), sample(B, 400));
     link.handle_bytes(ms(2010), 100_000);
-    assert_eq!(told(&mut link), [], "once is enough");
+    assert_eq!(reported(&mut link), [], "once is enough");
 }
 
 /// The event arrives after the end, as with fast transition: traffic stopped before it.
@@ -113,8 +113,11 @@ fn a_roam_without_a_loss_has_a_gap_too() {
         },
     );
     link.handle_bytes(ms(200), 3);
-    let told = told(&mut link);
-    assert_eq!((told[0].0, told[0].1, told[0].2), (EventKind::Roam, 120, 80));
+    let reported = reported(&mut link);
+    assert_eq!(
+        (reported[0].0, reported[0].1, reported[0].2),
+        (EventKind::Roam, 120, 80)
+    );
 }
 
 #[test]
@@ -140,9 +143,12 @@ fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
         },
     );
     link.handle_bytes(ms(7400), 2);
-    let told = told(&mut link);
-    assert_eq!((told[0].0, told[0].1, told[0].2), (EventKind::Roam, 5000, 300));
-    assert!(told[0].3.ends_with("there was no traffic"), "{told:?}");
+    let reported = reported(&mut link);
+    assert_eq!(
+        (reported[0].0, reported[0].1, reported[0].2),
+        (EventKind::Roam, 5000, 300)
+    );
+    assert!(reported[0].3.ends_with("there was no traffic"), "{reported:?}");
 }
 
 #[test]
@@ -151,13 +157,13 @@ fn a_move_that_only_looks_show_is_a_roam() {
     link.handle_sample(ms(0), sample(A, 400));
     link.handle_sample(ms(1000), sample(B, 400));
     link.handle_end(ms(1500));
-    let told = told(&mut link);
-    assert_eq!(told[0].0, EventKind::Roam);
+    let reported = reported(&mut link);
+    assert_eq!(reported[0].0, EventKind::Roam);
     assert!(
-        told[1]
+        reported[1]
             .3
             .contains("access point 02:00:00:00:01:00, then 02:00:00:00:02:00"),
-        "{told:?}"
+        "{reported:?}"
     );
 }
 
@@ -191,7 +197,7 @@ fn a_loss_of_the_same_access_point_is_no_roam() {
     );
     link.handle_end(ms(3500));
     let lost = "lost 02:00:00:00:01:00 (reason 3) and reconnected to it; there was no traffic".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 2000, lost)]);
+    assert_eq!(reported(&mut link), [(EventKind::Warning, 1000, 2000, lost)]);
 }
 
 #[test]
@@ -214,8 +220,8 @@ fn a_link_that_stays_away_is_told_at_the_end() {
         },
     );
     link.handle_end(ms(9000));
-    let gone = "lost its network (reason 3) and was disconnected at the end".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 8000, gone)]);
+    let lost_link = "lost its network (reason 3) and was disconnected at the end".to_owned();
+    assert_eq!(reported(&mut link), [(EventKind::Warning, 1000, 8000, lost_link)]);
 }
 
 #[test]
@@ -288,19 +294,16 @@ fn a_collapse_and_a_changed_link_are_told_of_every_station() {
         link.handle_sample(ms(second * 1000), sample(A, 40));
     }
     link.handle_end(ms(17_000));
-    let told = told(&mut link);
-    let (fell, changed) = (&told[0], &told[2]);
+    let reported = reported(&mut link);
+    let (fell, changed) = (&reported[0], &reported[2]);
     assert_eq!((fell.0, fell.1, fell.2), (EventKind::Rate, 12_000, 4_000));
-    assert_eq!(
-        fell.3,
-        "its rate to the access point fell to 40 Mbit/s (median 400)"
-    );
+    assert_eq!(fell.3, "its rate to the access point fell to 40 Mbit/s (median 400)");
     assert_eq!((changed.0, changed.1, changed.2), (EventKind::Warning, 0, 17_000));
     assert!(
         changed.3.contains("rate to the access point 400 Mbit/s, then 40"),
         "{changed:?}"
     );
-    assert_eq!(told.len(), 4);
+    assert_eq!(reported.len(), 4);
 }
 
 #[test]
@@ -312,12 +315,12 @@ fn an_interface_that_vanishes_is_told() {
     link.handle_presence(ms(5000), "wlan1", false);
     link.handle_end(ms(9000));
     let back = "its interface wlan1 was missing for a while".to_owned();
-    let gone = "its interface wlan1 disappeared and was missing at the end".to_owned();
+    let lost_link = "its interface wlan1 disappeared and was missing at the end".to_owned();
     assert_eq!(
-        told(&mut link),
+        reported(&mut link),
         [
             (EventKind::Warning, 1000, 3000, back),
-            (EventKind::Warning, 5000, 4000, gone)
+            (EventKind::Warning, 5000, 4000, lost_link)
         ]
     );
 }
@@ -345,7 +348,7 @@ fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
     let localhost = [127, 0, 0, 1].into();
     let why = Adapter::find(Some("no-such0"), localhost).unwrap_err();
     assert!(why.contains("no interface `no-such0`"), "{why}");
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut reported) = mpsc::unbounded_channel();
     let loopback = Adapter::find(None, localhost).unwrap();
     let note = loopback.note().unwrap();
     assert!(note.starts_with("no Wi-Fi samples: lo isn't Wi-Fi"), "{note}");
@@ -354,7 +357,7 @@ fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
     let bound = Adapter::find(Some("lo"), localhost).unwrap();
     let watching = bound.watch(vec![0], RunClock::starting_now(), tell).unwrap();
     watching.expect("whether it stays").end();
-    assert!(told.try_recv().is_err(), "it stayed");
+    assert!(reported.try_recv().is_err(), "it stayed");
 }
 
 #[test]
@@ -405,9 +408,9 @@ fn a_gap_lies_between_bytes() {
             },
         );
         link.handle_bytes(ms(first), 10_000);
-        let told = told(&mut link);
-        assert_eq!(told.len(), 1);
-        assert_eq!((told[0].1, told[0].2 as i64), (seen, first - seen));
-        assert!(Duration::from_millis(told[0].2) >= Duration::from_millis((first - lost) as u64));
+        let reported = reported(&mut link);
+        assert_eq!(reported.len(), 1);
+        assert_eq!((reported[0].1, reported[0].2 as i64), (seen, first - seen));
+        assert!(Duration::from_millis(reported[0].2) >= Duration::from_millis((first - lost) as u64));
     }
 }

@@ -9,7 +9,7 @@ use netburn_fleet::{FleetError, Phase};
 use netburn_record::row::BASELINE;
 use netburn_record::{Clock, EventKind, Role, Row, Side};
 use netburn_units::Instant;
-use netburn_workload::Outcome as Ended;
+use netburn_workload::Outcome as PartEnd;
 use support::{Memory, Told, four_uses, never, run};
 use threads::Threads;
 
@@ -29,7 +29,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     for (station, size) in [(0, 10 << 17), (1, 1 << 20), (2, 16 << 10)] {
         let finished = memory.operations(station).filter(|row| {
             let o = &row.operation;
-            row.workload == 0 && o.outcome == Ended::Finished && o.bytes == size
+            row.workload == 0 && o.outcome == PartEnd::Finished && o.bytes == size
         });
         assert!(finished.count() > 0, "station {station}");
     }
@@ -153,7 +153,7 @@ fn over_tls_and_http_2() {
     assert!(calls.len() >= 7, "{}", calls.len());
     let finished = calls
         .iter()
-        .filter(|row| row.operation.outcome == Ended::Finished)
+        .filter(|row| row.operation.outcome == PartEnd::Finished)
         .count();
     assert!(finished + 1 >= calls.len(), "{calls:?}");
 }

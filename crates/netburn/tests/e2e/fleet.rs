@@ -272,7 +272,10 @@ fn strangers_are_told_and_stay_out() {
     let said = finish(fleet.command(&["fleet", "serve", "--quiet", "--listen", "127.0.0.1:0"]))
         .expect(2)
         .stderr;
-    assert!(said.contains("a controller of this user is already running: process"), "{said}");
+    assert!(
+        said.contains("a controller of this user is already running: process"),
+        "{said}"
+    );
 }
 
 #[test]

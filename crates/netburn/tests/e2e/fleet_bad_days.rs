@@ -128,7 +128,11 @@ fn whoever_refuses_says_so_once_on_both_sides() {
     );
     assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
     let said = end(beta).stderr;
-    assert_eq!(said.matches("rejected its part: the run is too long").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("rejected its part: the run is too long").count(),
+        1,
+        "{said}"
+    );
     assert!(said.contains(why) && !said.contains("is gone"), "{said}");
 }
 
@@ -146,7 +150,8 @@ fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
     );
     assert!(!run.said().contains("letting the last"), "long before the end");
     run.wait_for("the news", |run| {
-        run.said().contains("agent reader (beta) was lost: stopped by its owner")
+        run.said()
+            .contains("agent reader (beta) was lost: stopped by its owner")
     });
     let found = summary(&run.finish());
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive", "{found:#}");

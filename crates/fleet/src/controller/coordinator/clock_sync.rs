@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Maximum number of agents that are synchronised at the same time. More would queue behind each other,
 /// which would increase their round trips.
-const AT_ONCE: usize = 4;
+const MAX_ACTIVE: usize = 4;
 /// Time between a pong and the next ping if more agents are queued than active.
 const SHORT_GAP: Duration = Duration::from_micros(500);
 /// Time reserved for one agent before another starts beside it, if there is enough time for all.
@@ -17,7 +17,7 @@ const TURN: Duration = Duration::from_millis(400);
 /// Minimum of that time.
 const SHORT_TURN: Duration = Duration::from_millis(10);
 /// Additional time limit per agent.
-const EACH: Duration = Duration::from_millis(4);
+const TIMEOUT_PER_AGENT: Duration = Duration::from_millis(4);
 
 /// Queue of the agents to synchronise.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl RunCoordinator {
     /// Time limit for all agents.
     pub(super) fn clock_sync_timeout(&self) -> Duration {
         let count = self.roster.sessions.len().min(2000) as u64;
-        CLOCK_SYNC_TIMEOUT + EACH * count
+        CLOCK_SYNC_TIMEOUT + TIMEOUT_PER_AGENT * count
     }
 
     /// Starts the synchronisation of all connected agents.
@@ -73,7 +73,7 @@ impl RunCoordinator {
                 self.clock_sync.queue.push_back(index);
             }
         }
-        let rounds = self.clock_sync.queue.len().div_ceil(AT_ONCE).max(1) as u64;
+        let rounds = self.clock_sync.queue.len().div_ceil(MAX_ACTIVE).max(1) as u64;
         self.clock_sync.gap = if rounds > 1 { SHORT_GAP } else { PING_GAP };
         self.clock_sync.turn = (CLOCK_SYNC_TIMEOUT / rounds).clamp(SHORT_TURN, TURN);
         self.ping(now);
@@ -118,7 +118,7 @@ impl RunCoordinator {
         while self.clock_sync.turns.first().is_some_and(|(at, _)| *at <= now) {
             self.clock_sync.turns.pop_first();
         }
-        while self.clock_sync.turns.len() < AT_ONCE
+        while self.clock_sync.turns.len() < MAX_ACTIVE
             && let Some(index) = self.clock_sync.queue.pop_front()
         {
             self.clock_sync.turns.insert((now.after(self.clock_sync.turn), index));

@@ -215,9 +215,10 @@ impl RunCoordinator {
 
     /// Stores a self-report, with the name and stations from the plan.
     fn take_health(&mut self, at: Stamp, index: usize, said: Health) {
-        let served = match self.roster.sessions[index].is_agent() {
-            true => BTreeMap::new(),
-            false => self.served_by_run(said.served),
+        let served = if self.roster.sessions[index].is_agent() {
+            BTreeMap::new()
+        } else {
+            self.served_by_run(said.served)
         };
         let session = &mut self.roster.sessions[index];
         let expected = &session.expected;
@@ -267,7 +268,7 @@ impl RunCoordinator {
             None => return,
             Some(Connection::Unauthenticated(protocol, _)) => {
                 protocol.refuse();
-                (None, "a stranger".to_owned(), protocol.is_exhausted())
+                (None, "an unauthenticated peer".to_owned(), protocol.is_exhausted())
             }
             Some(Connection::Session(index)) => {
                 let session = &mut self.roster.sessions[*index];

@@ -1,7 +1,7 @@
 //! Transitions between phases.
 
 use super::participants::names;
-use super::{COLLECT_STOPPED, LEAD, RunCoordinator, RunPhase, SILENCE};
+use super::{RunCoordinator, RunPhase, SILENCE_TIMEOUT, START_LEAD, STOPPED_COLLECT_TIMEOUT};
 use crate::clock::Stamp;
 use crate::controller::protocol_state::Stage;
 use crate::controller::roster::{AgentSession, State};
@@ -12,7 +12,7 @@ use netburn_record::EventKind;
 use netburn_units::Duration;
 
 /// Maximum number of agents that have an assignment and are not ready yet.
-const ASSIGNMENTS: usize = 64;
+const MAX_ASSIGNMENTS: usize = 64;
 
 impl RunCoordinator {
     /// Advances as far as possible.
@@ -106,7 +106,7 @@ impl RunCoordinator {
                     self.start_clock_sync(now);
                     let stopped = self.interrupted || !self.recording;
                     let left = if stopped {
-                        COLLECT_STOPPED
+                        STOPPED_COLLECT_TIMEOUT
                     } else {
                         self.clock_sync_timeout()
                     };
@@ -166,7 +166,7 @@ impl RunCoordinator {
         let Some(target) = address else { return };
         let busy =
             |p: &&AgentSession| p.is_agent() && p.connection().is_some() && p.protocol.stage() == Stage::Assigned;
-        let mut room = ASSIGNMENTS.saturating_sub(self.roster.sessions.iter().filter(busy).count());
+        let mut room = MAX_ASSIGNMENTS.saturating_sub(self.roster.sessions.iter().filter(busy).count());
         for session in &mut self.roster.sessions {
             let Some(id) = session.connection().filter(|_| room > 0) else {
                 continue;
@@ -187,7 +187,7 @@ impl RunCoordinator {
 
     /// Sends the start time to each agent, on its own clock.
     fn start(&mut self, now: Stamp) {
-        let start = now.after(LEAD).after(self.setup.plan.baseline);
+        let start = now.after(START_LEAD).after(self.setup.plan.baseline);
         self.start = Some(start);
         for index in 0..self.roster.sessions.len() {
             let session = &mut self.roster.sessions[index];
@@ -198,7 +198,7 @@ impl RunCoordinator {
             session.protocol.start();
             if let Some(id) = session.connection() {
                 session.heard = now;
-                self.silence_deadlines.insert((now.after(SILENCE), index));
+                self.silence_deadlines.insert((now.after(SILENCE_TIMEOUT), index));
                 self.send_start(id, index);
             }
         }

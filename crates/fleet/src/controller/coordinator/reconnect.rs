@@ -1,6 +1,6 @@
 //! Lost connections and reconnects.
 
-use super::{Output, RunCoordinator, RunPhase, SILENCE};
+use super::{Output, RunCoordinator, RunPhase, SILENCE_TIMEOUT};
 use crate::clock::Stamp;
 use crate::controller::protocol_state::{ConnectionId, Stage};
 use crate::controller::roster::State;
@@ -45,14 +45,15 @@ impl RunCoordinator {
             (RunPhase::Running(..) | RunPhase::Collecting(_) | RunPhase::Finishing(_), Stage::Started) => {
                 self.send_start(id, index);
                 let over = matches!(self.phase, RunPhase::Finishing(_)) && !agent;
-                let reason = match over {
-                    true => Some("the run is over".to_owned()),
-                    false => self.stopped.clone().filter(|_| agent),
+                let reason = if over {
+                    Some("the run is over".to_owned())
+                } else {
+                    self.stopped.clone().filter(|_| agent)
                 };
                 if let Some(reason) = reason {
                     self.outputs.push_back(Output::Send(id, ToAgent::Stop(Stop { reason })));
                 }
-                self.silence_deadlines.insert((now.after(SILENCE), index));
+                self.silence_deadlines.insert((now.after(SILENCE_TIMEOUT), index));
             }
             (RunPhase::ClockSync(_), _) => self.restart_clock_sync(index),
             (RunPhase::Finishing(_), _) if self.roster.sessions[index].before.is_some() => {
@@ -78,15 +79,16 @@ impl RunCoordinator {
             if session.connection().is_none() || session.protocol.stage() != Stage::Started {
                 continue;
             }
-            let until = session.heard.after(SILENCE);
+            let until = session.heard.after(SILENCE_TIMEOUT);
             if until > now {
                 self.silence_deadlines.insert((until, index));
                 continue;
             }
-            let (since, reason) = (session.heard, format!("no message for {SILENCE}"));
-            match self.setup.timeouts.allow_reconnect {
-                true => self.mark_disconnected(since, index, &reason),
-                false => self.mark_lost(now, index, &reason),
+            let (since, reason) = (session.heard, format!("no message for {SILENCE_TIMEOUT}"));
+            if self.setup.timeouts.allow_reconnect {
+                self.mark_disconnected(since, index, &reason)
+            } else {
+                self.mark_lost(now, index, &reason)
             }
         }
     }

@@ -35,7 +35,7 @@ struct Rig {
 const SERVER: ConnectionId = ConnectionId(1);
 const LAPTOP: ConnectionId = ConnectionId(2);
 const TV: ConnectionId = ConnectionId(3);
-const STRANGER: ConnectionId = ConnectionId(9);
+const UNAUTHENTICATED: ConnectionId = ConnectionId(9);
 
 fn hello(role: Role, name: &str) -> ToController {
     ToController::Hello(Hello {
@@ -49,7 +49,7 @@ fn hello(role: Role, name: &str) -> ToController {
 }
 
 /// A station with the voip workload.
-fn talking(name: &str) -> Station {
+fn calling(name: &str) -> Station {
     Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
@@ -126,7 +126,7 @@ impl Rig {
                 duration: Duration::from_secs(20),
                 baseline: Duration::from_secs(2),
                 drain: Duration::from_secs(5),
-                stations: ["laptop", "tv"].map(talking).to_vec(),
+                stations: ["laptop", "tv"].map(calling).to_vec(),
                 ..Plan::new("two")
             },
             document: serde_json::json!({}),
@@ -180,7 +180,7 @@ impl Rig {
     }
 
     fn make_ready(&mut self) {
-        self.make_ready_but_for(STRANGER);
+        self.make_ready_but_for(UNAUTHENTICATED);
     }
 
     fn make_ready_but_for(&mut self, other: ConnectionId) {
@@ -418,22 +418,25 @@ fn whoever_has_no_business_here_is_refused() {
         ),
     ];
     for (message, refusal) in cases {
-        rig.connect(STRANGER);
-        rig.say(STRANGER, message);
+        rig.connect(UNAUTHENTICATED);
+        rig.say(UNAUTHENTICATED, message);
         assert_eq!(rig.refused.pop(), Some(refusal.clone()));
         let reason = refusal.to_string();
-        assert!(rig.told(STRANGER, |m| matches!(m, ToAgent::Refused(r) if r.reason == reason)));
-        assert_eq!(rig.closed.pop(), Some(STRANGER));
+        assert!(rig.told(
+            UNAUTHENTICATED,
+            |m| matches!(m, ToAgent::Refused(r) if r.reason == reason)
+        ));
+        assert_eq!(rig.closed.pop(), Some(UNAUTHENTICATED));
     }
-    rig.connect(STRANGER);
+    rig.connect(UNAUTHENTICATED);
     rig.coordinator
-        .handle_message(rig.now, STRANGER, Err(Malformed::Unknown("x".to_owned())));
+        .handle_message(rig.now, UNAUTHENTICATED, Err(Malformed::Unknown("x".to_owned())));
     rig.drain();
-    assert_eq!(rig.closed.pop(), Some(STRANGER));
+    assert_eq!(rig.closed.pop(), Some(UNAUTHENTICATED));
     // With two connections of one name, the first stays.
     rig.join(LAPTOP, Role::Agent, "laptop");
-    rig.connect(STRANGER);
-    rig.say(STRANGER, hello(Role::Agent, "laptop"));
+    rig.connect(UNAUTHENTICATED);
+    rig.say(UNAUTHENTICATED, hello(Role::Agent, "laptop"));
     assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("laptop".to_owned())));
     assert!(rig.here.contains(&LAPTOP));
 }
@@ -441,11 +444,11 @@ fn whoever_has_no_business_here_is_refused() {
 #[test]
 fn a_silent_connection_does_not_stay() {
     let mut rig = Rig::new();
-    rig.connect(STRANGER);
+    rig.connect(UNAUTHENTICATED);
     rig.pass(5 * SECOND - 1);
     assert_eq!(rig.closed, []);
     rig.pass(1);
-    assert_eq!(rig.closed, [STRANGER]);
+    assert_eq!(rig.closed, [UNAUTHENTICATED]);
 }
 
 #[test]
@@ -525,8 +528,8 @@ fn who_is_lost_in_the_middle_does_not_hold_up_the_others() {
         lost,
         [(Some(1), "agent tv was lost: the connection was closed".to_owned())]
     );
-    rig.connect(STRANGER);
-    rig.say(STRANGER, hello(Role::Agent, "tv"));
+    rig.connect(UNAUTHENTICATED);
+    rig.say(UNAUTHENTICATED, hello(Role::Agent, "tv"));
     assert_eq!(rig.refused.pop(), Some(Rejection::Late("tv".to_owned())));
     rig.pass(17 * SECOND);
     rig.report();

@@ -33,9 +33,10 @@ impl Hub {
                 let Peer::Member(member) = &self.connections[other].peer else {
                     unreachable!("a member's name names a member")
                 };
-                match member.heard.after(STALE_AFTER) <= now {
-                    true => Ok(()),
-                    false => Err(Rejection::Duplicate(register.name.clone())),
+                if member.heard.after(STALE_AFTER) <= now {
+                    Ok(())
+                } else {
+                    Err(Rejection::Duplicate(register.name.clone()))
                 }
             }
             None if self.members.len() >= MAX_MEMBERS => Err(Rejection::Full),
@@ -87,7 +88,7 @@ impl Hub {
             heard: now,
         }));
         self.outputs.push_back(Output::Joined(joined));
-        self.set_deadline(id, Some(now.after(SILENCE)));
+        self.set_deadline(id, Some(now.after(SILENCE_TIMEOUT)));
         self.changed(now);
     }
 
@@ -186,6 +187,6 @@ impl Hub {
     }
 
     pub(super) fn changed(&mut self, now: Stamp) {
-        self.news.get_or_insert(now.after(NEWS));
+        self.news.get_or_insert(now.after(NEWS_INTERVAL));
     }
 }

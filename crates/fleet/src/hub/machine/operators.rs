@@ -14,12 +14,11 @@ impl Hub {
             (Peer::Operator, Ok(ControlRequest::Acquire(acquire))) => self.acquire(now, id, acquire),
             (Peer::Operator, Ok(ControlRequest::Invite(invite))) => self.invite(id, invite),
             (Peer::Operator, Ok(ControlRequest::Release(ReleaseRun { run, missing }))) => {
-                match self.is_acquired_by(&run, id) {
-                    true => {
-                        self.release(now, &run, Some(&missing));
-                        Ok(())
-                    }
-                    false => Err(Rejection::Run(run)),
+                if self.is_acquired_by(&run, id) {
+                    self.release(now, &run, Some(&missing));
+                    Ok(())
+                } else {
+                    Err(Rejection::Run(run))
                 }
             }
             (Peer::Operator, Ok(ControlRequest::Revoke)) => {
@@ -30,7 +29,7 @@ impl Hub {
             (_, Err(malformed)) => Err(malformed.into()),
         };
         if let Err(rejection) = done {
-            self.reject(now, id, "an owner".to_owned(), rejection);
+            self.reject(now, id, "an operator".to_owned(), rejection);
         }
     }
 

@@ -67,7 +67,7 @@ fn admit(
     let number = slot.number();
     let task = tokio::spawn(async move {
         let mut accepted = std::pin::pin!(accepted);
-        let over = timeout(to_std(crate::hub::admission::MAX_UNAUTHENTICATED), &mut accepted)
+        let over = timeout(to_std(crate::hub::admission::UNAUTHENTICATED_TIMEOUT), &mut accepted)
             .await
             .is_ok();
         if !over && stays.load(Ordering::Relaxed) {

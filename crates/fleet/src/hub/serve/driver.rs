@@ -9,7 +9,7 @@ pub(super) struct HubDriver {
     pub(super) outgoing: BTreeMap<ConnectionId, Outgoing>,
     pub(super) clock: OwnClock,
     pub(super) router: Arc<Router>,
-    pub(super) aftermath: Aftermath,
+    pub(super) load_monitor: LoadMonitor,
 }
 
 /// Queue of a connection.
@@ -95,7 +95,7 @@ impl HubDriver {
     /// Called once a second: syncs late results, and adds complete ones to their records.
     pub(super) fn sync_late_results(&mut self) {
         if self
-            .aftermath
+            .load_monitor
             .sample(self.router.admission_limit.open() + self.outgoing.len())
         {
             // The call may take long, because it examines the whole heap.
@@ -105,10 +105,10 @@ impl HubDriver {
             self.hub.send_to_member(&member, message);
         }
         if let Some(job) = self.late_results.next_job() {
-            let tell = self.router.tell.clone();
+            let event_sender = self.router.event_sender.clone();
             tokio::task::spawn_blocking(move || {
                 // Fails only when the controller has ended. The record is complete then.
-                let _ = tell.blocking_send(Event::JobResult(Box::new(job.carry_out())));
+                let _ = event_sender.blocking_send(Event::JobResult(Box::new(job.carry_out())));
             });
         }
     }
@@ -144,6 +144,6 @@ impl HubDriver {
                 }
             }
         };
-        let _ = timeout(to_std(GOODBYE), all).await;
+        let _ = timeout(to_std(CLOSE_TIMEOUT), all).await;
     }
 }

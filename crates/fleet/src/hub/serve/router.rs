@@ -9,24 +9,24 @@ pub(super) struct Router {
     pub(super) runs: Mutex<BTreeMap<String, u16>>,
     pub(super) next: AtomicU64,
     pub(super) proxied: Arc<Semaphore>,
-    pub(super) tell: mpsc::Sender<Event>,
+    pub(super) event_sender: mpsc::Sender<Event>,
     pub(super) clock: OwnClock,
-    pub(super) admission_limit: Crowd,
+    pub(super) admission_limit: AdmissionLimit,
 }
 
 impl Router {
     /// Sets the port to which connections to `run` are proxied; `None`: no longer.
     pub(super) fn proxy(&self, run: &str, port: Option<u16>) {
-        let mut authenticated = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ports = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         match port {
-            Some(port) => authenticated.insert(run.to_owned(), port),
-            None => authenticated.remove(run),
+            Some(port) => ports.insert(run.to_owned(), port),
+            None => ports.remove(run),
         };
     }
 
     fn port(&self, run: &str) -> Option<u16> {
-        let authenticated = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        authenticated.get(run).copied()
+        let ports = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.get(run).copied()
     }
 }
 
@@ -53,7 +53,7 @@ impl ConnectionHandler for Router {
                 let permit = Arc::clone(&self.proxied).try_acquire_owned();
                 if let (Some(port), Ok(permit)) = (port, permit) {
                     tokio::spawn(async move {
-                        if let Err(error) = proxy::on(stream, port).await {
+                        if let Err(error) = proxy::run(stream, port).await {
                             tracing::debug!(run, %error, "a proxied connection ended");
                         }
                         drop(permit);
@@ -67,9 +67,9 @@ impl ConnectionHandler for Router {
             private: from.tls || from.is_local(),
             address: from.address,
         };
-        let (queue, waiting) = mpsc::channel(OUTGOING);
+        let (queue, waiting) = mpsc::channel(MAX_OUTGOING);
         let authenticated = Authenticated::new(ticket);
-        let stream = Metered::new(stream, UNKNOWN, authenticated.clone());
+        let stream = Metered::new(stream, MAX_UNAUTHENTICATED_BYTES, authenticated.clone());
         let limit = if kind == ConnectionKind::Member {
             MAX_FROM_MEMBER
         } else {
@@ -81,11 +81,11 @@ impl ConnectionHandler for Router {
                 authenticated: authenticated.clone(),
             };
             let opened = Event::Opened(id, kind, peer, outgoing);
-            if self.tell.send(opened).await.is_ok() {
+            if self.event_sender.send(opened).await.is_ok() {
                 let channel = Channel::opened(stream, limit).await;
                 let reason = self.run_connection(id, kind, channel, waiting, &authenticated).await;
                 // Fails only when the controller has ended.
-                let _ = self.tell.send(Event::Closed(id, reason)).await;
+                let _ = self.event_sender.send(Event::Closed(id, reason)).await;
             }
         });
     }
@@ -101,7 +101,7 @@ impl Router {
         queue: mpsc::Receiver<String>,
         authenticated: &Authenticated,
     ) -> String {
-        let hear = async |text: String| {
+        let on_message = async |text: String| {
             let event = match kind {
                 ConnectionKind::Member => {
                     let message = FromMember::from_text(&text);
@@ -112,14 +112,17 @@ impl Router {
                     Event::Operator(self.clock.now(), id, message)
                 }
             };
-            let told = self.tell.send(event).await;
-            told.map_err(|_| "the controller is shutting down".to_owned())
+            let sent = self.event_sender.send(event).await;
+            sent.map_err(|_| "the controller is shutting down".to_owned())
         };
         // Under high load, not every closing unauthenticated connection is read to its end.
-        let linger = || match authenticated.get() {
-            true => Some(None),
-            false => self.admission_limit.linger().map(Some),
+        let linger = || {
+            if authenticated.get() {
+                Some(None)
+            } else {
+                self.admission_limit.linger().map(Some)
+            }
         };
-        duplex::run_connection(channel, queue, |text| text, hear, linger).await
+        duplex::run_connection(channel, queue, |text| text, on_message, linger).await
     }
 }

@@ -55,8 +55,8 @@ fn modulation(rate: Rate) -> Modulation {
 /// SSID for people: up to 32 bytes, with invalid UTF-8 and control characters replaced.
 fn readable(ssid: &[u8]) -> String {
     let text = String::from_utf8_lossy(&ssid[..ssid.len().min(32)]);
-    let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    text.chars().map(shown).collect()
+    let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(printable).collect()
 }
 
 /// Differences between the first and the last sample.

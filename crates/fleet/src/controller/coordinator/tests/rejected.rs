@@ -289,12 +289,12 @@ fn a_participant_cannot_take_anothers_place() {
         ("server", Role::Server, "of laptop"),
         ("fridge", Role::Agent, "of no station"),
     ] {
-        rig.connect(STRANGER);
-        rig.say(STRANGER, said(name, role, token));
+        rig.connect(UNAUTHENTICATED);
+        rig.say(UNAUTHENTICATED, said(name, role, token));
         assert_eq!(rig.refused.pop(), Some(super::Rejection::Token), "{name}");
     }
-    rig.connect(STRANGER);
-    rig.say(STRANGER, said("fridge", Role::Agent, "of laptop"));
+    rig.connect(UNAUTHENTICATED);
+    rig.say(UNAUTHENTICATED, said("fridge", Role::Agent, "of laptop"));
     assert_eq!(
         rig.refused.pop(),
         Some(super::Rejection::Unexpected("fridge".to_owned()))

@@ -75,7 +75,10 @@ fn who_comes_back_goes_on_where_it_was() {
     let warned = rig.events(EventKind::Warning);
     assert_eq!(
         warned,
-        [(Some(0), "laptop was away for 4 s: the connection was closed".to_owned())]
+        [(
+            Some(0),
+            "laptop was disconnected for 4 s: the connection was closed".to_owned()
+        )]
     );
     let away = rig.rows.iter().find_map(|row| match row {
         Row::Event(event) if event.kind == EventKind::Warning => Some((event.at, event.length)),
@@ -126,8 +129,8 @@ fn a_newer_connection_takes_the_place_of_a_silent_one_only() {
     rig.alive.retain(|id| *id != TV);
     rig.pass(SECOND);
     // Without an earlier connection it is never admitted.
-    rig.connect(STRANGER);
-    rig.say(STRANGER, hello(Role::Agent, "tv"));
+    rig.connect(UNAUTHENTICATED);
+    rig.say(UNAUTHENTICATED, hello(Role::Agent, "tv"));
     assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
     rig.come_back(TV_AGAIN, Role::Agent, "tv");
     assert_eq!(rig.last_sequence(TV_AGAIN), Some(0));
