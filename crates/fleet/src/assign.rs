@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_in_another_run_is_the_last_resort() {
+    fn members_in_another_run_are_assigned_last() {
         let plan = plan(&[station("x", ""), station("y", "label = \"phone\""), station("c", "")].concat());
         let labels = [("kind", "phone")];
         let mut all = [
@@ -291,7 +291,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nobody_has_two_parts_unless_named_and_more_members_never_serve_fewer(
+        fn members_have_one_part_unless_named(
             kinds in proptest::collection::vec(0u8..4, 1..8),
             here in proptest::collection::vec(0u8..3, 0..8),
         ) {

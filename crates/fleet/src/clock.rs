@@ -350,7 +350,7 @@ mod tests {
 
     /// In 10 s no clock drifts by more than 5 ms, and the error of each estimate is 1 µs.
     #[test]
-    fn what_no_drift_explains_is_a_jump() {
+    fn a_change_beyond_the_drift_is_a_jump() {
         let at = |at: i64, offset: i64| Estimate {
             at: Stamp(at),
             offset,

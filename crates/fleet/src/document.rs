@@ -61,7 +61,7 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn of_a_large_plan_an_agent_gets_its_own_stations_and_the_others_names() {
+    fn an_agent_receives_only_names_of_other_stations_of_a_large_plan() {
         let mut text = "duration = \"60 s\"\nwarmup = \"1 s\"\n".to_owned();
         for number in 0..200 {
             let workload = ["voip", "browsing", "download"][number % 3];

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds() {
+    fn runs() {
         replay("round", super::round::check, 3000);
     }
 

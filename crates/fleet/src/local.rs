@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_capped_as_the_plan_says_and_at_a_gigabit_where_it_does_not() {
+    fn the_server_rate_is_the_plans_or_a_gigabit() {
         let mut plan = Plan::new("one");
         let rate = |plan: &Plan| setup(plan).unwrap().rate;
         assert_eq!(rate(&plan), BitRate::from_mbps(1000));

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_nobody_or_another_fleet_is_not_burned() {
+    fn a_server_without_consent_to_this_fleet_is_rejected() {
         let none = found(ServerConfig::default());
         assert!(none.consent.unwrap_err().contains("does not consent to this fleet"));
         assert_eq!(none.reach, Reach::default());
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_that_stay_away_are_told() {
+    fn missing_datagrams_are_reported() {
         let result = found(ServerConfig {
             fleet: Some(FleetKey::new("token")),
             datagrams: false,

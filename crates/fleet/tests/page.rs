@@ -84,7 +84,7 @@ fn plain(value: Value) -> Value {
 }
 
 #[test]
-fn a_workload_in_a_browser_does_what_an_agents_does() {
+fn a_workload_in_a_browser_equals_an_agents() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cases");
     let mut random = netburn_units::Seed(20).stream("cases", 0);

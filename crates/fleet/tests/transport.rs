@@ -122,7 +122,7 @@ fn an_announced_gigabyte_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_no_transport_is_an_error() {
+fn invalid_transport_data_is_an_error() {
     block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -141,7 +141,7 @@ fn what_is_no_transport_is_an_error() {
 }
 
 #[test]
-fn a_text_that_is_no_message_is_told_apart_from_the_end() {
+fn an_invalid_message_differs_from_the_end() {
     block_on(async {
         for (mut ours, mut theirs) in pairs().await {
             ours.sender.text("nonsense".to_owned()).await.unwrap();

@@ -295,7 +295,7 @@ fn a_connection_that_is_cut_costs_no_row() {
 }
 
 #[test]
-fn an_agent_whose_controller_is_gone_finishes_and_keeps_its_results() {
+fn an_agent_without_controller_finishes_and_keeps_its_results() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("spool"));
     let plan = plan(&["phone"]);
@@ -328,7 +328,7 @@ fn an_agent_whose_controller_is_gone_finishes_and_keeps_its_results() {
 }
 
 #[test]
-fn an_agent_that_died_brings_home_what_it_had_when_it_is_started_again() {
+fn a_restarted_agent_delivers_its_spool() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("spool"));
     let plan = plan(&["phone", "tv"]);
@@ -363,7 +363,7 @@ fn an_agent_that_died_brings_home_what_it_had_when_it_is_started_again() {
 }
 
 #[test]
-fn half_the_fleet_on_a_slow_link_comes_home_all_the_same() {
+fn agents_on_a_slow_link_deliver_all_rows() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(&["near", "far"]);
     let (mut memory, mut acts) = (Memory::default(), Acts::default());
@@ -399,7 +399,7 @@ fn half_the_fleet_on_a_slow_link_comes_home_all_the_same() {
 }
 
 #[test]
-fn without_a_disk_results_are_kept_in_memory_and_that_is_said() {
+fn without_a_disk_results_are_kept_in_memory_and_this_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     // A file at the path of the folder.
     std::fs::write(dir.path().join("file"), "").unwrap();
@@ -443,7 +443,7 @@ fn row(number: u64) -> Row {
 
 /// The disk is full after three messages. Unacknowledged messages are sent again from disk and from memory.
 #[test]
-fn what_a_full_disk_did_not_take_is_sent_again_from_memory() {
+fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path());
     let about = SpoolHeader {
@@ -482,7 +482,7 @@ fn what_a_full_disk_did_not_take_is_sent_again_from_memory() {
 
 /// An unanswered connection attempt is given up, before the start and after the end.
 #[test]
-fn nobody_is_looked_for_for_ever() {
+fn reconnecting_is_limited_in_time() {
     struct Nobody;
     impl Dial for Nobody {
         async fn dial(&mut self) -> Result<crate::transport::Channel, FleetError> {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_comes_first() {
+    fn the_best_address_is_first() {
         let own = [
             ("lo", "127.0.0.1"),
             ("docker0", "172.17.0.1"),

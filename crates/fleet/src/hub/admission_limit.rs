@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_so_many_tickets_and_those_of_the_known_go_round() {
+    fn tickets_are_limited_and_released_after_authentication() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let admission_limit = AdmissionLimit::new();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crowd_took_is_given_back_once_it_has_gone() {
+    fn memory_is_released_after_high_load() {
         let mut load_monitor = LoadMonitor::default();
         let mut looks =
             |counts: &[usize]| -> Vec<bool> { counts.iter().map(|open| load_monitor.sample(*open)).collect() };

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_its_path_and_what_is_below() {
+    fn the_prefix_covers_itself_and_paths_below() {
         for path in ["/runs", "/runs/", "/runs/api/runs"] {
             assert!(owns(path), "{path}");
         }

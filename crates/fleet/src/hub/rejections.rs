@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_was_quiet_is_told_again() {
+    fn an_address_is_logged_again_after_silence() {
         let mut rejections = RejectionLog::default();
         let address = Some("2001:db8::1".parse().unwrap());
         assert!((0..5).all(|_| rejections.handle(Stamp(0), address)));

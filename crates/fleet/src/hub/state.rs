@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_tokens_both_are_renewed_or_neither() {
+    fn both_tokens_are_replaced_or_neither() {
         for (full, other) in [("token", "runs-token"), ("runs-token", "token")] {
             let dir = tempfile::tempdir().unwrap();
             let lock = State::new(dir.path()).lock().unwrap();
@@ -341,7 +341,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_it() {
+    fn only_the_user_can_read_the_state() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let state = State::new(dir.path().join("fleet"));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_controller_and_the_other_is_told_which() {
+    fn a_second_controller_is_rejected_with_the_process_of_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let state = State::new(dir.path());
         let lock = state.lock().unwrap();

@@ -173,7 +173,7 @@ fn closes(outputs: &[Output], id: ConnectionId) -> bool {
 }
 
 #[test]
-fn whoever_has_the_token_is_in_and_nobody_else() {
+fn members_need_the_token() {
     let mut rig = Rig::new();
     rig.member("box");
     for (change, wanted) in [
@@ -236,7 +236,7 @@ fn a_silent_one_gives_way_and_a_live_one_does_not() {
 }
 
 #[test]
-fn who_says_nothing_is_gone_in_the_end_and_who_does_stays() {
+fn a_silent_member_is_disconnected_and_another_stays() {
     let mut rig = Rig::new();
     let (quiet, loud) = (rig.member("quiet"), rig.member("loud"));
     assert_eq!(
@@ -253,7 +253,7 @@ fn who_says_nothing_is_gone_in_the_end_and_who_does_stays() {
 }
 
 #[test]
-fn who_begins_with_another_word_is_told_which() {
+fn an_unexpected_first_message_is_named() {
     let end = |run: &str| LateResultsEnd {
         run: run.to_owned(),
         ..LateResultsEnd::default()
@@ -292,7 +292,7 @@ fn who_begins_with_another_word_is_told_which() {
 }
 
 #[test]
-fn strangers_are_few_and_short_lived() {
+fn unauthenticated_connections_are_limited_in_number_and_time() {
     let mut rig = Rig::new();
     let first = rig.connect(ConnectionKind::Member, NEAR);
     for _ in 1..MAX_PENDING_CONNECTIONS {
@@ -348,7 +348,7 @@ fn a_flood_from_one_address_pushes_out_its_own_alone() {
 }
 
 #[test]
-fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
+fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
     let mut rig = Rig::new();
     let (member, operator) = (rig.member("box"), rig.operator());
     let acquired = rig.acquire(operator, "r1");
@@ -418,7 +418,7 @@ fn a_member_is_in_one_run_at_a_time() {
 }
 
 #[test]
-fn a_run_of_many_who_are_not_here_keeps_its_holder() {
+fn invitations_of_absent_members_do_not_close_the_operators_connection() {
     let mut rig = Rig::new();
     let operator = rig.operator();
     rig.acquire(operator, "r1");
@@ -456,7 +456,7 @@ fn a_run_is_over_with_its_holder_or_its_word() {
 }
 
 #[test]
-fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
+fn results_of_released_runs_are_requested() {
     let mut rig = Rig::new();
     let operator = rig.operator();
     rig.acquire(operator, "r1");
@@ -488,7 +488,7 @@ fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
 }
 
 #[test]
-fn revoking_throws_everybody_out_for_good() {
+fn revoking_disconnects_all_members_for_good() {
     let mut rig = Rig::new();
     let (member, operator) = (rig.member("box"), rig.operator());
     rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
@@ -511,7 +511,7 @@ fn revoking_throws_everybody_out_for_good() {
 }
 
 #[test]
-fn who_revokes_in_vain_hears_why_and_everybody_stays() {
+fn a_failed_revocation_is_reported_and_disconnects_no_member() {
     let mut rig = Rig::new();
     let (_, operator) = (rig.member("box"), rig.operator());
     rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
@@ -526,7 +526,7 @@ fn who_revokes_in_vain_hears_why_and_everybody_stays() {
 }
 
 #[test]
-fn owners_hear_of_changes_once_in_a_while() {
+fn operators_receive_changes_at_intervals() {
     let mut rig = Rig::new();
     let operator = rig.operator();
     for n in 0..100 {
@@ -544,7 +544,7 @@ fn owners_hear_of_changes_once_in_a_while() {
 }
 
 #[test]
-fn an_owner_without_the_secret_is_none() {
+fn an_operator_needs_the_secret() {
     let mut rig = Rig::new();
     let id = rig.connect(ConnectionKind::Operator, NEAR);
     rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Revoke));

@@ -63,12 +63,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bytes: Vec<u8>) {
+        fn messages_are_equal_after_parsing(bytes: Vec<u8>) {
             prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn what_is_read_is_written(text in "[A-Za-z0-9_-]{0,12}") {
+        fn parsed_addresses_are_written_equally(text in "[A-Za-z0-9_-]{0,12}") {
             if let Some(bytes) = decode(&text) {
                 prop_assert_eq!(encode(&bytes), text);
             }

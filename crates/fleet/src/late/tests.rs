@@ -146,7 +146,7 @@ fn deliver(late_results: &mut LateCollector, folder: &SpoolFolder, from: u64, to
 }
 
 #[test]
-fn late_results_come_home_over_two_controllers() {
+fn late_results_are_delivered_across_a_controller_restart() {
     let dir = tempfile::tempdir().unwrap();
     let (folder, state) = (dir.path().join("run"), dir.path().join("state"));
     let spooled = SpoolFolder::new(dir.path().join("agent"));
@@ -201,7 +201,7 @@ fn late_results_come_home_over_two_controllers() {
 }
 
 #[test]
-fn what_is_not_right_is_refused_and_stays_where_it_is() {
+fn invalid_late_results_are_rejected_and_stay_at_the_member() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("run");
     let spooled = SpoolFolder::new(dir.path().join("agent"));
@@ -230,7 +230,7 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
     // A rejected member begins again.
     assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
     late_results.offer("kitchen", &waiting);
-    assert!(reason(late_results.late("kitchen", late(2, 1))).contains("late rows 2"));
+    assert!(reason(late_results.late("kitchen", late(2, 1))).contains("missing late rows"));
     late_results.offer("kitchen", &waiting);
     let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"lost","it rains"]]}"#).unwrap();
     let everywhere = LateResults {
@@ -251,7 +251,7 @@ fn what_is_not_right_is_refused_and_stays_where_it_is() {
 }
 
 #[test]
-fn results_are_taken_from_who_took_part_alone() {
+fn only_the_agent_that_took_part_can_deliver_results() {
     assert_eq!(proof("secret"), PROOF);
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
@@ -266,7 +266,7 @@ fn results_are_taken_from_who_took_part_alone() {
     for other in ["", "0", &proof("guess")] {
         let acked = late_results.late("kitchen", forged(other));
         assert!(
-            matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("from who took part")),
+            matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("wrong proof")),
             "{acked:?}"
         );
         assert!(matches!(
@@ -292,7 +292,7 @@ fn results_are_taken_from_who_took_part_alone() {
 }
 
 #[test]
-fn no_more_is_kept_of_a_part_than_it_can_have() {
+fn late_results_are_limited_to_the_maximum_of_the_part() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
     // Samples of connections, 2,000 per message: each message is about 90 kB.
@@ -320,7 +320,7 @@ fn no_more_is_kept_of_a_part_than_it_can_have() {
         }
     }
     assert!(
-        matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("more than its part")),
+        matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("exceed the maximum")),
         "{acked:?}"
     );
     let (least, max_bytes) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
@@ -347,7 +347,7 @@ fn no_more_is_kept_of_a_part_than_it_can_have() {
 
 /// The results of a part that was delivered in the run are complete: no rows are added afterwards.
 #[test]
-fn what_came_home_in_time_is_not_asked_for() {
+fn delivered_results_are_not_requested() {
     let dir = tempfile::tempdir().unwrap();
     let (folder, spooled) = (dir.path().join("run"), SpoolFolder::new(dir.path().join("agent")));
     run(&folder);
@@ -367,7 +367,7 @@ fn what_came_home_in_time_is_not_asked_for() {
 /// An agent whose connection ended before its last acknowledgement has its spool until it receives
 /// `Discard`.
 #[test]
-fn after_a_run_every_member_is_told_to_deliver_or_forget() {
+fn after_a_run_every_member_delivers_or_discards() {
     let dir = tempfile::tempdir().unwrap();
     let mut late_results = LateCollector::open(&dir.path().join("state")).unwrap();
     assert_eq!(late_results.holders(RUN), []);
@@ -396,7 +396,7 @@ fn after_a_run_every_member_is_told_to_deliver_or_forget() {
 
 /// A controller that restarts during a run may request results before `netburn run` has reconnected.
 #[test]
-fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_home_in_time() {
+fn partial_late_results_of_a_delivered_part_are_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
     deliver(&mut late_results, &spooled, 1, 4);
@@ -410,7 +410,7 @@ fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_ho
 }
 
 #[test]
-fn what_is_asked_for_in_vain_leaves_no_file() {
+fn a_request_without_delivery_creates_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let (late_results, _) = asked(dir.path());
     drop(late_results);
@@ -419,7 +419,7 @@ fn what_is_asked_for_in_vain_leaves_no_file() {
 
 /// A member offers its results when it registers, and again after its part of the run.
 #[test]
-fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
+fn a_repeated_offer_continues_the_delivery() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
     deliver(&mut late_results, &spooled, 1, 4);
@@ -505,7 +505,7 @@ fn tried_again(late_results: &mut LateCollector) -> Vec<(String, ToMember)> {
 }
 
 #[test]
-fn what_the_disk_has_no_room_to_sync_is_asked_for_again_from_there() {
+fn unsynced_results_are_requested_again() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
     deliver(&mut late_results, &spooled, 1, 4);
@@ -539,7 +539,7 @@ fn what_the_disk_has_no_room_to_sync_is_asked_for_again_from_there() {
 }
 
 #[test]
-fn what_stands_in_the_way_when_there_may_be_room_again_is_told() {
+fn an_error_of_a_retry_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, _) = asked(dir.path());
     let key = ("kitchen".to_owned(), RUN.to_owned());
@@ -556,7 +556,7 @@ fn what_stands_in_the_way_when_there_may_be_room_again_is_told() {
 }
 
 #[test]
-fn of_too_many_runs_the_oldest_is_forgotten() {
+fn the_oldest_of_too_many_runs_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut late_results = LateCollector::open(dir.path()).unwrap();
     for number in 0..=MAX_RUNS {

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_new_connection_only_what_is_said_kept_there_is_left_out_and_what_is_locked_is_waited_for() {
+    fn a_new_connection_omits_acknowledged_rows_and_waits_for_locked_spools() {
         let folder = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(folder.path().join("spool"));
         let about = SpoolHeader {

@@ -334,7 +334,7 @@ mod tests {
     const GREEDY: &str = "duration = \"60 s\"\n[station.a]\nworkload = \"download\"\n";
 
     #[test]
-    fn what_goes_beyond_the_limits_is_refused_with_the_reason() {
+    fn parts_beyond_the_limits_are_rejected_with_the_reason() {
         let none = Limits::default();
         assert_eq!(none.allow(&part(GREEDY), 3), Ok(()));
         let short = Limits {
@@ -388,7 +388,7 @@ mod tests {
 
     /// A controller that sends false values: of the network, and of the server's datagram port.
     #[test]
-    fn what_a_controller_claims_changes_no_limit_and_names_no_port() {
+    fn a_controllers_values_change_no_limit_and_no_datagram_port() {
         use netburn_traffic::server::{Server, ServerConfig};
         let bounded = format!(
             "[server]\nlink = {{ rate = \"1 Mbit/s\" }}\n{}",

@@ -75,7 +75,7 @@ mod tests {
     /// 8 Mbit/s are 1 MB/s. A stream of 100 MB that ends after 2 s exceeds the limit by 98 s. The link
     /// counts the first bytes as up to 25 ms old.
     #[test]
-    fn what_went_over_the_rate_has_to_pass_first() {
+    fn excess_traffic_must_drain_before_the_next_part() {
         let link = || VirtualLink::new(BitRate::from_mbps(8));
         let mut links = Links {
             down: link(),

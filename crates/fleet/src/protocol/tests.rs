@@ -310,7 +310,7 @@ fn a_health_report_has_the_fields_of_its_schema() {
 }
 
 #[test]
-fn rows_come_back_as_they_went() {
+fn rows_are_equal_after_the_wire() {
     let of_server = |row: &Row| matches!(row, Row::Connection(row) if row.side == Side::Server);
     let (servers, agents): (Vec<Row>, Vec<Row>) = every_row().into_iter().partition(of_server);
     for (rows, far) in [(agents, false), (servers, true)] {
@@ -337,7 +337,7 @@ fn an_event_without_a_station_is_rejected() {
 
 /// The controller finds the station of a server's sample by the port alone: an agent could name any port.
 #[test]
-fn what_the_other_end_saw_is_rejected() {
+fn samples_of_the_other_side_are_rejected() {
     for (side, far) in [("server", false), ("station", true)] {
         for station in [1, u16::MAX] {
             let text = format!(r#"{{"connections":[[{station},0,4000,0,1,1,1,1,1,1,1,"{side}"]]}}"#);
@@ -400,7 +400,7 @@ fn a_batch_knows_when_it_is_full_and_too_full() {
 }
 
 #[test]
-fn what_is_no_message_is_said_to_be_none() {
+fn invalid_messages_are_errors() {
     let deep = format!(
         "{{\"type\":\"bye\",\"reason\":{}1{}}}",
         "[".repeat(200),

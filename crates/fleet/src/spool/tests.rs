@@ -61,7 +61,7 @@ fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
 }
 
 #[test]
-fn what_is_written_is_read_whole_or_from_a_number_on() {
+fn a_spool_is_read_from_any_message_on() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("made"));
     assert_eq!(pending(&folder), []);
@@ -92,7 +92,7 @@ fn what_is_written_is_read_whole_or_from_a_number_on() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_it() {
+fn only_the_user_can_read_the_spool() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("made"));
@@ -149,7 +149,7 @@ proptest! {
     /// Truncated or changed anywhere behind the header: the frames before are read, and a resumed spool
     /// continues after them.
     #[test]
-    fn what_is_torn_is_kept_up_to_the_tear(cut in any::<prop::sample::Index>(), flip in any::<Option<u8>>()) {
+    fn a_truncated_spool_is_read_up_to_the_truncation(cut in any::<prop::sample::Index>(), flip in any::<Option<u8>>()) {
         let dir = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(dir.path());
         let path = spool(&folder, 12, true);

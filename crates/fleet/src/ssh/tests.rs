@@ -47,7 +47,7 @@ fn a_login_has_all_its_phases_in_order() {
 
 /// A module that sleeps for 1.2 s in the session stack.
 #[test]
-fn slow_session_modules_are_found_and_named_where_they_are_known() {
+fn slow_session_modules_are_found_and_named_if_known() {
     let finding = worst("pam-session", &Facts::default());
     assert_eq!(finding.phase, "session");
     assert!(finding.took >= ms(1200) && finding.took < ms(1500), "{finding:?}");
@@ -179,7 +179,7 @@ fn slow_lookups_gssapi_and_hostbased_have_their_causes() {
 }
 
 #[test]
-fn a_login_that_fails_says_what_ssh_said() {
+fn a_failed_login_contains_the_message_of_ssh() {
     let login = recorded("refused");
     assert!(!login.complete);
     assert!(
@@ -229,7 +229,7 @@ fn without_a_word_of_it_reverse_dns_is_off() {
 }
 
 #[test]
-fn any_transcript_does() {
+fn any_transcript_is_handled() {
     let mut files = Vec::new();
     for file in std::fs::read_dir(folder()).unwrap() {
         files.push(std::fs::read(file.unwrap().path()).unwrap());

@@ -121,7 +121,7 @@ fn a_roam_without_a_loss_has_a_gap_too() {
 }
 
 #[test]
-fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
+fn an_idle_roam_is_as_long_as_the_kernel_reports() {
     let mut link = Link::new(vec![0]);
     link.handle_sample(ms(0), sample(A, 400));
     link.handle_bytes(ms(0), 1);
@@ -201,7 +201,7 @@ fn a_loss_of_the_same_access_point_is_no_roam() {
 }
 
 #[test]
-fn a_link_that_stays_away_is_told_at_the_end() {
+fn a_link_that_stays_disconnected_is_reported_at_the_end() {
     let mut link = Link::new(vec![0]);
     link.handle_sample(ms(0), sample(A, 400));
     link.handle_event(
@@ -225,7 +225,7 @@ fn a_link_that_stays_away_is_told_at_the_end() {
 }
 
 #[test]
-fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
+fn a_row_contains_the_drivers_values_and_the_shares_of_a_second() {
     let mut link = Link::new(vec![7]);
     let survey = |active, busy, sending| Survey {
         frequency_mhz: Some(5180),
@@ -269,7 +269,7 @@ fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
 }
 
 #[test]
-fn names_are_readable_whatever_they_are() {
+fn any_ssid_becomes_readable() {
     let mut link = Link::new(vec![0]);
     let mut odd = sample(A, 400);
     odd.interface.ssid = Some([&b"\x1b[2J\xff"[..], &[0xce; 40]].concat());
@@ -285,7 +285,7 @@ fn names_are_readable_whatever_they_are() {
 }
 
 #[test]
-fn a_collapse_and_a_changed_link_are_told_of_every_station() {
+fn a_collapse_and_a_changed_link_are_recorded_for_every_station() {
     let mut link = Link::new(vec![0, 1]);
     for second in 0..12 {
         link.handle_sample(ms(second * 1000), sample(A, 400));
@@ -307,7 +307,7 @@ fn a_collapse_and_a_changed_link_are_told_of_every_station() {
 }
 
 #[test]
-fn an_interface_that_vanishes_is_told() {
+fn a_disappeared_interface_is_reported() {
     let mut link = Link::new(vec![0]);
     link.handle_presence(ms(1000), "wlan1", false);
     link.handle_presence(ms(2000), "wlan1", false);
@@ -344,10 +344,10 @@ fn a_recording_becomes_rows() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
+fn a_missing_interface_is_an_error_and_one_without_wifi_a_note() {
     let localhost = [127, 0, 0, 1].into();
     let why = Adapter::find(Some("no-such0"), localhost).unwrap_err();
-    assert!(why.contains("no interface `no-such0`"), "{why}");
+    assert!(why.contains("unknown interface `no-such0`"), "{why}");
     let (tell, mut reported) = mpsc::unbounded_channel();
     let loopback = Adapter::find(None, localhost).unwrap();
     let note = loopback.note().unwrap();
@@ -361,7 +361,7 @@ fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
 }
 
 #[test]
-fn any_course_of_events_does() {
+fn any_sequence_of_events_is_handled() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/wifi");
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {

@@ -14,7 +14,7 @@ use support::{Memory, Told, four_uses, never, run};
 use threads::Threads;
 
 #[test]
-fn four_uses_at_once_bring_home_their_operations() {
+fn four_workloads_at_once_deliver_their_operations() {
     let plan = four_uses("3 s");
     let (mut memory, mut told) = (Memory::default(), Told::default());
     let outcome = run(&plan, &mut Threads::default(), &mut memory, &mut told, never()).unwrap();
@@ -159,7 +159,7 @@ fn over_tls_and_http_2() {
 }
 
 #[test]
-fn a_stop_brings_home_what_there_is() {
+fn a_stop_delivers_the_results_so_far() {
     let plan = four_uses("1 h");
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let mut memory = Memory::default();
@@ -177,7 +177,7 @@ fn a_stop_brings_home_what_there_is() {
 }
 
 #[test]
-fn a_full_disk_ends_the_round_and_is_said_once() {
+fn a_full_disk_ends_the_run_and_is_reported_once() {
     let plan = four_uses("1 h");
     let mut memory = Memory {
         full_at: Some(100),
@@ -191,7 +191,7 @@ fn a_full_disk_ends_the_round_and_is_said_once() {
 }
 
 #[test]
-fn who_cannot_be_started_is_named() {
+fn a_process_that_cannot_be_started_is_named() {
     let plan = four_uses("1 s");
     let mut launcher = netburn_fleet::ThisMachine {
         program: "/nonexistent/netburn".into(),

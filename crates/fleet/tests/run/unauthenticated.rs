@@ -97,7 +97,7 @@ fn mischief(join: &Join) -> Vec<String> {
 }
 
 #[test]
-fn strangers_are_refused_and_the_run_goes_on() {
+fn unauthenticated_peers_are_rejected_and_the_run_continues() {
     let threads = Threads::default();
     let joins = Arc::clone(&threads.joins);
     let (found, reasons) = (Arc::new(Mutex::new(None)), Arc::new(Mutex::new(Vec::new())));
@@ -177,7 +177,7 @@ fn babbler(join: &Join) -> Result<(), FleetError> {
 }
 
 #[test]
-fn a_participant_that_babbles_is_lost_and_the_others_go_on() {
+fn an_agent_that_floods_is_lost_and_the_others_continue() {
     let mut threads = Threads {
         instead: Some(("desktop", babbler)),
         ..Threads::default()
@@ -221,7 +221,7 @@ fn deserter(join: &Join) -> Result<(), FleetError> {
 }
 
 #[test]
-fn a_participant_that_leaves_before_the_start_is_told_of() {
+fn an_agent_that_leaves_before_the_start_is_reported() {
     let mut threads = Threads {
         instead: Some(("tv", deserter)),
         ..Threads::default()

@@ -325,7 +325,7 @@ impl Rig {
 }
 
 #[test]
-fn a_round_from_hello_to_bye() {
+fn a_run_from_hello_to_bye() {
     let mut rig = Rig::started();
     // Each receives the same instant on its own clock. 100 µs forward and 300 µs back result in an error of
     // 100 µs.
@@ -388,7 +388,7 @@ fn a_round_from_hello_to_bye() {
 }
 
 #[test]
-fn whoever_has_no_business_here_is_refused() {
+fn invalid_first_messages_are_rejected() {
     let mut rig = Rig::new();
     let with = |change: &dyn Fn(&mut Hello)| {
         let ToController::Hello(mut hello) = hello(Role::Agent, "laptop") else {
@@ -452,7 +452,7 @@ fn a_silent_connection_does_not_stay() {
 }
 
 #[test]
-fn of_too_many_strangers_the_oldest_goes() {
+fn the_oldest_of_too_many_unauthenticated_connections_is_closed() {
     let mut rig = Rig::new();
     // All three expected agents may be among them.
     for n in 0..MAX_PENDING_CONNECTIONS as u64 + 3 {
@@ -519,7 +519,7 @@ fn an_agent_reports_nothing_of_the_whole_run() {
 }
 
 #[test]
-fn who_is_lost_in_the_middle_does_not_hold_up_the_others() {
+fn a_lost_agent_does_not_delay_the_others() {
     let mut rig = Rig::started();
     rig.pass(10 * SECOND);
     rig.vanish(TV);
@@ -553,7 +553,7 @@ fn a_process_that_died_is_lost_at_once() {
 }
 
 #[test]
-fn who_is_silent_for_five_seconds_is_lost_unless_the_controller_slept() {
+fn an_agent_silent_for_five_seconds_is_lost_unless_the_controller_was_blocked() {
     let mut rig = Rig::started();
     rig.alive.retain(|id| *id != TV);
     rig.pass(4 * SECOND);
@@ -566,7 +566,7 @@ fn who_is_silent_for_five_seconds_is_lost_unless_the_controller_slept() {
 }
 
 #[test]
-fn a_lost_server_is_said_and_the_round_goes_on() {
+fn a_lost_server_is_recorded_and_the_run_continues() {
     let mut rig = Rig::started();
     rig.pass(3 * SECOND);
     rig.vanish(SERVER);
@@ -583,7 +583,7 @@ fn a_lost_server_is_said_and_the_round_goes_on() {
 }
 
 #[test]
-fn a_lost_server_is_lost_to_those_who_measure_against_it() {
+fn a_lost_server_affects_only_stations_that_measure_against_it() {
     let lost_to = |own_server: &[ConnectionId]| {
         let mut rig = Rig::new();
         rig.join(SERVER, Role::Server, "server");
@@ -609,7 +609,7 @@ fn a_lost_server_is_lost_to_those_who_measure_against_it() {
 }
 
 #[test]
-fn who_does_not_join_is_told_of_and_the_rest_begins_without() {
+fn a_missing_agent_is_recorded_and_the_run_starts_without_it() {
     let mut rig = Rig::new();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -647,7 +647,7 @@ fn without_server_or_agents_there_is_no_result() {
 }
 
 #[test]
-fn who_is_not_ready_in_time_is_left_behind() {
+fn an_agent_that_is_not_ready_in_time_is_lost() {
     let mut rig = Rig::new();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -674,7 +674,7 @@ fn who_is_not_ready_in_time_is_left_behind() {
 }
 
 #[test]
-fn a_stop_collects_for_two_seconds_what_there_is() {
+fn a_stop_collects_results_for_two_seconds() {
     let mut rig = Rig::started();
     rig.pass(5 * SECOND);
     rig.coordinator.handle_stop(rig.now);
@@ -698,7 +698,7 @@ fn a_stop_collects_for_two_seconds_what_there_is() {
 }
 
 #[test]
-fn rows_that_cannot_be_kept_end_the_round_and_are_not_put_out() {
+fn a_storage_error_ends_the_run_without_further_rows() {
     let mut rig = Rig::started();
     rig.pass(5 * SECOND);
     let before = rig.rows.len();
@@ -711,7 +711,7 @@ fn rows_that_cannot_be_kept_end_the_round_and_are_not_put_out() {
 }
 
 #[test]
-fn rows_that_cannot_be_kept_stay_with_devices_that_keep_them() {
+fn rows_after_a_storage_error_are_not_acknowledged() {
     let mut rig = Rig::with(Timeouts::for_fleet(Duration::from_secs(30)));
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -733,7 +733,7 @@ fn rows_that_cannot_be_kept_stay_with_devices_that_keep_them() {
 }
 
 #[test]
-fn rows_said_twice_are_kept_once() {
+fn repeated_rows_are_stored_once() {
     let mut rig = Rig::started();
     rig.say(LAPTOP, rows(1, 0));
     rig.say(LAPTOP, rows(1, 0));

@@ -32,7 +32,7 @@ fn off(rig: &Rig, id: ConnectionId) -> i64 {
 }
 
 #[test]
-fn a_clock_that_jumps_in_the_middle_is_told_and_moves_nobody() {
+fn a_clock_jump_during_the_run_is_recorded_and_changes_no_start() {
     let calm = whole(&[]);
     let ended = calm.now;
     for name in ["laptop", "tv", "server"] {
@@ -55,7 +55,7 @@ fn a_clock_that_jumps_in_the_middle_is_told_and_moves_nobody() {
 
 /// 100 µs forward and 300 µs back result in an error of 100 µs, independent of the clock before it was set.
 #[test]
-fn a_clock_that_is_set_while_it_is_compared_is_known_as_it_is_then() {
+fn a_clock_that_is_set_during_synchronisation_is_estimated_after_the_change() {
     for at in [5, 20, 50, 80, 110, 130] {
         for by in [-SECOND, 2_000_000, SECOND, 3600 * SECOND] {
             let rig = whole(&[(at * 1_000_000, LAPTOP, by)]);
@@ -68,7 +68,7 @@ fn a_clock_that_is_set_while_it_is_compared_is_known_as_it_is_then() {
 }
 
 #[test]
-fn all_clocks_may_jump_and_the_round_ends_in_its_time() {
+fn all_clocks_may_jump_and_the_run_ends_in_time() {
     let ended = whole(&[]).now;
     let jumps = [SERVER, LAPTOP, TV].map(|id| [(6 * SECOND, id, -SECOND), (9 * SECOND, id, 5 * SECOND)]);
     let rig = whole(&jumps.concat());

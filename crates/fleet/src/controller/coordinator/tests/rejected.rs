@@ -61,7 +61,7 @@ fn recorded(rig: &Rig) -> (usize, usize) {
 }
 
 #[test]
-fn a_flood_of_events_is_bounded_and_told_once() {
+fn a_flood_of_events_is_bounded_and_reported_once() {
     let mut rig = Rig::started();
     rig.say(TV, rows(1, 1));
     // The maximum rate, with slightly fewer rows than close the connection: 9,600 events of 4 KiB are 39
@@ -97,7 +97,7 @@ fn a_flood_of_events_is_bounded_and_told_once() {
 }
 
 #[test]
-fn a_flood_of_operations_ends_the_connection_and_nobody_elses() {
+fn a_flood_of_operations_closes_only_its_own_connection() {
     let mut rig = Rig::started();
     let mut sent = 0;
     while rig.closed.is_empty() {
@@ -142,7 +142,7 @@ fn a_flood_of_messages_ends_the_connection() {
 }
 
 #[test]
-fn a_value_that_can_not_be_is_left_out_and_the_rest_is_kept() {
+fn an_impossible_value_is_rejected_and_the_rest_is_recorded() {
     let mut rig = Rig::started();
     let impossible = [
         interval(0, u64::MAX),
@@ -169,7 +169,7 @@ fn a_value_that_can_not_be_is_left_out_and_the_rest_is_kept() {
 }
 
 #[test]
-fn what_is_rejected_of_a_server_concerns_everybody() {
+fn rejected_rows_of_the_server_affect_the_whole_run() {
     let mut rig = Rig::started();
     let look = |at| {
         Row::Connection(netburn_record::ConnectionRow {
@@ -197,7 +197,7 @@ fn what_is_rejected_of_a_server_concerns_everybody() {
 
 /// Only the server's own count is recorded, and only for the stations that measure against it.
 #[test]
-fn only_the_server_says_what_it_moved_and_only_for_its_own_stations() {
+fn served_bytes_come_from_the_server_and_for_its_own_stations() {
     let mut rig = Rig::new();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -269,7 +269,7 @@ fn a_station_that_measures_elsewhere_is_noted() {
 
 /// A token admits an agent only under its own name.
 #[test]
-fn a_participant_cannot_take_anothers_place() {
+fn an_agent_cannot_join_under_another_name() {
     let mut setup = Rig::setup(Timeouts::LOCAL);
     for expected in &mut setup.expected {
         expected.token = Token::known(&format!("of {}", expected.name));

@@ -53,7 +53,7 @@ impl Rig {
 }
 
 #[test]
-fn who_comes_back_goes_on_where_it_was() {
+fn a_reconnected_agent_continues() {
     let mut rig = Rig::patient_and_started();
     for sequence in 1..=3 {
         rig.say(LAPTOP, rows(sequence, 0));
@@ -95,7 +95,7 @@ fn who_comes_back_goes_on_where_it_was() {
 }
 
 #[test]
-fn who_stays_away_is_lost_when_results_have_had_their_time() {
+fn a_disconnected_agent_is_lost_after_the_time_for_results() {
     let mut rig = Rig::patient_and_started();
     rig.pass(5 * SECOND);
     rig.vanish(TV);
@@ -163,7 +163,7 @@ fn silence_ends_a_connection_and_not_its_part() {
 }
 
 #[test]
-fn who_comes_back_before_the_start_gets_its_start_again() {
+fn a_reconnect_before_the_start_repeats_the_start_time() {
     let mut rig = Rig::patient_and_started();
     // The baseline is running: 2 s remain.
     rig.vanish(LAPTOP);
@@ -184,7 +184,7 @@ fn who_comes_back_before_the_start_gets_its_start_again() {
 }
 
 #[test]
-fn who_leaves_while_others_get_ready_begins_anew() {
+fn a_disconnect_during_preparation_restarts_the_session() {
     let mut rig = Rig::patient();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -218,7 +218,7 @@ fn who_leaves_while_others_get_ready_begins_anew() {
 }
 
 #[test]
-fn who_was_done_may_make_sure_of_it() {
+fn a_finished_agent_may_reconnect_to_confirm() {
     let mut rig = Rig::patient_and_started();
     rig.pass(10 * SECOND);
     rig.say(LAPTOP, rows(1, 0));
@@ -243,7 +243,7 @@ fn who_was_done_may_make_sure_of_it() {
 }
 
 #[test]
-fn a_process_that_was_killed_brings_home_what_it_had() {
+fn a_killed_process_delivers_its_rows() {
     let mut rig = Rig::patient_and_started();
     rig.say(TV, rows(1, 1));
     rig.pass(10 * SECOND);
@@ -261,7 +261,7 @@ fn a_process_that_was_killed_brings_home_what_it_had() {
 }
 
 #[test]
-fn an_early_end_is_told_to_those_who_come_back() {
+fn a_reconnected_agent_receives_the_stop() {
     let mut rig = Rig::patient_and_started();
     rig.pass(5 * SECOND);
     rig.vanish(TV);
@@ -296,7 +296,7 @@ fn a_server_may_be_away_too() {
 }
 
 #[test]
-fn who_cannot_reach_the_server_is_left_behind_with_the_firewalls_name() {
+fn an_agent_that_cannot_reach_the_server_is_lost_with_the_reason() {
     let reach = |tcp: Option<&str>, datagrams: Option<&str>| Reach {
         tcp: tcp.map(str::to_owned),
         datagrams: datagrams.map(str::to_owned),
