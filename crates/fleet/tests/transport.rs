@@ -90,25 +90,25 @@ fn a_message_at_the_limit_is_taken_and_one_beyond_is_not() {
 #[test]
 fn an_announced_gigabyte_is_not_waited_for() {
     block_on(async {
-        let (mut stranger, ours) = tokio::io::duplex(64);
-        stranger.write_all(&(1u32 << 30).to_be_bytes()).await.unwrap();
+        let (mut peer, ours) = tokio::io::duplex(64);
+        peer.write_all(&(1u32 << 30).to_be_bytes()).await.unwrap();
         let mut receiver = Channel::over(ours, LIMIT).receiver;
         assert!(matches!(receiver.text().await, Err(ChannelError::TooLong { .. })));
 
         // The same as a WebSocket frame (RFC 6455, 5.2): text, masked, 64 bits of length.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut stranger = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let opening = async {
             let request = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-            stranger.write_all(request.as_bytes()).await.unwrap();
+            peer.write_all(request.as_bytes()).await.unwrap();
             let mut answer = [0; 12];
-            stranger.read_exact(&mut answer).await.unwrap();
+            peer.read_exact(&mut answer).await.unwrap();
             assert_eq!(&answer, b"HTTP/1.1 101");
             let mut frame = vec![0x81, 0xff];
             frame.extend_from_slice(&(1u64 << 30).to_be_bytes());
             frame.extend_from_slice(&[0; 4]);
-            stranger.write_all(&frame).await.unwrap();
+            peer.write_all(&frame).await.unwrap();
         };
         let accept = async {
             Channel::accept(listener.accept().await.unwrap().0, LIMIT)
@@ -126,8 +126,8 @@ fn invalid_transport_data_is_an_error() {
     block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut stranger = TcpStream::connect(address).await.unwrap();
-        stranger.write_all(&[0xff; 100]).await.unwrap();
+        let mut peer = TcpStream::connect(address).await.unwrap();
+        peer.write_all(&[0xff; 100]).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         let error = Channel::accept(stream, LIMIT).await.unwrap_err();
         assert!(matches!(error, ChannelError::Framing(_)), "{error}");

@@ -377,8 +377,8 @@ impl RunCoordinator {
         let phase = self.deadline()?;
         let ping = self.clock_sync.due().map(|at| (at, Wake::Ping));
         let silence = self.silence_deadlines.first().map(|(at, _)| (*at, Wake::Silence));
-        let stranger = self.pending.first().map(|(at, _)| (*at, Wake::Unauthenticated));
-        [ping, silence, stranger]
+        let unauthenticated = self.pending.first().map(|(at, _)| (*at, Wake::Unauthenticated));
+        [ping, silence, unauthenticated]
             .into_iter()
             .flatten()
             .chain([(phase, Wake::Phase)])

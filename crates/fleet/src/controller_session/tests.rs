@@ -486,7 +486,7 @@ fn reconnecting_is_limited_in_time() {
     struct Nobody;
     impl Dial for Nobody {
         async fn dial(&mut self) -> Result<crate::transport::Channel, FleetError> {
-            Err(FleetError::Join("nobody".to_owned()))
+            Err(FleetError::Join("no listener".to_owned()))
         }
     }
     let dir = tempfile::tempdir().unwrap();

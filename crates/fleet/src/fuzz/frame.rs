@@ -16,10 +16,10 @@ pub fn check(bytes: &[u8]) {
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let (mut stranger, ours) = tokio::io::duplex(1 << 16);
+        let (mut peer, ours) = tokio::io::duplex(1 << 16);
         let sent = &bytes[..bytes.len().min(1 << 15)];
-        stranger.write_all(sent).await.expect("room enough");
-        drop(stranger);
+        peer.write_all(sent).await.expect("room enough");
+        drop(peer);
         let mut receiver = Channel::over(ours, LIMIT).receiver;
         let mut rest = sent;
         loop {

@@ -335,7 +335,7 @@ mod tests {
             assert!(said.contains(&dir.path().join(full).display().to_string()), "{said}");
             assert_eq!(std::fs::read(dir.path().join(other)).unwrap(), kept, "{full}");
             let new = |name: &str| lock.state().temp_path(name).exists();
-            assert!(!new(full) && !new(other), "secrets that nobody needs");
+            assert!(!new(full) && !new(other), "no leftover secrets");
         }
     }
 

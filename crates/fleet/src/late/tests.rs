@@ -157,7 +157,7 @@ fn late_results_are_delivered_across_a_controller_restart() {
 
     let mut late_results = LateCollector::open(&state).unwrap();
     late_results.register(registration(&folder)).unwrap();
-    assert_eq!(late_results.offer("kitchen", &waiting), [], "somebody holds the run");
+    assert_eq!(late_results.offer("kitchen", &waiting), [], "the run is held");
     late_results.release(RUN, &["tv".to_owned()]);
     assert_eq!(late_results.offer("cellar", &waiting), [], "another member's part");
     let wanted = ToMember::RequestResults(RequestResults { run: RUN.to_owned() });

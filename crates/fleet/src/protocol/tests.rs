@@ -26,7 +26,7 @@ fn the_shipped_schema_is_current() {
     let found = std::fs::read_to_string(schema_file()).unwrap();
     assert!(
         found == current,
-        "docs/protocol.schema.json: write it anew with NETBURN_REGENERATE=1"
+        "docs/protocol.schema.json: write it again with NETBURN_REGENERATE=1"
     );
 }
 

@@ -265,7 +265,7 @@ fn a_row_contains_the_drivers_values_and_the_shares_of_a_second() {
         (Some(430_000), None, Some(0))
     );
     assert_eq!(links[0].busy_ppm, None, "there is no second before the first");
-    assert_eq!(links[2].busy_ppm, None, "it began to count anew");
+    assert_eq!(links[2].busy_ppm, None, "the counter restarted");
 }
 
 #[test]

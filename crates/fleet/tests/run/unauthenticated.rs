@@ -25,7 +25,7 @@ fn hello(join: &Join) -> Hello {
         role: join.role,
         name: join.name.clone(),
         token: join.token.clone(),
-        version: "stranger".to_owned(),
+        version: "unauthenticated".to_owned(),
         reconnect: false,
     }
 }
@@ -122,12 +122,12 @@ fn unauthenticated_peers_are_rejected_and_the_run_continues() {
     found.lock().unwrap().take().unwrap().join().unwrap();
     let reasons = reasons.lock().unwrap();
     let expected = [
-        "`laptop` has joined already",
-        "`rows` has no place before `hello`",
-        "unknown name `fridge` for this role",
+        "`laptop` is already connected",
         "invalid message of protocol 1: ",
         "invalid message of protocol 1: ",
         "protocol version mismatch: remote 99, local 1; use the same netburn version on all devices",
+        "unexpected message `rows` before `hello`",
+        "unknown name `fridge` for this role",
         "wrong token",
     ];
     assert_eq!(reasons.len(), expected.len());
