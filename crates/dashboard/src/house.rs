@@ -25,7 +25,7 @@ use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Method, Request, Response, StatusCode};
 use netburn_fleet::controller::Token;
 use netburn_fleet::embedded::find;
-use netburn_fleet::hub::{Annex, AnnexBody, Answer, Answering};
+use netburn_fleet::hub::{HandlerResponse, HttpHandler, ResponseBody, ResponseFuture};
 use netburn_record::runs::{self, State};
 use netburn_record::{Error, Run};
 use serde_json::json;
@@ -297,13 +297,13 @@ impl Dashboard {
     }
 }
 
-impl Annex for Dashboard {
-    fn answer(&self, request: Request<Incoming>, tls: bool) -> Answering {
+impl HttpHandler for Dashboard {
+    fn answer(&self, request: Request<Incoming>, tls: bool) -> ResponseFuture {
         let house = self.clone();
         Box::pin(async move {
             let (reply, admitted) = house.reply(request, tls).await;
-            Answer {
-                response: reply.map(|body| Box::pin(body) as AnnexBody),
+            HandlerResponse {
+                response: reply.map(|body| Box::pin(body) as ResponseBody),
                 admitted,
             }
         })

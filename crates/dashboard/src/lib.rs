@@ -3,7 +3,7 @@
 //!
 //! From the top:
 //!
-//! - [`serve`]: the page on a port of its own, for `netburn ui`. As an [`Annex`](netburn_fleet::hub::Annex) the same
+//! - [`serve`]: the page on a port of its own, for `netburn ui`. As an [`HttpHandler`](netburn_fleet::hub::HttpHandler) the same
 //!   [`Dashboard`] hangs at a fleet's controller.
 //! - [`house`]: who asks for what. [`door`]: who is let in.
 //! - [`query`]: which runs are wanted. [`index`]: which there are, kept beside them. [`name`]: which folder is meant.

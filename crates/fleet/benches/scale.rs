@@ -4,12 +4,11 @@
 //! `cargo bench -p netburn-fleet` does 20 and 200 agent processes, and then 1,000 participants: 200 processes, the rest
 //! tasks of one more process that say what agents say. `-- 50` starts so many processes only.
 
-use netburn_fleet::agent::{self, Manner, Part, Terms};
+use netburn_fleet::agent::{self, AgentOptions, AgentPolicy, Part};
+use netburn_fleet::controller_session::dial::SingleConnection;
 use netburn_fleet::launch::{Child, Launcher};
-use netburn_fleet::participant::dial::Once;
 use netburn_fleet::protocol::{
-    self, Batch, Done, HealthMessage, Hello, MAX_TO_PARTICIPANT, Pong, Progress, Ready, Rows, ToController,
-    ToParticipant,
+    self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
 };
 use netburn_fleet::transport::Channel;
 use netburn_fleet::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
@@ -17,7 +16,7 @@ use netburn_linux::Monotonic;
 use netburn_record::{Clock, Environment, EventKind, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Operation, Outcome as Ended};
+use netburn_workload::{Operation, Outcome as PartEnd};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
 use std::path::PathBuf;
@@ -25,9 +24,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time;
 
-/// Where a process writes when its run began.
+/// File in which a process writes the start of its run.
 const WITNESS: &str = "NETBURN_WITNESS";
-/// How many operations each of those reports that are tasks.
+/// Number of operations of each simulated agent.
 const EACH: u64 = 1250;
 const PROCESSES: usize = 200;
 const ALL: usize = 1000;
@@ -38,7 +37,7 @@ fn main() {
     match arguments[..] {
         ["agent"] => witness(),
         ["server"] => drop(server_main(&Join::from_environment().expect("a join"))),
-        ["crowd"] => crowd(),
+        ["crowd"] => admission_limit(),
         [] => {
             starts(20);
             starts(PROCESSES);
@@ -49,7 +48,7 @@ fn main() {
     }
 }
 
-/// So many agent processes: when each of them really begins.
+/// Start delay of this number of agent processes.
 fn starts(count: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut launcher = Processes::new(count, Some(folder.path().to_owned()));
@@ -57,7 +56,7 @@ fn starts(count: usize) {
     let mut told = Told::default();
     run(&plan(count, "6 s"), &mut launcher, &mut sink, &mut told);
     drop(launcher);
-    // The controller's own beginning, by the clock that all processes of a machine share.
+    // Start on the controller's side, on the clock that all processes of a machine share.
     let truth = median(&mut told.zeros.clone());
     let (mut clocks, mut starts) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder.path()).expect("the folder").flatten() {
@@ -75,7 +74,7 @@ fn starts(count: usize) {
     println!("  joined in {:.2} s, lost {}", told.joined(), told.lost);
 }
 
-/// A thousand participants, a million operations.
+/// A thousand agents, a million operations.
 fn thousand() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut launcher = Processes::new(PROCESSES, None);
@@ -107,10 +106,10 @@ fn thousand() {
     println!("  the bound of their clocks         {}", spread(&mut errors));
     println!(
         "  {} of {wanted} operations home, {home:.2} s from the first to the last on the disk",
-        sink.crowd
+        sink.admission_limit
     );
     println!("  the controller's memory at most   {} MB", sink.peak);
-    assert_eq!(sink.crowd, wanted, "nothing is lost");
+    assert_eq!(sink.admission_limit, wanted, "nothing is lost");
 }
 
 fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut Told) {
@@ -152,7 +151,7 @@ fn median(numbers: &mut [i64]) -> i64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(0)
 }
 
-/// Of numbers of ns: median, 99th percentile, most.
+/// Median, 99th percentile and maximum of numbers in ns.
 fn spread(numbers: &mut [i64]) -> String {
     numbers.sort_unstable();
     let at = |share: f64| {
@@ -164,12 +163,12 @@ fn spread(numbers: &mut [i64]) -> String {
     format!("p50 {:.3} ms, p99 {:.3} ms, max {:.3} ms", at(0.5), at(0.99), at(1.0))
 }
 
-/// The first so many agents are processes; the others are tasks of one more process.
+/// The first agents are processes; the others are tasks of one more process.
 struct Processes {
     processes: usize,
     started: usize,
     witnesses: Option<PathBuf>,
-    crowd: Option<Arc<Mutex<std::process::Child>>>,
+    admission_limit: Option<Arc<Mutex<std::process::Child>>>,
 }
 
 impl Processes {
@@ -178,7 +177,7 @@ impl Processes {
             processes,
             started: 0,
             witnesses,
-            crowd: None,
+            admission_limit: None,
         }
     }
 }
@@ -206,7 +205,7 @@ impl Drop for Started {
     }
 }
 
-/// One of the crowd: it ends when the last of them is dropped.
+/// One of the simulated agents; their process ends when the last of them is dropped.
 struct OfCrowd(Arc<Mutex<std::process::Child>>);
 
 impl Child for OfCrowd {
@@ -243,15 +242,15 @@ impl Launcher for Processes {
             self.started += 1;
         }
         if self.started > self.processes {
-            if self.crowd.is_none() {
+            if self.admission_limit.is_none() {
                 let child = Command::new(&program).arg("crowd").stdin(Stdio::piped()).spawn()?;
-                self.crowd = Some(Arc::new(Mutex::new(child)));
+                self.admission_limit = Some(Arc::new(Mutex::new(child)));
             }
-            let crowd = Arc::clone(self.crowd.as_ref().expect("just made"));
-            if let Some(stdin) = &mut crowd.lock().expect("no panic").stdin {
+            let admission_limit = Arc::clone(self.admission_limit.as_ref().expect("just made"));
+            if let Some(stdin) = &mut admission_limit.lock().expect("no panic").stdin {
                 writeln!(stdin, "{} {} {}", join.name, join.token, join.url)?;
             }
-            return Ok(Box::new(OfCrowd(crowd)));
+            return Ok(Box::new(OfCrowd(admission_limit)));
         }
         let mut command = Command::new(&program);
         command
@@ -266,7 +265,7 @@ impl Launcher for Processes {
     }
 }
 
-/// An agent that says when its run really began, by the machine's clock.
+/// An agent that reports the actual start of its run, on the machine's clock.
 fn witness() {
     let join = Join::from_environment().expect("a join");
     if let Some(parent) = join.parent {
@@ -278,29 +277,27 @@ fn witness() {
         .expect("a runtime");
     let path = std::env::var_os(WITNESS).map(PathBuf::from);
     let ended = runtime.block_on(async {
-        let channel = Channel::connect(&join.url, MAX_TO_PARTICIPANT)
-            .await
-            .expect("the controller");
-        let manner = Manner {
-            leave: Default::default(),
+        let channel = Channel::connect(&join.url, MAX_TO_AGENT).await.expect("the controller");
+        let manner = AgentOptions {
+            shutdown: Default::default(),
             run: String::new(),
             spool: None,
-            patience: None,
-            terms: Witness(path),
+            reconnect_timeout: None,
+            policy: Witness(path),
         };
-        agent::run(Once::new(channel), &join, manner).await
+        agent::run(SingleConnection::new(channel), &join, manner).await
     });
     ended.expect("its part");
 }
 
 struct Witness(Option<PathBuf>);
 
-impl Terms for Witness {
-    async fn consider(&mut self, _: &mut Part) -> Result<Ready, String> {
+impl AgentPolicy for Witness {
+    async fn review(&mut self, _: &mut Part) -> Result<Ready, String> {
         Ok(Ready::default())
     }
 
-    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+    fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
         let zero = Monotonic::now().as_nanos() - now.as_nanos();
         let first = rows.iter().find_map(|row| match row {
             Row::Operation(row) => Some(row.operation),
@@ -317,8 +314,8 @@ impl Terms for Witness {
     }
 }
 
-/// As many participants as there are lines of standard input.
-fn crowd() {
+/// As many agents as there are lines on standard input.
+fn admission_limit() {
     let _ = netburn_linux::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -334,7 +331,7 @@ fn crowd() {
         let mut all = tokio::task::JoinSet::new();
         while let Some(line) = joins.recv().await {
             all.spawn(async move {
-                // Whoever fails is lost, and the controller says so.
+                // A failed agent is lost, and the controller reports it.
                 let _ = one(&line).await;
             });
         }
@@ -342,28 +339,28 @@ fn crowd() {
     });
 }
 
-/// What an agent says, without measuring.
+/// Messages of an agent that does not measure.
 async fn one(line: &str) -> Option<()> {
     let mut words = line.split(' ').map(str::to_owned);
     let (name, token, url) = (words.next()?, words.next()?, words.next()?);
     let station: u16 = name.strip_prefix('s')?.parse().ok()?;
     let clock = time::Instant::now();
     let now = move || clock.elapsed().as_nanos() as i64;
-    let mut channel = Channel::connect(&url, MAX_TO_PARTICIPANT).await.ok()?;
+    let mut channel = Channel::connect(&url, MAX_TO_AGENT).await.ok()?;
     let hello = Hello {
         protocol: protocol::VERSION,
         role: Role::Agent,
         name,
         token,
         version: "crowd".to_owned(),
-        again: false,
+        reconnect: false,
     };
     channel.sender.message(&ToController::Hello(hello)).await.ok()?;
     let start = loop {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
         let received = now();
         match message {
-            ToParticipant::Ping(ping) => {
+            ToAgent::Ping(ping) => {
                 let pong = Pong {
                     id: ping.id,
                     received,
@@ -371,21 +368,21 @@ async fn one(line: &str) -> Option<()> {
                 };
                 channel.sender.message(&ToController::Pong(pong)).await.ok()?;
             }
-            ToParticipant::Assign(_) => channel
+            ToAgent::Assign(_) => channel
                 .sender
                 .message(&ToController::Ready(Ready::default()))
                 .await
                 .ok()?,
-            ToParticipant::Start(start) => break start.at,
+            ToAgent::Start(start) => break start.at,
             _ => {}
         }
     };
-    // Signs of life, and at the end of 8 s everything at once.
+    // Heartbeats, and after 8 s everything at once.
     let end = start + 8_000_000_000;
     while now() < end {
         let left = u64::try_from(end - now()).unwrap_or(0);
         tokio::time::sleep(time::Duration::from_nanos(left.min(250_000_000))).await;
-        let progress = Progress { at: 0, waiting: 0 };
+        let progress = Progress { at: 0, pending: 0 };
         channel.sender.message(&ToController::Progress(progress)).await.ok()?;
     }
     let mut batch = Batch::default();
@@ -403,7 +400,7 @@ async fn one(line: &str) -> Option<()> {
                 first_byte: at(9_000),
                 finished: at(9_500),
                 bytes: 16_384,
-                outcome: Ended::Finished,
+                outcome: PartEnd::Finished,
                 far: None,
             },
         }));
@@ -434,8 +431,8 @@ async fn one(line: &str) -> Option<()> {
     };
     let mut acknowledged = false;
     while !acknowledged {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
-        acknowledged = matches!(message, ToParticipant::Ack(_));
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
+        acknowledged = matches!(message, ToAgent::Ack(_));
     }
     channel
         .sender
@@ -448,10 +445,10 @@ async fn one(line: &str) -> Option<()> {
         .await
         .ok()?;
     loop {
-        let message = channel.receiver.message::<ToParticipant>().await.ok()?.ok()?;
+        let message = channel.receiver.message::<ToAgent>().await.ok()?.ok()?;
         let received = now();
         match message {
-            ToParticipant::Ping(ping) => {
+            ToAgent::Ping(ping) => {
                 let pong = Pong {
                     id: ping.id,
                     received,
@@ -459,17 +456,17 @@ async fn one(line: &str) -> Option<()> {
                 };
                 channel.sender.message(&ToController::Pong(pong)).await.ok()?;
             }
-            ToParticipant::Bye(_) => return Some(()),
+            ToAgent::Bye(_) => return Some(()),
             _ => {}
         }
     }
 }
 
-/// Counts what the crowd reports, and keeps everything.
+/// Counts the rows of the simulated agents, and stores all others.
 #[derive(Default)]
 struct Counting {
     recorder: Option<Recorder>,
-    crowd: u64,
+    admission_limit: u64,
     first: Option<time::Instant>,
     last: Option<time::Instant>,
     synced: u64,
@@ -481,7 +478,7 @@ impl Sink for Counting {
     fn put(&mut self, row: &Row) -> io::Result<()> {
         match row {
             Row::Operation(row) if usize::from(row.station) >= PROCESSES => {
-                self.crowd += 1;
+                self.admission_limit += 1;
                 self.first.get_or_insert_with(time::Instant::now);
             }
             Row::Event(event) if event.kind == EventKind::Clock => {
@@ -501,8 +498,8 @@ impl Sink for Counting {
         if let Some(recorder) = &mut self.recorder {
             recorder.sync()?;
         }
-        if self.crowd > self.synced {
-            self.synced = self.crowd;
+        if self.admission_limit > self.synced {
+            self.synced = self.admission_limit;
             self.last = Some(time::Instant::now());
         }
         self.peak = peak_mb();
@@ -510,7 +507,7 @@ impl Sink for Counting {
     }
 }
 
-/// The most memory that this process has had (proc(5), VmHWM), in MB.
+/// Peak memory of this process (proc(5), VmHWM), in MB.
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -521,7 +518,7 @@ fn peak_mb() -> u64 {
 #[derive(Default)]
 struct Told {
     phases: Vec<(Phase, time::Instant)>,
-    /// Where the run's zero is by the machine's clock, as often as the time was told.
+    /// Time zero of the run on the machine's clock, at each progress report.
     zeros: Vec<i64>,
     lost: usize,
 }

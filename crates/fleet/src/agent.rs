@@ -1,19 +1,19 @@
-//! An agent: drives the stations it is assigned.
+//! An agent: drives the stations of its assignment.
 
 mod part;
 
 pub use part::Part;
 
+pub use crate::controller_session::ShutdownSignal;
+use crate::controller_session::dial::Dial;
+use crate::controller_session::outbox::Outbox;
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime, bye_reason};
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::std;
-pub use crate::participant::Leave;
-use crate::participant::dial::Dial;
-use crate::participant::outbox::Outbox;
-use crate::participant::{Beginning, Conversation, LEFT, why};
-use crate::protocol::standing::{LateEnd, proof};
-use crate::protocol::{Assign, Ready, ToController, ToParticipant};
-use crate::spool::{About, SpoolFolder, Spooled, Writer};
+use crate::own_clock::to_std;
+use crate::protocol::standing::{LateResultsEnd, proof};
+use crate::protocol::{Assign, Ready, ToAgent, ToController};
+use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
 use crate::wifi::Adapter;
 use netburn_linux::{Monotonic, Sampler, Watch};
 use netburn_record::{EventKind, Row};
@@ -26,100 +26,105 @@ use netburn_workload::{Kind, Workload};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The baseline ends this long before the load begins, so that its last answers come in time; a quarter of a shorter
-/// baseline.
-const QUIET: Duration = Duration::from_millis(200);
-/// How far ahead a start may lie, besides the baseline. What a device's owner allows was looked at when the part was
-/// assigned: at which hour, for how long.
+/// Time between the end of the baseline and the start of the load, so that the last answers arrive before
+/// the load; at most a quarter of the baseline.
+const QUIET_BEFORE_START: Duration = Duration::from_millis(200);
+/// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
+/// are checked at the assignment, so the start must be soon after.
 const MAX_LEAD: Duration = Duration::from_secs(60);
-/// The most assignments in one run: one for each connection before the start. A server is looked for with each.
+/// Maximum number of assignments in one run: one per connection before the start. Each probes the server.
 const MAX_ASSIGNMENTS: u32 = 64;
 
-/// One agent's whole part: joins as `join` says over a connection that `dial` opens, measures, brings home the results.
-/// Where the connection is lost it goes on measuring, comes back with `dial` and sends what was not taken.
+/// Runs one agent: connects as described by `join` over a connection of `dial`, measures and delivers the
+/// rows. After a lost connection it continues to measure, reconnects and sends the unacknowledged rows.
 ///
-/// Where there is a spool of this run, because this agent was killed in the middle of it, it measures no more and brings
-/// home what that holds.
+/// If there is a spool of this run, this agent was killed during the run. Then it does not measure and only
+/// delivers the spool.
 ///
 /// # Errors
-/// When it is refused, can't do its part, or loses the controller for good and has nothing to keep.
-pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> Result<Ended, FleetError> {
-    let Manner {
+/// If the controller rejects the agent, if the agent can't do its part, or if it loses the controller and
+/// has no stored rows.
+pub async fn run<D: Dial, T: AgentPolicy>(
+    dial: D,
+    join: &Join,
+    options: AgentOptions<T>,
+) -> Result<PartEnd, FleetError> {
+    let AgentOptions {
         run,
         spool,
-        patience,
-        mut terms,
-        mut leave,
-    } = manner;
-    if let (Some(folder), Some(patience)) = (&spool, patience)
+        reconnect_timeout,
+        mut policy,
+        mut shutdown,
+    } = options;
+    if let (Some(folder), Some(reconnect_timeout)) = (&spool, reconnect_timeout)
         && let Ok((writer, spooled)) = Writer::resume(folder, &run)
     {
-        return bring_home(dial, join, patience, writer, spooled).await;
+        return deliver_spooled(dial, join, reconnect_timeout, writer, spooled).await;
     }
-    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let (mut part, mut adapter, mut assignments) = (None, None, 0);
-    // Whoever comes back before the start is given its part again.
+    // After a reconnect before the start the controller repeats the assignment.
     let (start, part) = loop {
         let heard = tokio::select! {
-            heard = conversation.hear() => heard?,
-            () = leave.wanted() => {
-                let left = Some(LEFT.to_owned());
-                return conversation.part(ended(&run, left)).await.map(|()| Ended::Delivered);
+            heard = session.recv() => heard?,
+            () = shutdown.requested() => {
+                let left = Some(LEFT_BY_OWNER.to_owned());
+                return session.finish(ended(&run, left)).await.map(|()| PartEnd::Delivered);
             }
         };
         match heard {
-            ToParticipant::Assign(_) if assignments == MAX_ASSIGNMENTS => {
+            ToAgent::Assign(_) if assignments == MAX_ASSIGNMENTS => {
                 let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
-                return conversation
-                    .part(ended(&run, Some(error)))
+                return session
+                    .finish(ended(&run, Some(error)))
                     .await
-                    .map(|()| Ended::Delivered);
+                    .map(|()| PartEnd::Delivered);
             }
-            ToParticipant::Assign(assign) => match prepare(&assign, &mut terms, patience.is_some()).await {
+            ToAgent::Assign(assign) => match prepare(&assign, &mut policy, reconnect_timeout.is_some()).await {
                 Ok((agreed, found, ready)) => {
                     assignments += 1;
                     part = Some(agreed);
                     adapter = found;
-                    conversation.say(ToController::Ready(ready)).await;
+                    session.send(ToController::Ready(ready)).await;
                 }
                 Err(error) => {
-                    return conversation
-                        .part(ended(&run, Some(error)))
+                    return session
+                        .finish(ended(&run, Some(error)))
                         .await
-                        .map(|()| Ended::Delivered);
+                        .map(|()| PartEnd::Delivered);
                 }
             },
-            ToParticipant::Start(start) if part.is_some() => break (start, part.expect("it is")),
-            ToParticipant::Stop(_) => return conversation.part(ended(&run, None)).await.map(|()| Ended::Delivered),
-            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
+            ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
+            ToAgent::Stop(_) => return session.finish(ended(&run, None)).await.map(|()| PartEnd::Delivered),
+            ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
-    let zero = match conversation.beginning(start) {
-        Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(ended(&run, error)).await.map(|()| Ended::Delivered),
+    let zero = match session.start_time(start) {
+        StartTime::At(zero) => zero,
+        StartTime::Rejected(error) => return session.finish(ended(&run, error)).await.map(|()| PartEnd::Delivered),
     };
     if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
-        return conversation
-            .part(ended(&run, Some(error)))
+        return session
+            .finish(ended(&run, Some(error)))
             .await
-            .map(|()| Ended::Delivered);
+            .map(|()| PartEnd::Delivered);
     }
     let clock = RunClock::starting_at(zero);
-    conversation.speaks_for(&part.stations);
+    session.set_stations(&part.stations);
     if let Some(folder) = &spool {
-        let about = About {
+        let about = SpoolHeader {
             run: run.clone(),
             name: join.name.clone(),
             stations: part.names(),
             proof: proof(&join.token),
         };
         match Writer::create(folder, &about, start) {
-            Ok(writer) => conversation.outbox = Outbox::spooled(writer),
+            Ok(writer) => session.outbox = Outbox::spooled(writer),
             Err(error) => {
-                let what = format!("results can't be kept on the agent's disk ({error}), only in its memory");
+                let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
                 tracing::warn!("{what}");
-                conversation.tell(clock, EventKind::Warning, &what);
+                session.tell(clock, EventKind::Warning, &what);
             }
         }
     }
@@ -134,7 +139,7 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
     let watching = match adapter.map(|adapter| adapter.watch(part.stations.clone(), clock, tell.clone())) {
         Some(Ok(watching)) => watching,
         Some(Err(error)) => {
-            tracing::warn!(%error, "nobody looks at the interface");
+            tracing::warn!(%error, "the interface can't be sampled");
             None
         }
         None => None,
@@ -148,26 +153,26 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
         report
     });
     let mut stopped = None;
-    let heed = |rows: &[Row]| {
-        let reason = terms.heed(rows, clock.now())?;
+    let check = |rows: &[Row]| {
+        let reason = policy.check(rows, clock.now())?;
         stopped.get_or_insert_with(|| reason.clone());
         Some(reason)
     };
-    let attended = conversation
-        .attend(&mut rows, clock, || stopper.stop(), heed, &mut leave)
+    let attended = session
+        .run(&mut rows, clock, || stopper.stop(), check, &mut shutdown)
         .await;
-    if leave.is_wanted() {
-        stopped.get_or_insert_with(|| LEFT.to_owned());
+    if shutdown.is_requested() {
+        stopped.get_or_insert_with(|| LEFT_BY_OWNER.to_owned());
     }
     if attended.is_err() {
         stopper.stop();
-        if !conversation.outbox.is_kept() {
-            let lost = conversation.outbox.waiting();
+        if !session.outbox.is_kept() {
+            let lost = session.outbox.pending();
             tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
-            return attended.map(|()| Ended::Delivered);
+            return attended.map(|()| PartEnd::Delivered);
         }
-        // What its workloads still have to say goes to the disk.
-        conversation.keep(&mut rows).await;
+        // Store the remaining rows of the workloads on disk.
+        session.store_remaining(&mut rows).await;
     }
     if let Some(idling) = idling
         && let Ok(Err(error)) = idling.await
@@ -177,146 +182,151 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
     let end = match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
         Ok(report) => {
             let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
-            LateEnd {
+            LateResultsEnd {
                 health: Some(part.health(&join.name, &report, busy)),
                 ..ended(&run, stopped)
             }
         }
         Err(error) => ended(&run, Some(error.to_string())),
     };
-    let end = LateEnd {
-        told: conversation.told.map(Instant::as_nanos),
+    let end = LateResultsEnd {
+        told: session.stop_requested_at.map(Instant::as_nanos),
         ..end
     };
-    conversation.note_end(&end);
+    session.record_end(&end);
     match attended {
-        Ok(()) => finish(conversation, end).await,
+        Ok(()) => finish(session, end).await,
         Err(error) => {
-            tracing::info!(%error, "the results wait on this disk");
-            Ok(Ended::Kept)
+            tracing::info!(%error, "the results are kept on this disk");
+            Ok(PartEnd::Spooled)
         }
     }
 }
 
-/// How an agent takes part.
+/// Options of an agent.
 #[derive(Debug, Clone)]
-pub struct Manner<T = AsTold> {
-    /// What the run is called, for the spool.
+pub struct AgentOptions<T = AcceptAll> {
+    /// Name of the run, for the spool.
     pub run: String,
-    /// Where rows are kept until the controller has them; `None`: in memory.
+    /// Folder of the spool; `None`: rows are kept in memory.
     pub spool: Option<SpoolFolder>,
-    /// How long a controller that is gone is looked for once this agent's part is over, or before it has begun; while it
-    /// measures it never gives up. `None`: the end of the connection is the end.
-    pub patience: Option<Duration>,
-    /// What it makes of its part.
-    pub terms: T,
-    /// Whether its owner wants it to end now: what it has goes home first.
-    pub leave: Leave,
+    /// Time limit for reconnecting before the start and after the end of the part. During the run there is
+    /// none. `None`: no reconnect.
+    pub reconnect_timeout: Option<Duration>,
+    /// Policy for the part.
+    pub policy: T,
+    /// Owner's request to stop. The agent delivers its rows first.
+    pub shutdown: ShutdownSignal,
 }
 
-impl Default for Manner {
-    /// One connection, nothing on the disk, everything as told: an agent on the controller's own machine.
+impl Default for AgentOptions {
+    /// One connection, no spool, no limits: for an agent on the controller's machine.
     fn default() -> Self {
-        Manner {
+        AgentOptions {
             run: String::new(),
             spool: None,
-            patience: None,
-            terms: AsTold,
-            leave: Leave::default(),
+            reconnect_timeout: None,
+            policy: AcceptAll,
+            shutdown: ShutdownSignal::default(),
         }
     }
 }
 
-/// What an agent makes of its part, before it says that it is ready and while it measures.
-pub trait Terms: Send {
-    /// Looks at the part. It may change whom it measures against and how that is reached, and says how it was.
+/// Device-side policy: may reject or restrict an assignment before the agent reports ready, and may stop it
+/// during the run.
+pub trait AgentPolicy: Send {
+    /// Reviews an assignment. May change the server and the way to reach it, and describes the result.
     ///
     /// # Errors
-    /// Why it won't take part, for people.
-    fn consider(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
+    /// Reason for rejecting the assignment, for people.
+    fn review(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
         let _ = part;
         async { Ok(Ready::default()) }
     }
 
-    /// These rows were measured, and the run's time is `now`: why it stops here, if it does. That is said in the record.
-    fn heed(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+    /// Checks measured rows at the run time `now`. Returns the reason to stop, if any, which is recorded.
+    fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
         let _ = (rows, now);
         None
     }
 }
 
-/// Takes every part as it comes.
+/// Accepts every assignment.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct AsTold;
+pub struct AcceptAll;
 
-impl Terms for AsTold {}
+impl AgentPolicy for AcceptAll {}
 
-/// How an agent's part ended.
+/// End of an agent's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The controller has all there was.
+pub enum PartEnd {
+    /// The controller has all rows.
     Delivered,
-    /// The controller was not to be found any more: the results wait in the spool.
-    Kept,
+    /// The controller was not found; the rows are in the spool.
+    Spooled,
 }
 
-/// Says that all is done, and waits to be let go.
-async fn finish<D: Dial>(conversation: Conversation<D>, end: LateEnd) -> Result<Ended, FleetError> {
-    let kept = conversation.outbox.is_kept();
-    match conversation.part(end).await {
-        Ok(()) => Ok(Ended::Delivered),
-        Err(error @ (FleetError::Gone(_) | FleetError::Over(_) | FleetError::Unheld | FleetError::Refused(_)))
-            if kept =>
-        {
-            tracing::info!(%error, "the results wait on this disk");
-            Ok(Ended::Kept)
+/// Reports the end of the part, and waits for `bye`.
+async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<PartEnd, FleetError> {
+    let kept = session.outbox.is_kept();
+    match session.finish(end).await {
+        Ok(()) => Ok(PartEnd::Delivered),
+        Err(
+            error @ (FleetError::ControllerLost(_)
+            | FleetError::RunEnded(_)
+            | FleetError::UnknownRun
+            | FleetError::Rejected { .. }),
+        ) if kept => {
+            tracing::info!(%error, "the results are kept on this disk");
+            Ok(PartEnd::Spooled)
         }
         Err(error) => Err(error),
     }
 }
 
-/// Brings home what an agent left that was killed.
-async fn bring_home<D: Dial>(
+/// Delivers the spool of an agent that was killed.
+async fn deliver_spooled<D: Dial>(
     dial: D,
     join: &Join,
-    patience: Duration,
+    reconnect_timeout: Duration,
     writer: Writer,
-    spooled: Spooled,
-) -> Result<Ended, FleetError> {
-    tracing::info!(messages = spooled.messages, "bringing home what was spooled");
+    spooled: SpoolContent,
+) -> Result<PartEnd, FleetError> {
+    tracing::info!(messages = spooled.messages, "delivering the spooled results");
     let end = spooled.end.unwrap_or_else(|| {
         let error = "it ended before its part was done, and was started again".to_owned();
         ended(&spooled.about.run, Some(error))
     });
-    let conversation = Conversation::back(dial, join, patience, Outbox::spooled(writer));
-    match finish(conversation, end).await {
-        // What it has to say of itself is said; that it was cut short is no failure of bringing it home.
-        Err(FleetError::Declined(_) | FleetError::Partly(_)) => Ok(Ended::Delivered),
+    let session = ControllerSession::resume(dial, join, reconnect_timeout, Outbox::spooled(writer));
+    match finish(session, end).await {
+        // The spool is delivered. The early end of the part is reported there and is no error here.
+        Err(FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(PartEnd::Delivered),
         ended => ended,
     }
 }
 
-fn ended(run: &str, error: Option<String>) -> LateEnd {
-    LateEnd {
+fn ended(run: &str, error: Option<String>) -> LateResultsEnd {
+    LateResultsEnd {
         run: run.to_owned(),
         error,
-        ..LateEnd::default()
+        ..LateResultsEnd::default()
     }
 }
 
-/// Makes a part of what was assigned, and asks what is to be made of it. On a `real` network the interface counts, too.
+/// Creates a part from an assignment and reviews it. On a `real` network it also finds the interface.
 async fn prepare(
     assign: &Assign,
-    terms: &mut impl Terms,
+    policy: &mut impl AgentPolicy,
     real: bool,
 ) -> Result<(Part, Option<Adapter>, Ready), String> {
-    let mut part = Part::of(assign)?;
-    let mut ready = terms.consider(&mut part).await?;
+    let mut part = Part::from_assignment(assign)?;
+    let mut ready = policy.review(&mut part).await?;
     part.prepare_content().await;
     let target = &part.target;
-    let adapter = match real {
-        true => Some(Adapter::find(target.interface.as_deref(), target.address.ip())?),
-        false => None,
+    let adapter = if real {
+        Some(Adapter::find(target.interface.as_deref(), target.address.ip())?)
+    } else {
+        None
     };
     ready
         .notes
@@ -324,20 +334,20 @@ async fn prepare(
     Ok((part, adapter, ready))
 }
 
-/// Whether a run can begin at `zero`, with this baseline before it.
+/// Checks whether a run can begin at `zero`, with this baseline before it.
 fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
     let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
     match zero.checked_duration_since(now) {
-        None => Err("it came back after the start".to_owned()),
-        Some(ahead) if ahead > std(most) => Err(format!(
-            "the start is {} s ahead, and at most {most} are allowed",
+        None => Err("it reconnected after the start".to_owned()),
+        Some(ahead) if ahead > to_std(most) => Err(format!(
+            "the start is {} s ahead: at most {most} is allowed",
             ahead.as_secs()
         )),
         Some(_) => Ok(()),
     }
 }
 
-/// The mean busy share of the machine from `zero` on, 0 to 1.
+/// Mean busy share of the machine since `zero`, 0 to 1.
 fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
     let windows = watch.windows();
     let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
@@ -359,9 +369,9 @@ mod tests {
         assert_eq!(startable(at(5_300), now, baseline), Ok(()));
         assert_eq!(startable(at(65_000), now, baseline), Ok(()));
         let late = startable(now, at(1), baseline).unwrap_err();
-        assert_eq!(late, "it came back after the start");
-        // Summoned in the evening, started at night: the owner's hours would mean nothing.
+        assert_eq!(late, "it reconnected after the start");
+        // With a start many hours after the assignment, the owner's hours would have no effect.
         let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
-        assert_eq!(far, "the start is 21600 s ahead, and at most 65 s are allowed");
+        assert_eq!(far, "the start is 21600 s ahead: at most 65 s is allowed");
     }
 }

@@ -1,25 +1,25 @@
-//! Which member is which station.
+//! Assignment of members to stations.
 
-use crate::hub::owner::Present;
+use crate::hub::control::MemberStatus;
 use crate::protocol::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A choice of members.
+/// Assignment of members to stations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Assignment {
-    /// The member of each station, in the order of the plan; `None` where none will do yet.
+    /// Member of each station, in the order of the plan; `None` if no member fits yet.
     pub members: Vec<Option<String>>,
 }
 
-/// A station without a member, and for what it waits.
+/// A station without a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The station.
+    /// Name of the station.
     pub station: String,
-    /// For what, for people.
+    /// Description of the required member, for people.
     pub waits_for: String,
 }
 
@@ -29,20 +29,20 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// Chooses a member for each station of `plan` among those who are here:
+/// Selects a member for each station of `plan` from the connected members:
 ///
-/// 1. a station with `agent` has the member of that name, which may be several stations;
-/// 2. one with `label` has a member with it: `key=value`, or a value of any key;
-/// 3. one with neither has the member of its own name;
-/// 4. and else any that is free, stations in the order of the plan, members in the order of their names. A station that
-///    sends datagrams has no browser then.
+/// 1. A station with `agent` gets the member of that name, which may have several stations.
+/// 2. A station with `label` gets a member with that label: `key=value`, or the value of any key.
+/// 3. A station with neither gets the member of its own name.
+/// 4. Otherwise it gets any free member. Stations are in the order of the plan, members in the order of
+///    their names. A station that sends datagrams gets no browser then.
 ///
-/// As many stations with labels have members as can, whichever labels they share. Of several that will do, those come
-/// first that are in no other run.
+/// The number of stations with labels that have members is as large as possible. Members that are in no
+/// other run have priority.
 #[must_use]
-pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
-    let mut agents: Vec<&Present> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
-    // Who is in another run comes last: it is chosen where nobody else will do.
+pub fn assign(plan: &Plan, members: &[MemberStatus]) -> Assignment {
+    let mut agents: Vec<&MemberStatus> = members.iter().filter(|m| m.about.role == Role::Agent).collect();
+    // Members in another run come last.
     agents.sort_by_key(|member| member.run.is_some());
     let named = |name: &str| agents.iter().position(|member| member.name == name);
     let mut chosen: Vec<Option<usize>> = vec![None; plan.stations.len()];
@@ -53,7 +53,7 @@ pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
             taken.extend(*place);
         }
     }
-    // A member of a station's own name is that station's, unless it is named elsewhere.
+    // A member with a station's own name is reserved for that station, unless another station names it.
     let mut own = BTreeMap::new();
     for (number, station) in plan.stations.iter().enumerate() {
         if is_open(station)
@@ -99,7 +99,7 @@ pub fn assign(plan: &Plan, members: &[Present]) -> Assignment {
 }
 
 impl Assignment {
-    /// The stations of `plan` that have no member yet.
+    /// Stations of `plan` without a member.
     #[must_use]
     pub fn missing(&self, plan: &Plan) -> Vec<Missing> {
         let without = plan
@@ -111,15 +111,15 @@ impl Assignment {
             station: station.name.clone(),
             waits_for: match (&station.agent, &station.label) {
                 (Some(agent), _) => format!("the agent {agent}"),
-                (None, Some(label)) => format!("an agent labelled {label}"),
-                (None, None) if needs_datagrams(station) => "any agent that isn't a browser".to_owned(),
+                (None, Some(label)) => format!("an agent with the label {label}"),
+                (None, None) if needs_datagrams(station) => "any agent other than a browser".to_owned(),
                 (None, None) => "any agent".to_owned(),
             },
         });
         missing.collect()
     }
 
-    /// Each member that has a part, and its stations by their numbers in the plan; in the order of the first of them.
+    /// Each member with its stations by their numbers in the plan, in the order of its first station.
     #[must_use]
     pub fn parts(&self) -> Vec<(String, Vec<u16>)> {
         let mut parts: Vec<(String, Vec<u16>)> = Vec::new();
@@ -134,29 +134,29 @@ impl Assignment {
     }
 }
 
-/// Whether neither a name nor a label says who it is.
+/// Returns whether the station has neither a name nor a label of a member.
 fn is_open(station: &Station) -> bool {
     station.agent.is_none() && station.label.is_none()
 }
 
-fn carries(member: &Present, label: &str) -> bool {
+fn carries(member: &MemberStatus, label: &str) -> bool {
     match label.split_once('=') {
         Some((key, value)) => member.about.labels.get(key.trim()).is_some_and(|v| v == value.trim()),
         None => member.about.labels.values().any(|value| value == label),
     }
 }
 
-fn fits(station: &Station, member: &Present) -> bool {
+fn fits(station: &Station, member: &MemberStatus) -> bool {
     member.about.kind != Kind::Browser || !needs_datagrams(station)
 }
 
-/// Whether a use of it sends datagrams, which a browser can't.
+/// Returns whether a workload of the station sends datagrams, which a browser can't.
 pub(crate) fn needs_datagrams(station: &Station) -> bool {
     let mut workloads = station.workloads.iter();
     workloads.any(|workload| workload.config.kind == netburn_workload::Kind::Probe)
 }
 
-/// As many stations as possible with a member each: member to station. Augmenting paths, stations in order.
+/// Maximum matching of members to stations, by augmenting paths in the order of the stations.
 fn matched(candidates: &BTreeMap<usize, Vec<usize>>) -> BTreeMap<usize, usize> {
     let mut station_of = BTreeMap::new();
     for &station in candidates.keys() {
@@ -187,7 +187,7 @@ fn augment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::standing::About;
+    use crate::protocol::standing::MemberInfo;
     use netburn_scenario::{Document, Environment};
 
     fn plan(stations: &str) -> Plan {
@@ -200,20 +200,20 @@ mod tests {
         format!("[station.{name}]\nworkload = \"voip\"\n{more}\n")
     }
 
-    fn member(name: &str, labels: &[(&str, &str)]) -> Present {
+    fn member(name: &str, labels: &[(&str, &str)]) -> MemberStatus {
         let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-        Present {
+        MemberStatus {
             name: name.to_owned(),
-            about: About::this_process(Role::Agent, None, labels.collect()),
+            about: MemberInfo::this_process(Role::Agent, None, labels.collect()),
             version: String::new(),
             address: None,
             run: None,
             until: None,
-            waiting: Vec::new(),
+            pending_results: Vec::new(),
         }
     }
 
-    fn chosen(plan: &Plan, members: &[Present]) -> Vec<String> {
+    fn chosen(plan: &Plan, members: &[MemberStatus]) -> Vec<String> {
         let assignment = assign(plan, members);
         let names = assignment.members.into_iter();
         names.map(|name| name.unwrap_or_else(|| "-".to_owned())).collect()
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn labels_are_shared_out_so_that_all_are_served() {
-        // `a` could have both, `b` only the kitchen's: whoever takes the first for `a` must give it back.
+        // Both members fit `a`, only one fits `b`: the first choice for `a` must be changed.
         let plan = plan(
             &[
                 station("a", "label = \"phone\""),
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(chosen(&plan, &members), ["p2", "p1"]);
         assert_eq!(chosen(&plan, &members[..1]), ["p1", "-"]);
         let said = assign(&plan, &[]).missing(&plan)[1].to_string();
-        assert_eq!(said, "b waits for an agent labelled room=kitchen");
+        assert_eq!(said, "b waits for an agent with the label room=kitchen");
     }
 
     #[test]
@@ -267,12 +267,12 @@ mod tests {
         assert_eq!(chosen(&plan, &[server, browser]), ["-"]);
         assert_eq!(
             assign(&plan, &[]).missing(&plan)[0].waits_for,
-            "any agent that isn't a browser"
+            "any agent other than a browser"
         );
     }
 
     #[test]
-    fn who_is_in_another_run_is_the_last_resort() {
+    fn members_in_another_run_are_assigned_last() {
         let plan = plan(&[station("x", ""), station("y", "label = \"phone\""), station("c", "")].concat());
         let labels = [("kind", "phone")];
         let mut all = [
@@ -284,14 +284,14 @@ mod tests {
         all[0].run = Some("other".to_owned());
         assert_eq!(chosen(&plan, &all), ["d", "b", "c"]);
         assert_eq!(chosen(&plan, &all[..3]), ["a", "b", "c"]);
-        // Nobody takes the place of one that is meant by its name.
+        // A station that names a member does not get another one.
         all[2].run = Some("other".to_owned());
         assert_eq!(chosen(&plan, &all)[2], "c");
     }
 
     proptest::proptest! {
         #[test]
-        fn nobody_has_two_parts_unless_named_and_more_members_never_serve_fewer(
+        fn members_have_one_part_unless_named(
             kinds in proptest::collection::vec(0u8..4, 1..8),
             here in proptest::collection::vec(0u8..3, 0..8),
         ) {
@@ -301,12 +301,12 @@ mod tests {
                 _ => "",
             })).collect();
             let plan = plan(&stations);
-            let members: Vec<Present> = here.iter().enumerate().map(|(n, kind)| member(&format!("s{}", n * 2), match kind {
+            let members: Vec<MemberStatus> = here.iter().enumerate().map(|(n, kind)| member(&format!("s{}", n * 2), match kind {
                 0 => &[("room", "x")],
                 1 => &[("room", "y")],
                 _ => &[],
             })).collect();
-            let served = |members: &[Present]| {
+            let served = |members: &[MemberStatus]| {
                 let assignment = assign(&plan, members);
                 let names: Vec<_> = assignment.members.iter().flatten().cloned().collect();
                 let unique: BTreeSet<_> = names.iter().cloned().collect();

@@ -1,53 +1,53 @@
-//! One clock against another, from small exchanges.
+//! Estimation of the offset between two clocks from short exchanges.
 //!
-//! An exchange is a ping and its pong: four stamps, two of each clock. With unknown delays `d₁` there and `d₂` back, it
-//! shows the offset wrong by `(d₁ − d₂)/2`, which is at most half its round trip, however unequal the two are. Of many
-//! exchanges the third with the shortest round trips are kept; the mean of their offsets is then wrong by at most
-//! half the mean of their round trips, also when the clocks drift apart steadily meanwhile. (Half the best round trip
-//! is the least that can be said; what the others add to it is the spread.) A clock that was set, or slept, between two of
-//! them is another clock: only what came after counts.
+//! An exchange is a ping and its pong: four stamps, two of each clock. With unknown delays `d₁` forward and
+//! `d₂` back, its offset has the error `(d₁ − d₂)/2`, which is at most half its round trip. Of many
+//! exchanges, the third with the shortest round trips is used. The error of the mean of their offsets is at
+//! most half the mean of their round trips, also with a steady drift of the clocks. (Half the best round
+//! trip is the minimum error; the others add the spread.) A clock that was set, or whose machine slept,
+//! between two exchanges counts as another clock. Only exchanges after that are used.
 //!
 //! Pure: stamps are arguments.
 
 use netburn_record::Clock;
 use netburn_units::Duration;
 
-/// A reading of one participant's own monotonic clock, in ns since that clock's own beginning. Stamps of different
-/// clocks can only be compared through an [`Estimate`].
+/// A reading of one monotonic clock, in ns since the beginning of that clock. Stamps of different clocks
+/// are only comparable through an [`Estimate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Stamp(pub i64);
 
 /// A ping and its pong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    /// When the ping left, by our clock.
+    /// Time of sending the ping, on the local clock.
     pub sent: Stamp,
-    /// When it arrived, by the far clock.
+    /// Time of receiving the ping, on the remote clock.
     pub received: Stamp,
-    /// When the pong left, by the far clock.
+    /// Time of sending the pong, on the remote clock.
     pub answered: Stamp,
-    /// When the pong arrived, by our clock.
+    /// Time of receiving the pong, on the local clock.
     pub returned: Stamp,
 }
 
-/// What some exchanges say about the far clock.
+/// Estimate of the remote clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
-    /// When, by our clock.
+    /// Time of the estimate, on the local clock.
     pub at: Stamp,
-    /// The far clock minus ours, in ns.
+    /// Remote clock minus local clock, in ns.
     pub offset: i64,
-    /// How far `offset` can be from the truth.
+    /// Maximum error of `offset`.
     pub error: Duration,
-    /// The shortest round trip.
+    /// Shortest round trip.
     pub round_trip: Duration,
-    /// How many exchanges it was made of, of all that were usable.
+    /// Number of exchanges in the mean.
     pub used: usize,
-    /// How many exchanges were usable.
+    /// Number of usable exchanges.
     pub exchanges: usize,
 }
 
-/// The far clock over a run: before it, and (unless it was lost) after it.
+/// Estimates of the remote clock before and, unless it was lost, after a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
     /// Before the start.
@@ -56,29 +56,29 @@ pub struct Comparison {
     pub after: Option<Estimate>,
 }
 
-/// The fastest that a computer's clock drifts: 500 ppm, the most that NTP steers by (RFC 5905, §11.3: MAXFREQ).
+/// Maximum drift of a computer's clock: 500 ppm, the limit of NTP (RFC 5905, §11.3: MAXFREQ).
 const MAX_DRIFT_PPM: i128 = 500;
 
 impl Stamp {
-    /// This stamp moved by `nanos`, kept within what can be held.
+    /// Adds `nanos`, saturating.
     #[must_use]
     pub fn offset(self, nanos: i64) -> Stamp {
         Stamp(self.0.saturating_add(nanos))
     }
 
-    /// This stamp moved later.
+    /// Adds `span`, saturating.
     #[must_use]
     pub fn after(self, span: Duration) -> Stamp {
         Stamp(self.0.saturating_add_unsigned(span.as_nanos()))
     }
 
-    /// This stamp moved earlier.
+    /// Subtracts `span`, saturating.
     #[must_use]
     pub fn before(self, span: Duration) -> Stamp {
         Stamp(self.0.saturating_sub_unsigned(span.as_nanos()))
     }
 
-    /// The time from `earlier` to here; `None` when `earlier` is later.
+    /// Time since `earlier`; `None` when `earlier` is later.
     #[must_use]
     pub fn checked_since(self, earlier: Stamp) -> Option<Duration> {
         u64::try_from(i128::from(self.0) - i128::from(earlier.0))
@@ -88,7 +88,7 @@ impl Stamp {
 }
 
 impl Exchange {
-    /// The time on the way, both ways; `None` when the stamps contradict each other.
+    /// Round-trip time without the time at the remote side; `None` when the stamps contradict each other.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
         let there = self.returned.checked_since(self.sent)?;
@@ -96,25 +96,25 @@ impl Exchange {
         there.checked_sub(away)
     }
 
-    /// Twice the far clock minus ours: doubled to stay whole.
+    /// Twice the offset of the remote clock, which is an integer.
     fn doubled_offset(&self) -> i128 {
         let there = i128::from(self.received.0) - i128::from(self.sent.0);
         let back = i128::from(self.answered.0) - i128::from(self.returned.0);
         there + back
     }
 
-    /// When it was, by our clock, doubled to stay whole.
+    /// Twice the middle of the exchange on the local clock, which is an integer.
     fn doubled_middle(&self) -> i128 {
         i128::from(self.sent.0) + i128::from(self.returned.0)
     }
 
-    /// How much the round trip can be wrong because the far clock measured a part of it.
+    /// Maximum error of the round trip from the drift of the remote clock.
     fn slack(&self) -> i128 {
         (i128::from(self.answered.0) - i128::from(self.received.0)) * MAX_DRIFT_PPM / 1_000_000
     }
 }
 
-/// What `exchanges` say, `None` when none of them is usable.
+/// Estimates the remote clock; `None` when no exchange is usable.
 #[must_use]
 pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
     let mut usable: Vec<(Duration, &Exchange)> = exchanges
@@ -131,7 +131,7 @@ pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
     let offset = sum(&|(_, exchange)| exchange.doubled_offset()).div_euclid(2 * used);
     let middle = sum(&|(_, exchange)| exchange.doubled_middle()).div_euclid(2 * used);
     let trips = sum(&|(trip, exchange)| i128::from(trip.as_nanos()) + exchange.slack());
-    // Two roundings down above, at most a nanosecond each.
+    // The two roundings above are at most 1 ns each.
     let error = trips.unsigned_abs().div_ceil(2 * used.unsigned_abs()) + 2;
     Some(Estimate {
         at: Stamp(i64::try_from(middle).ok()?),
@@ -143,12 +143,13 @@ pub fn estimate(exchanges: &[Exchange]) -> Option<Estimate> {
     })
 }
 
-/// Those after the last jump of either clock: each exchange leaves the offset an interval as wide as its round trip, which widens by
-/// the drift until the next; where no offset is in all of them any more, there was one.
+/// Exchanges after the last jump of either clock. Each exchange bounds the offset to an interval as wide as
+/// its round trip, which widens by the maximum drift until the next exchange. An empty intersection shows a
+/// jump.
 fn since_jump<'a, 'b>(usable: &'a mut [(Duration, &'b Exchange)]) -> &'a mut [(Duration, &'b Exchange)] {
     let (mut first, mut common, mut before): (usize, Option<(i128, i128)>, i128) = (0, None, 0);
     for (index, (trip, exchange)) in usable.iter().enumerate() {
-        // All doubled.
+        // All values are doubled.
         let (offset, at) = (exchange.doubled_offset(), exchange.doubled_middle());
         let half = i128::from(trip.as_nanos()) + exchange.slack() + 2;
         let drifted = (at - before).abs() * MAX_DRIFT_PPM / 1_000_000 + 2;
@@ -164,7 +165,7 @@ fn since_jump<'a, 'b>(usable: &'a mut [(Duration, &'b Exchange)]) -> &'a mut [(D
 }
 
 impl Estimate {
-    /// Our stamp by the far clock.
+    /// Converts a local stamp to the remote clock.
     #[must_use]
     pub fn to_far(&self, ours: Stamp) -> Stamp {
         ours.offset(self.offset)
@@ -172,7 +173,7 @@ impl Estimate {
 }
 
 impl Comparison {
-    /// How much faster the far clock runs, in parts per billion, with the most it can be wrong; `None` without a later
+    /// Drift of the remote clock in parts per billion, and its maximum error; `None` without a later
     /// estimate.
     #[must_use]
     pub fn drift_ppb(&self) -> Option<(i64, u64)> {
@@ -185,16 +186,16 @@ impl Comparison {
         Some((i64::try_from(drift).ok()?, u64::try_from(unsure).ok()?))
     }
 
-    /// How far an instant of the run, converted between the clocks, can be from the truth. A drift that the two
-    /// estimates show can be taken out, so only their own errors remain.
+    /// Maximum error of an instant converted between the clocks. The drift between the estimates can be
+    /// removed, so only their own errors remain.
     #[must_use]
     pub fn error(&self) -> Duration {
         self.after
             .map_or(self.before.error, |after| after.error.max(self.before.error))
     }
 
-    /// How far the far clock moved against ours between the two estimates, in ns, where that is more than any clock drifts
-    /// and the estimates can be wrong.
+    /// Jump of the remote clock between the estimates, in ns; `None` if drift and errors explain the
+    /// change.
     #[must_use]
     pub fn jump(&self) -> Option<i64> {
         let after = self.after?;
@@ -207,8 +208,8 @@ impl Comparison {
         moved_too_far.then(|| i64::try_from(moved.clamp(limits.0, limits.1)).expect("within the limits"))
     }
 
-    /// For the record, as that of participant `name`, which drove `stations` in a run that began at `zero` by our clock. A
-    /// drift that the two errors hide is left out, and so is that of a clock that jumped.
+    /// Record of the clock of agent `name`, which drove `stations` in a run that began at `zero` on the
+    /// local clock. Omits a drift that is smaller than its error, and the drift of a clock that jumped.
     #[must_use]
     pub fn report(&self, name: &str, stations: Vec<String>, zero: Stamp) -> Clock {
         let after = self.after.as_ref();
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// 30 there, 10 back, far clock 1000 ahead: the offset seen is 1000 + (30 − 10)/2.
+    /// 30 forward, 10 back, remote clock 1000 ahead: the measured offset is 1000 + (30 − 10)/2.
     #[test]
     fn one_exchange_by_hand() {
         let one = exchange(100, 1130, 1135, 145);
@@ -288,8 +289,8 @@ mod tests {
         );
     }
 
-    /// 10 there, 10 back, 2 ms apart. After the fourth the far clock is set back by a second; the best third of all would be
-    /// 2 of 6, one of each side.
+    /// 10 forward, 10 back, 2 ms apart. After the fourth exchange the remote clock is set back by a second.
+    /// The best third of all would contain one exchange of each side.
     #[test]
     fn exchanges_with_another_clock_do_not_count() {
         let at = |number: i64, offset: i64| {
@@ -301,11 +302,11 @@ mod tests {
         let got = estimate(&exchanges).unwrap();
         assert_eq!((got.offset, got.exchanges, got.used), (5_000 - 1_000_000_000, 2, 1));
         assert_eq!(got.error, Duration::from_nanos(12), "half of 20, and 2 for rounding");
-        // One that says little stands between: the jump is found all the same.
+        // An imprecise exchange between them does not hide the jump.
         let mut wide = exchanges.clone();
         wide.insert(4, exchange(7_000_000, 7_000_000, 7_000_000, 2_007_000_000));
         assert_eq!(estimate(&wide).unwrap().offset, 5_000 - 1_000_000_000);
-        // In the middle of an exchange: its stamps contradict each other, or it says nothing that the next doesn't.
+        // A jump within an exchange: its stamps contradict each other, or it adds no information.
         let torn = [
             set(3),
             exchange(7_000_000, 7_005_010, 7_005_015 - 1_000_000_000, 7_000_025),
@@ -313,7 +314,7 @@ mod tests {
             set(5),
         ];
         assert_eq!(estimate(&torn).unwrap().offset, 5_000 - 1_000_000_000);
-        // What a clock may drift is no jump: 100 µs in a second.
+        // The maximum drift is no jump: 100 µs in a second.
         let drifting: Vec<Exchange> = (0..500).map(|number| at(number, number * 200)).collect();
         assert_eq!(estimate(&drifting).unwrap().exchanges, 500);
     }
@@ -347,9 +348,9 @@ mod tests {
         assert_eq!(still.report("a", vec![], Stamp(0)).drift_ppm, None, "within the errors");
     }
 
-    /// In 10 s no clock drifts by more than 5 ms, and the two estimates are each known to 1 µs.
+    /// In 10 s no clock drifts by more than 5 ms, and the error of each estimate is 1 µs.
     #[test]
-    fn what_no_drift_explains_is_a_jump() {
+    fn a_change_beyond_the_drift_is_a_jump() {
         let at = |at: i64, offset: i64| Estimate {
             at: Stamp(at),
             offset,
@@ -378,7 +379,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// However unequal the delays, and whatever the drift, the true offset is within the bound.
+        /// The true offset is within the bound for any delays and any drift.
         #[test]
         fn the_truth_is_within_the_bound(
             true_offset in -1_000_000_000_000_000i64..1_000_000_000_000_000,
@@ -387,7 +388,7 @@ mod tests {
             floor_back in 0i64..5_000_000,
             delays in prop::collection::vec((0i64..3_000_000, 0i64..3_000_000, 0i64..200_000), 1..60),
         ) {
-            // The far clock reads `true_offset + (1 + drift) t` when ours reads `t`.
+            // The remote clock reads `true_offset + (1 + drift) t` when the local clock reads `t`.
             let far = |ours: i64| ours + true_offset + ours * drift_ppm / 1_000_000;
             let mut now = 0;
             let mut exchanges = Vec::new();
@@ -402,7 +403,7 @@ mod tests {
             let got = estimate(&exchanges).unwrap();
             let truth = far(got.at.0) - got.at.0;
             let wrong = u64::try_from((got.offset - truth).abs()).unwrap();
-            // The far stamps of this test are rounded to whole nanoseconds too.
+            // The remote stamps of this test are rounded to whole nanoseconds too.
             prop_assert!(wrong <= got.error.as_nanos() + 2, "{wrong} > {:?}", got);
             prop_assert!(got.error.as_nanos() >= got.round_trip.as_nanos() / 2);
         }

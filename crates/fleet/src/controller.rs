@@ -1,18 +1,19 @@
-//! The controller: who takes part, who may say what when, and the course of one round.
+//! The controller of one run: agents, allowed messages and phases.
 //!
-//! - [`round`]: the whole as one state machine. [`roster`]: who is expected. [`session`]: what one connection may say.
-//! - [`rate`]: how many messages a participant may send.
-//! - [`ports`]: which station a connection belongs to that the server looked at.
-//! - [`shell`]: sockets, timers and sinks around it.
+//! - [`coordinator`]: the whole run as one state machine. [`roster`]: expected agents and their sessions.
+//!   [`protocol_state`]: allowed messages of one session.
+//! - [`rate`]: limit on the message rate.
+//! - [`ports`]: assignment of the server's connection samples to stations.
+//! - `shell`: sockets, timers and sinks.
 
+pub mod coordinator;
 pub mod ports;
+pub mod protocol_state;
 pub mod rate;
 pub mod roster;
-pub mod round;
-pub mod session;
 mod shell;
 
+pub use coordinator::{Output, RunCoordinator, Setup, Timeouts, Wake};
+pub use protocol_state::ConnectionId;
 pub use roster::{Device, Expected, Token};
-pub use round::{Output, Patience, Round, Setup, Wake};
-pub use session::ConnectionId;
-pub(crate) use shell::{Around, Controller};
+pub(crate) use shell::{Controller, RunIo};

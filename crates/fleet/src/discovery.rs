@@ -1,45 +1,45 @@
-//! Finding a fleet on the local network: DNS-SD over multicast DNS (RFC 6763, RFC 6762), the service
+//! Discovery of a fleet on the local network: DNS-SD over multicast DNS (RFC 6763, RFC 6762), service
 //! `_netburn._tcp`.
 //!
-//! What is announced is the fleet's name, the port and the addresses; no token, and no fingerprint: whoever could
-//! announce a wrong controller could announce its fingerprint, too.
+//! The announcement contains the fleet's name, the port and the addresses. It contains neither the token
+//! nor the fingerprint: a false announcement could contain a false fingerprint, too.
 
 use crate::hub::Controller;
 use crate::join_url::{JoinUrl, Place};
-use crate::own_clock::std;
+use crate::own_clock::to_std;
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// The service's type.
+/// Service type.
 pub const SERVICE: &str = "_netburn._tcp.local.";
-/// How long answers to a question on the network are waited for.
+/// Time for which answers are awaited.
 pub const LISTEN: Duration = Duration::from_secs(2);
 
-/// A fleet that is announced for as long as this lives.
-pub struct Announced {
+/// Announcement of a fleet; withdrawn on drop.
+pub struct Announcement {
     daemon: ServiceDaemon,
     name: String,
 }
 
-/// Why nothing is announced or found.
+/// Error of announcing or browsing.
 pub type DiscoveryError = mdns_sd::Error;
 
-/// A fleet that was found.
+/// A discovered fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// Where it may be reached, without a token; the likeliest first.
+    /// Join addresses without a token, best first.
     pub urls: Vec<JoinUrl>,
 }
 
-/// Announces a controller; `None`: it listens where no network leads.
+/// Announces a controller; `None` if it listens on loopback only.
 ///
 /// # Errors
-/// When the network can't be spoken to.
-pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announced>, DiscoveryError> {
+/// If multicast DNS is not available.
+pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announcement>, DiscoveryError> {
     let near = |url: &JoinUrl| match &url.place {
         Place::Network { host, .. } => host.parse::<IpAddr>().ok().filter(|ip| !ip.is_loopback()),
         Place::Unix(_) => None,
@@ -52,28 +52,28 @@ pub fn announce(fleet: &str, controller: &Controller) -> Result<Option<Announced
     announce_at(fleet, &addresses.into_iter().collect::<Vec<_>>(), port).map(Some)
 }
 
-fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announced, DiscoveryError> {
+fn announce_at(fleet: &str, addresses: &[IpAddr], port: u16) -> Result<Announcement, DiscoveryError> {
     let daemon = ServiceDaemon::new()?;
-    // A name of its own, so that the machine's own responder and this one don't dispute one.
+    // A separate host name avoids a conflict with the machine's own responder.
     let host = format!("netburn-{}.local.", fleet.to_ascii_lowercase());
     let service = ServiceInfo::new(SERVICE, fleet, &host, addresses, port, &[("v", "1")][..])?;
     let name = service.get_fullname().to_owned();
     daemon.register(service)?;
-    Ok(Announced { daemon, name })
+    Ok(Announcement { daemon, name })
 }
 
-impl Drop for Announced {
+impl Drop for Announcement {
     fn drop(&mut self) {
-        // So that it is forgotten before its time is up; nobody waits for it.
+        // Withdraws the announcement. The result does not matter.
         let _ = self.daemon.unregister(&self.name);
         let _ = self.daemon.shutdown();
     }
 }
 
-/// Asks the local network for fleets, and waits [`LISTEN`] for answers. Blocks.
+/// Browses the local network for fleets, for [`LISTEN`]. Blocks.
 ///
 /// # Errors
-/// When the network can't be spoken to.
+/// If multicast DNS is not available.
 pub fn find() -> Result<Vec<Found>, DiscoveryError> {
     let daemon = ServiceDaemon::new()?;
     let found = find_with(&daemon);
@@ -83,7 +83,7 @@ pub fn find() -> Result<Vec<Found>, DiscoveryError> {
 
 fn find_with(daemon: &ServiceDaemon) -> Result<Vec<Found>, DiscoveryError> {
     let answers = daemon.browse(SERVICE)?;
-    let until = std::time::Instant::now() + std(LISTEN);
+    let until = std::time::Instant::now() + to_std(LISTEN);
     let mut found = BTreeMap::new();
     while let Ok(event) = answers.recv_deadline(until) {
         if let ServiceEvent::ServiceResolved(service) = event {

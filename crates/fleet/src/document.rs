@@ -1,35 +1,36 @@
-//! A plan as a document, as it travels to the participants.
+//! Serialized plans in messages to agents and the server.
 
 use crate::local::FleetError;
-use crate::protocol::MAX_TO_PARTICIPANT;
+use crate::protocol::MAX_TO_AGENT;
 use netburn_scenario::Plan;
 use serde_json::{Map, Value};
 
-/// The document of a plan that a message to a participant can hold.
-pub(crate) fn written(plan: &Plan) -> Result<Value, FleetError> {
+/// Serializes a plan, if it fits into a message.
+pub(crate) fn from_plan(plan: &Plan) -> Result<Value, FleetError> {
     let document = plan.to_json();
     let length = document.to_string().len();
-    match length + 4096 > MAX_TO_PARTICIPANT {
-        true => Err(FleetError::Assignment(format!(
-            "the plan is {length} bytes long; a message holds {MAX_TO_PARTICIPANT}"
-        ))),
-        false => Ok(document),
+    if length + 4096 > MAX_TO_AGENT {
+        Err(FleetError::Assignment(format!(
+            "the plan is {length} bytes long; a message holds {MAX_TO_AGENT}"
+        )))
+    } else {
+        Ok(document)
     }
 }
 
-/// The plan of a document.
-pub(crate) fn read(document: &Value) -> Result<Plan, String> {
+/// Parses a plan.
+pub(crate) fn to_plan(document: &Value) -> Result<Plan, String> {
     Plan::from_json(document).map_err(|error| format!("the plan can't be read: {error}"))
 }
 
-/// Up to so many stations, everyone gets the whole plan.
-const WHOLE: usize = 32;
+/// Maximum number of stations with which every agent receives the whole plan.
+const MAX_FULL_STATIONS: usize = 32;
 
-/// What the agent of these stations needs of a plan's document. Of a plan with many stations that is the others' names
-/// alone: a thousand agents would else be sent a million stations.
-pub(crate) fn part(document: &Value, stations: &[u16]) -> Value {
+/// The part of a serialized plan that the agent of these stations needs. Of other stations in a large plan
+/// it contains only the names: otherwise a thousand agents would receive a million stations.
+pub(crate) fn for_stations(document: &Value, stations: &[u16]) -> Value {
     let all = document.get("station").and_then(Value::as_object);
-    let Some(all) = all.filter(|all| all.len() > WHOLE) else {
+    let Some(all) = all.filter(|all| all.len() > MAX_FULL_STATIONS) else {
         return document.clone();
     };
     let own = |number: usize| stations.iter().any(|station| usize::from(*station) == number);
@@ -37,19 +38,20 @@ pub(crate) fn part(document: &Value, stations: &[u16]) -> Value {
         .iter()
         .enumerate()
         .map(|(number, (name, station))| {
-            let station = match own(number) {
-                true => station.clone(),
-                false => Value::Object(Map::new()),
+            let station = if own(number) {
+                station.clone()
+            } else {
+                Value::Object(Map::new())
             };
             (name.clone(), station)
         })
         .collect();
     let top = document.as_object().into_iter().flatten();
-    // Timed changes are of what is modelled, and may be of stations that say nothing any more.
+    // Timed changes concern the modelled network, and may refer to stations without settings.
     let top = top.filter(|(key, _)| !["station", "at"].contains(&key.as_str()));
-    let mut part: Map<String, Value> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
-    part.insert("station".to_owned(), Value::Object(thin));
-    Value::Object(part)
+    let mut reduced: Map<String, Value> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
+    reduced.insert("station".to_owned(), Value::Object(thin));
+    Value::Object(reduced)
 }
 
 #[cfg(test)]
@@ -59,7 +61,7 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn of_a_large_plan_an_agent_gets_its_own_stations_and_the_others_names() {
+    fn an_agent_receives_only_names_of_other_stations_of_a_large_plan() {
         let mut text = "duration = \"60 s\"\nwarmup = \"1 s\"\n".to_owned();
         for number in 0..200 {
             let workload = ["voip", "browsing", "download"][number % 3];
@@ -67,19 +69,19 @@ mod tests {
         }
         let plan = Document::from_toml("many.toml", &text).unwrap().resolve().unwrap();
         let document = plan.to_json();
-        let part = part(&document, &[7, 150]);
-        let read = read(&part).unwrap();
-        assert_eq!(read.stations.len(), 200);
+        let reduced = for_stations(&document, &[7, 150]);
+        let parsed = to_plan(&reduced).unwrap();
+        assert_eq!(parsed.stations.len(), 200);
         for number in [7, 150] {
-            assert_eq!(read.stations[number], plan.stations[number]);
+            assert_eq!(parsed.stations[number], plan.stations[number]);
         }
-        for (number, station) in read.stations.iter().enumerate() {
+        for (number, station) in parsed.stations.iter().enumerate() {
             assert_eq!(station.name, plan.stations[number].name);
         }
         assert_eq!(
-            (read.duration, read.seed, &read.server),
+            (parsed.duration, parsed.seed, &parsed.server),
             (plan.duration, plan.seed, &plan.server)
         );
-        assert!(part.to_string().len() * 5 < document.to_string().len());
+        assert!(reduced.to_string().len() * 5 < document.to_string().len());
     }
 }

@@ -1,27 +1,27 @@
-//! Files of `web/` that are in the program itself, for whoever serves a page.
+//! Files of `web/`, embedded in the executable.
 
 /// One file of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct File {
-    /// Its path on the server, without a query.
+    /// URL path, without a query.
     pub path: &'static str,
-    /// Its media type.
+    /// Media type.
     pub kind: &'static str,
-    /// Its content.
+    /// Content.
     pub bytes: &'static [u8],
 }
 
-/// The media type of a page.
+/// Media type of a page.
 pub const HTML: &str = "text/html; charset=utf-8";
-/// The media type of a style sheet.
+/// Media type of a style sheet.
 pub const CSS: &str = "text/css; charset=utf-8";
-/// The media type of a module of JavaScript.
+/// Media type of a JavaScript module.
 pub const MODULE: &str = "text/javascript; charset=utf-8";
-/// The media type of a drawing.
+/// Media type of a drawing.
 pub const SVG: &str = "image/svg+xml";
 
-/// An array of [`File`]s, a line to each: its media type ([`HTML`], [`CSS`], [`MODULE`], [`SVG`]), its path on the server
-/// and its name below `web/`.
+/// An array of [`File`]s, one per line: media type ([`HTML`], [`CSS`], [`MODULE`], [`SVG`]), URL path, and
+/// name below `web/`.
 #[macro_export]
 macro_rules! embedded {
     ($($kind:ident $path:literal $name:literal,)+) => {
@@ -33,7 +33,7 @@ macro_rules! embedded {
     };
 }
 
-/// The one of `files` at this path, without a query.
+/// Finds a file by its URL path, without a query.
 #[must_use]
 pub fn find(files: &'static [File], path: &str) -> Option<&'static File> {
     files.iter().find(|file| file.path == path)

@@ -1,4 +1,4 @@
-//! What a fuzzer feeds: any bytes will do, and a broken promise panics.
+//! Entry points for fuzzers. They accept any bytes and panic if an invariant is violated.
 
 pub mod frame;
 pub mod hub;
@@ -11,7 +11,8 @@ mod tests {
     use netburn_units::Seed;
     use std::path::Path;
 
-    /// Every file of the corpus, then `random` inputs from nowhere, the corpus' own bytes changed in places among them.
+    /// Checks every file of the corpus and `random` further inputs, half of which are modified files of the
+    /// corpus.
     fn replay(target: &str, check: fn(&[u8]), random: u64) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
         let mut files: Vec<_> = std::fs::read_dir(&folder)
@@ -39,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds() {
+    fn runs() {
         replay("round", super::round::check, 3000);
     }
 

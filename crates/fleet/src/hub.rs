@@ -1,27 +1,29 @@
-//! A fleet's controller: who is a member, who holds which run, and who is sent there. It knows nothing else of runs.
+//! The controller of a fleet between runs: members, held runs and invitations. It knows nothing else about
+//! runs.
 //!
-//! - [`Hub`]: the whole as one state machine. [`owner`]: what `run --on fleet` and its like say to it.
-//! - [`state`]: what is kept in the state directory. [`serve`]: listeners, HTTP and WebSockets around it.
-//! - [`annex`](mod@annex): where others answer below `/runs`.
+//! - [`Hub`]: the state machine. [`control`]: messages of the operator's commands, such as `run --on
+//!   fleet`.
+//! - [`state`]: the state directory. [`serve`]: listeners, HTTP and WebSockets.
+//! - [`http_handler`](mod@http_handler): other HTTP routes below `/runs`.
 
-pub mod annex;
-mod crowd;
-mod denials;
-mod doors;
+mod addresses;
+mod admission;
+mod admission_limit;
+pub mod control;
 mod http;
+pub mod http_handler;
 pub mod machine;
-pub mod owner;
-mod pass;
-mod places;
+mod proxy;
+mod rejections;
 pub mod serve;
 pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use annex::{ANNEX, Annex, AnnexBody, Answer, Answering};
-pub use denials::{More, Origin};
-pub(crate) use http::{JOIN, OWNER, RUN};
-pub use machine::{Denial, Hub, Line, Output, Setup, Wake, Way};
-pub use places::likeliest;
+pub use addresses::advertised;
+pub(crate) use http::{CONTROL, JOIN, RUN};
+pub use http_handler::{HandlerResponse, HttpHandler, RUNS_PREFIX, ResponseBody, ResponseFuture};
+pub use machine::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
+pub use rejections::{Origin, RejectionSummary};
 pub use serve::{Config, Controller, News, ServeError};
-pub use state::{State, StateError, Whereabouts};
+pub use state::{ControllerInfo, State, StateError};

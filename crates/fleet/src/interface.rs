@@ -1,15 +1,15 @@
-//! The network interfaces of this device, by name.
+//! Network interfaces of this device, by name.
 
 use std::collections::BTreeSet;
 
-/// What `name` would be chosen from where there is no such interface; `None` where there is, or where that can't be known.
+/// Existing interfaces, if `name` is not among them; `None` if it is, or if that is unknown.
 #[must_use]
 pub fn others_than(name: &str) -> Option<Vec<String>> {
     let all = names();
     (!all.is_empty() && !all.contains(name)).then(|| all.into_iter().collect())
 }
 
-/// All that there are; where the system doesn't list them, those with an address.
+/// All interfaces. On systems without a list, those with an address.
 fn names() -> BTreeSet<String> {
     let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
     let listed = listed.filter(|entry| entry.path().is_dir());

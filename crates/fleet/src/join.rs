@@ -1,60 +1,63 @@
-//! How a participant's process finds its controller, and its whole life.
+//! Connection parameters of the process of an agent or server, and its main function.
 
-use crate::agent::Manner;
+use crate::agent::AgentOptions;
+use crate::controller_session::ShutdownSignal;
+use crate::controller_session::dial::SingleConnection;
 use crate::local::FleetError;
-use crate::participant::Leave;
-use crate::participant::dial::Once;
-use crate::{agent, participant, server};
+use crate::{agent, controller_session, server};
 use netburn_record::Role;
 use std::net::SocketAddr;
 
-/// The environment variable that tells a started process where to join, as what, and with which token. A token among
-/// the arguments would be there for every user of the machine to read.
+/// Environment variable with the connection parameters of a child process. Arguments would show the token
+/// to every user of the machine.
 pub const VARIABLE: &str = "NETBURN_JOIN";
 
-/// Where and as what to join.
+/// Connection parameters of an agent or server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {
-    /// The controller, such as `ws://127.0.0.1:40123/`; [`INHERITED`] where standard input is a socket to it.
+    /// URL of the controller, such as `ws://127.0.0.1:40123/`; [`INHERITED`] if standard input is a socket
+    /// to it.
     pub url: String,
-    /// What it lets in.
+    /// Token for the run.
     pub token: String,
-    /// As what.
+    /// Role.
     pub role: Role,
-    /// Under which name.
+    /// Name in the run.
     pub name: String,
-    /// The process that started this one, on whose end this one ends too; `None` when nobody did.
+    /// Parent process, at whose end this process ends; `None`: independent.
     pub parent: Option<u32>,
-    /// Where a server listens; port 0 is a free one. At an unspecified address it listens at all of them, and agents
-    /// reach it by the one that they reach the controller by.
+    /// Listening address of a server; port 0 is any free port. With an unspecified address, agents use the
+    /// address at which they reach the controller.
     pub listen: SocketAddr,
-    /// The token of the fleet that a server consents to.
+    /// Token of the fleet to which a server consents.
     pub fleet: Option<String>,
 }
 
-/// The address of a controller that standard input is connected to: for those who can't reach it over a network, or shouldn't over
-/// the one that they measure.
+/// URL of a controller at the other end of standard input: for a process that can't reach it over a
+/// network, or must not use the measured one.
 pub const INHERITED: &str = "stdin:";
 
-/// The whole life of an agent's process: joins, measures, brings home the results. Blocks.
+/// Main function of an agent's process: joins, measures and delivers the rows. Blocks.
 ///
 /// # Errors
-/// When it can't join, is refused, or loses its controller.
+/// If it can't join, is rejected, or loses its controller.
 pub fn agent_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
-        let channel = participant::connect(join).await?;
-        agent::run(Once::new(channel), join, Manner::default()).await.map(drop)
+        let channel = controller_session::connect(join).await?;
+        agent::run(SingleConnection::new(channel), join, AgentOptions::default())
+            .await
+            .map(drop)
     })
 }
 
-/// The whole life of a server's process that belongs to one run. Blocks.
+/// Main function of a server's process for one run. Blocks.
 ///
 /// # Errors
-/// When it can't join, is refused, can't listen, or loses its controller.
+/// If it can't join, is rejected, can't listen, or loses its controller.
 pub fn server_main(join: &Join) -> Result<(), FleetError> {
     live(join, async {
-        let channel = participant::connect(join).await?;
-        server::run(Once::new(channel), join, None, Leave::default()).await
+        let channel = controller_session::connect(join).await?;
+        server::run(SingleConnection::new(channel), join, None, ShutdownSignal::default()).await
     })
 }
 
@@ -62,17 +65,15 @@ fn live(join: &Join, life: impl Future<Output = Result<(), FleetError>>) -> Resu
     if let Some(parent) = join.parent {
         match netburn_linux::die_with_parent(parent) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(FleetError::Gone(
-                    "the process that started this one has ended".to_owned(),
-                ));
+                return Err(FleetError::ControllerLost("the parent process has ended".to_owned()));
             }
-            // Where the kernel can't, the end of the connection has to do.
+            // Without kernel support, the process ends with its connection.
             _ => {}
         }
     }
-    // A server has a connection, and an agent a socket, for everything under way.
+    // A server needs a descriptor per connection, an agent one per socket.
     if let Err(error) = netburn_linux::raise_open_files() {
-        tracing::debug!(%error, "the limit on open files stays");
+        tracing::debug!(%error, "the limit on open files can't be raised");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| FleetError::Join(error.to_string()))?;
@@ -80,17 +81,17 @@ fn live(join: &Join, life: impl Future<Output = Result<(), FleetError>>) -> Resu
 }
 
 impl Join {
-    /// What the process that started this one says in [`VARIABLE`].
+    /// Parses [`VARIABLE`].
     ///
     /// # Errors
-    /// When it says nothing, or nothing that can be understood.
+    /// If it is not set or invalid.
     pub fn from_environment() -> Result<Join, FleetError> {
         let text = std::env::var(VARIABLE).map_err(|_| FleetError::Join(format!("{VARIABLE} is not set")))?;
-        Join::from_text(&text).ok_or_else(|| FleetError::Join(format!("{VARIABLE} can't be understood")))
+        Join::from_text(&text).ok_or_else(|| FleetError::Join(format!("{VARIABLE} is invalid")))
     }
 
-    /// It as one line for [`VARIABLE`]: role, name, parent, token, address, where to listen and the fleet's token,
-    /// separated by spaces.
+    /// Serializes the parameters as one line for [`VARIABLE`]: role, name, parent, token, URL, listening
+    /// address and the fleet's token, separated by spaces.
     #[must_use]
     pub fn to_text(&self) -> String {
         let role = match self.role {

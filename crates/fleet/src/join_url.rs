@@ -1,12 +1,12 @@
-//! The address to join a fleet by.
+//! The join address of a fleet.
 //!
 //! ```text
-//! http://192.168.1.5:4484/#TOKEN.FINGERPRINT     agents come over TLS to this certificate, browsers in the clear
-//! https://fleet.example.org:4484/#TOKEN          a certificate that the system's roots vouch for, for both
+//! http://192.168.1.5:4484/#TOKEN.FINGERPRINT     agents use TLS with this certificate, browsers plain HTTP
+//! https://fleet.example.org:4484/#TOKEN          all use TLS with a certificate of a public CA
 //! unix:/home/ada/…/controller.sock#TOKEN         on the controller's machine, also from inside a lab
 //! ```
 //!
-//! What follows `#` never travels in a request.
+//! The part after `#` is never sent in a request.
 
 mod base64;
 
@@ -17,53 +17,53 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The port of a fleet's controller. Not assigned by IANA.
+/// Default port of a fleet's controller. Not assigned by IANA.
 pub const PORT: u16 = 4484;
 
-/// Where to join, and with what.
+/// Join address of a fleet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JoinUrl {
-    /// Where.
+    /// Address of the controller.
     pub place: Place,
-    /// The fleet's token; `None` where it is given otherwise.
+    /// Token of the fleet; `None` if it is passed separately.
     pub token: Option<String>,
     /// SHA-256 of the controller's certificate (DER), for agents.
     pub fingerprint: Option<[u8; 32]>,
 }
 
-/// Where a controller is.
+/// Address of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// At a host's port.
+    /// TCP address.
     Network {
-        /// A name or an address, IPv6 without brackets.
+        /// Name or IP address, IPv6 without brackets.
         host: String,
-        /// The port.
+        /// Port.
         port: u16,
-        /// Whether browsers, too, come over TLS, and the system's roots vouch for the certificate.
+        /// Whether browsers use TLS too, with a certificate that the system's roots verify.
         tls: bool,
     },
-    /// At a Unix socket.
+    /// Path of a Unix socket.
     Unix(PathBuf),
 }
 
-/// Why a text is no address to join.
+/// Error of parsing a join address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{shown}` is no address to join: {reason}; `netburn fleet serve` prints one, such as http://192.168.1.5:{PORT}/#…"
+    "`{text}` is not a join address: {reason}; `netburn fleet serve` prints one, such as http://192.168.1.5:{PORT}/#…"
 )]
-pub struct NoJoinUrl {
-    shown: String,
+pub struct ParseJoinUrlError {
+    text: String,
     reason: &'static str,
 }
 
 impl FromStr for JoinUrl {
-    type Err = NoJoinUrl;
+    type Err = ParseJoinUrlError;
 
-    fn from_str(text: &str) -> Result<JoinUrl, NoJoinUrl> {
-        read(text).map_err(|reason| NoJoinUrl {
-            // Without what is secret in it.
-            shown: text
+    fn from_str(text: &str) -> Result<JoinUrl, ParseJoinUrlError> {
+        read(text).map_err(|reason| ParseJoinUrlError {
+            // Without the secrets.
+            text: text
                 .split('#')
                 .next()
                 .unwrap_or_default()
@@ -92,7 +92,7 @@ fn read(text: &str) -> Result<JoinUrl, &'static str> {
             let fingerprint = match fingerprint {
                 Some(text) => {
                     let bytes = decode(text).and_then(|bytes| bytes.try_into().ok());
-                    Some(bytes.ok_or("what follows the `.` is no fingerprint; was it copied whole?")?)
+                    Some(bytes.ok_or("the part after the `.` is not a fingerprint; is the address complete?")?)
                 }
                 None => None,
             };
@@ -100,7 +100,7 @@ fn read(text: &str) -> Result<JoinUrl, &'static str> {
         }
     };
     if token.is_some_and(|token| !is_token(token)) {
-        return Err("what follows the `#` is no token; was it copied whole?");
+        return Err("the part after the `#` is not a token; is the address complete?");
     }
     Ok(JoinUrl {
         place,
@@ -113,24 +113,24 @@ fn network(text: &str) -> Result<Place, &'static str> {
     let (tls, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
         (Some(rest), _) => (false, rest),
         (_, Some(rest)) => (true, rest),
-        _ if text.contains("://") => return Err("it begins with neither http:// nor https://"),
+        _ if text.contains("://") => return Err("expected http:// or https://"),
         _ => (false, text),
     };
     let authority = match rest.split_once('/') {
         Some((authority, "")) => authority,
-        Some(_) => return Err("it has a path"),
+        Some(_) => return Err("unexpected path"),
         None => rest,
     };
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
-            let (host, port) = rest.split_once(']').ok_or("a `]` is missing")?;
+            let (host, port) = rest.split_once(']').ok_or("missing `]`")?;
             if !host.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6()) {
-                return Err("what is in brackets is no IPv6 address");
+                return Err("expected an IPv6 address in brackets");
             }
             let port = match port.strip_prefix(':') {
                 Some(port) => Some(port),
                 None if port.is_empty() => None,
-                None => return Err("after the `]` comes a `:` and the port"),
+                None => return Err("expected `:` and the port after `]`"),
             };
             (host, port)
         }
@@ -140,14 +140,14 @@ fn network(text: &str) -> Result<Place, &'static str> {
     };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':');
     if host.is_empty() || host.len() > 253 || !host.bytes().all(plain) {
-        return Err("the host is missing, or no name");
+        return Err("missing or invalid host");
     }
     let port = match port {
         Some(port) => port
             .parse()
             .ok()
             .filter(|port| *port != 0)
-            .ok_or("the port is no number from 1 to 65535")?,
+            .ok_or("expected a port from 1 to 65535")?,
         None => PORT,
     };
     Ok(Place::Network {
@@ -157,22 +157,22 @@ fn network(text: &str) -> Result<Place, &'static str> {
     })
 }
 
-/// Whether it could be a fleet's token: 16 to 64 letters, digits, `-` and `_`.
+/// Returns whether `text` has the form of a token: 16 to 64 letters, digits, `-` and `_`.
 #[must_use]
 pub fn is_token(text: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     (16..=64).contains(&text.len()) && text.bytes().all(plain)
 }
 
-/// A new token: 128 random bits.
+/// Creates a token of 128 random bits.
 ///
 /// # Errors
-/// When the system has no randomness to give.
+/// If the system returns no random numbers.
 pub fn new_token() -> std::io::Result<String> {
     use ring::rand::SecureRandom;
     let mut bytes = [0; 16];
     let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| std::io::Error::other("the system gives no random numbers"))?;
+    filled.map_err(|_| std::io::Error::other("the system returned no random numbers"))?;
     Ok(encode(&bytes))
 }
 
@@ -182,9 +182,10 @@ impl fmt::Display for Place {
             Place::Unix(path) => write!(f, "unix:{}", path.display()),
             Place::Network { host, port, tls } => {
                 let scheme = if *tls { "https" } else { "http" };
-                match host.contains(':') {
-                    true => write!(f, "{scheme}://[{host}]:{port}/"),
-                    false => write!(f, "{scheme}://{host}:{port}/"),
+                if host.contains(':') {
+                    write!(f, "{scheme}://[{host}]:{port}/")
+                } else {
+                    write!(f, "{scheme}://{host}:{port}/")
                 }
             }
         }
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(url.token.as_deref(), Some(TOKEN));
         assert_eq!(url.fingerprint, Some([0xab; 32]));
         assert_eq!(url.to_string(), text);
-        // One scanned from a terminal of 32 bytes and 16: 43 and 22 characters (RFC 4648 §5).
+        // 32 and 16 bytes in base64: 43 and 22 characters (RFC 4648 §5).
         assert_eq!((TOKEN.len(), fingerprint.len()), (22, 43));
         assert!(!format!("{url:?}").contains(TOKEN), "no secret in a log");
     }

@@ -1,80 +1,83 @@
-//! The controller's side of results that come when nobody holds their run any more.
+//! The controller's side of results that arrive after the release of their run.
 //!
-//! Each run is registered with the folder that it goes to, and who takes part. What a member delivers afterwards is held
-//! against that ([`Intake`], pure), appended to a spool of its own in the run's folder, synced, and only then said to be
-//! kept. When all of it is here it is added to the record ([`netburn_record::amend()`]), which is a job for a thread that
-//! may take its time; then the member is told to forget it.
+//! Each run is registered with its folder and its agents. Late results are checked against the registration
+//! ([`Intake`], pure), appended to a spool in the run's folder, synced, and then acknowledged. When all
+//! results of a part have arrived, a job adds them to the record ([`netburn_record::amend()`]) on a thread
+//! that may block. Then the member deletes its copy.
 //!
 //! ```text
-//! offer ─→ deliver                   late ─→ (file)   sync ─→ kept        late-end ─→ job ─→ done ─→ forget
+//! offer ─→ request-results     late-results ─→ (file)   sync ─→ ack     late-results-end ─→ job ─→ done ─→ discard
 //! ```
 
+mod deferred;
 mod intake;
 mod job;
-mod short;
 #[cfg(test)]
 mod tests;
 
-pub use intake::{Intake, Refusal};
-pub use job::{Done, Job};
+pub use intake::{Intake, Rejection};
+pub use job::{Job, JobResult};
 
-use crate::protocol::standing::{Deliver, Forget, Kept, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::standing::{
+    Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
+};
 use crate::protocol::{self, Refused};
-use crate::spool::{About, SpoolFolder, Writer, is_run};
+use crate::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
+use deferred::{DeferredNoSpace, is_full};
 use netburn_record::UnixTime;
 use netburn_record::allowance::Allowance;
 use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
-use short::{Short, is_full};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The most runs that are remembered; beyond it the first by name, which begins with its time, is forgotten.
+/// Maximum number of registered runs. Beyond it the first by name is removed; names begin with the time of
+/// the run.
 pub const MAX_RUNS: usize = 1000;
-/// Where in a run's folder late results wait until they are added.
+/// Folder of late results in a run's folder.
 const LATE: &str = "late";
 
-/// What a controller must know of a run to take results for it.
+/// Registration of a run, for accepting late results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
-    /// The run.
+    /// Name of the run.
     pub run: String,
-    /// Its folder.
+    /// Folder of the run.
     pub folder: PathBuf,
-    /// Who takes part.
+    /// Agents of the run.
     pub parts: Vec<Part>,
-    /// The parts whose results came home late, by name: they are not wanted again.
+    /// Names of the parts whose results are in the record.
     #[serde(default)]
-    pub home: BTreeSet<String>,
+    pub delivered: BTreeSet<String>,
 }
 
-/// One agent's part in a run.
+/// Part of one agent in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Part {
-    /// Under which name it takes part.
+    /// Name in the run.
     pub name: String,
-    /// The member who does: nobody else's results are taken for it.
+    /// Name of the member. Only it can deliver results of the part.
     pub member: String,
-    /// The stations that it drives, by their numbers in the plan.
+    /// Stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// What its results have to show: see [`proof`](crate::protocol::standing::proof). `None`: nothing, for a run of an older netburn.
+    /// Required [`proof`](crate::protocol::standing::proof) of the results; `None`: none.
     #[serde(default)]
     pub proof: Option<String>,
-    /// The most bytes of late results that are kept for it; `None`: [`DEFAULT_MOST`].
+    /// Maximum number of bytes of late results; `None`: [`DEFAULT_MAX_BYTES`].
     #[serde(default)]
-    pub most: Option<u64>,
+    pub max_bytes: Option<u64>,
 }
 
-/// The most bytes of late results of a part, where nothing else is known: 1 GiB.
-pub const DEFAULT_MOST: u64 = 1 << 30;
+/// Default maximum of late results of a part: 1 GiB.
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 impl Part {
-    /// The most bytes that the results of these stations can have as messages.
+    /// Maximum number of bytes that the results of these stations can have as messages.
     #[must_use]
-    pub fn most_bytes(plan: &Plan, stations: &[u16]) -> u64 {
-        // The longest row of each kind, as JSON; a text with every byte escaped; and the frames around.
+    pub fn max_bytes(plan: &Plan, stations: &[u16]) -> u64 {
+        // The longest row of each kind as JSON, texts with every byte escaped, and framing.
         let most = Allowance::of_agent(plan, stations).most();
         [
             (most.operations, 300),
@@ -91,57 +94,57 @@ impl Part {
     }
 }
 
-/// Where late results are taken.
+/// Accepts late results.
 ///
-/// **Call order:** runs are [registered](Self::register) before their agents are summoned, and
-/// [released](Self::release) when nobody holds them any more. What members say is handed over with
-/// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end); [`sync`](Self::sync) is called once a second. While
-/// [`next_job`](Self::next_job) gives one, it is carried out on a thread that may wait, and [`done`](Self::done) told of it.
-/// Whatever comes back with a member's name is to be sent to that member.
+/// **Call order:** [register](Self::register) a run before its members are invited, and
+/// [release](Self::release) it when no operator holds it any more. Pass members' messages to
+/// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end). Call [`sync`](Self::sync) once a
+/// second. Execute the jobs of [`next_job`](Self::next_job) on a thread that may block, and pass their
+/// results to [`done`](Self::done). Send each returned message to the member of that name.
 #[derive(Debug)]
-pub struct Desk {
+pub struct LateCollector {
     state: PathBuf,
     runs: BTreeMap<String, Registration>,
     held: BTreeSet<String>,
     /// By member and run.
-    coming: BTreeMap<(String, String), Coming>,
+    deliveries: BTreeMap<(String, String), Delivery>,
     jobs: VecDeque<Job>,
     working: bool,
-    /// Jobs that found their folder in use, and wait for it.
-    put_off: Vec<Job>,
-    /// What there was no room for, by member and run.
-    short: BTreeMap<(String, String), Short>,
-    /// What of that was tried again the last time anything was.
-    tried: BTreeSet<(String, String)>,
-    /// How many times it is synced until that is tried again.
-    until_tried: u32,
+    /// Jobs whose folder is in use.
+    busy_jobs: Vec<Job>,
+    /// Results without space on the disk, by member and run.
+    deferred: BTreeMap<(String, String), DeferredNoSpace>,
+    /// Keys that were retried the last time.
+    retried: BTreeSet<(String, String)>,
+    /// Number of calls of `sync` until the next retry.
+    syncs_until_retry: u32,
 }
 
-/// The results of one part on their way.
+/// Delivery of the results of one part.
 #[derive(Debug)]
-struct Coming {
+struct Delivery {
     intake: Intake,
     store: Store,
-    said: u64,
+    acked: u64,
 }
 
-/// Where the results of one part are.
+/// Storage of the results of one part.
 #[derive(Debug)]
 enum Store {
-    /// Nothing came yet: there is no file, so that none stays when nothing comes.
-    Unbegun(SpoolFolder),
-    /// Its file.
+    /// No file yet. It is created with the first message.
+    NotCreated(SpoolFolder),
+    /// Open file.
     Open(Writer),
-    /// All of it is in its file, and to be added to the record.
-    Whole,
+    /// The file is complete, and is to be added to the record.
+    Complete,
 }
 
-impl Desk {
-    /// The desk whose registrations are in the folder `state`.
+impl LateCollector {
+    /// Opens the registrations in the folder `state`. Ignores damaged ones.
     ///
     /// # Errors
-    /// When it can't be made. What is damaged in it is forgotten.
-    pub fn open(state: &Path) -> io::Result<Desk> {
+    /// If the folder can't be created or read.
+    pub fn open(state: &Path) -> io::Result<LateCollector> {
         std::fs::create_dir_all(state)?;
         let mut runs = BTreeMap::new();
         for entry in std::fs::read_dir(state)?.flatten() {
@@ -153,31 +156,34 @@ impl Desk {
                 runs.insert(registration.run.clone(), registration);
             }
         }
-        Ok(Desk {
+        Ok(LateCollector {
             state: state.to_owned(),
             runs,
             held: BTreeSet::new(),
-            coming: BTreeMap::new(),
+            deliveries: BTreeMap::new(),
             jobs: VecDeque::new(),
             working: false,
-            put_off: Vec::new(),
-            short: BTreeMap::new(),
-            tried: BTreeSet::new(),
-            until_tried: 0,
+            busy_jobs: Vec::new(),
+            deferred: BTreeMap::new(),
+            retried: BTreeSet::new(),
+            syncs_until_retry: 0,
         })
     }
 
-    /// A run begins, and somebody holds it: what its agents keep is not wanted here meanwhile. One that is registered
-    /// already keeps what is known of who came home.
+    /// Registers a run that an operator holds. Late results are not requested until its release. A repeated
+    /// registration keeps the set of delivered parts.
     ///
     /// # Errors
-    /// When it can't be written down, or its name isn't a run's.
+    /// If the registration can't be written, or the name is invalid.
     pub fn register(&mut self, mut registration: Registration) -> io::Result<()> {
         if !is_run(&registration.run) {
-            return Err(io::Error::other(format!("`{}` is no run's name", registration.run)));
+            return Err(io::Error::other(format!(
+                "`{}` is not a valid run name",
+                registration.run
+            )));
         }
         if let Some(before) = self.runs.get(&registration.run) {
-            registration.home.extend(before.home.iter().cloned());
+            registration.delivered.extend(before.delivered.iter().cloned());
         }
         self.write(&registration)?;
         self.held.insert(registration.run.clone());
@@ -190,72 +196,72 @@ impl Desk {
         Ok(())
     }
 
-    /// Nobody holds the run any more: the results of the `missing` parts, by name, are wanted here. The other parts came home
-    /// in time. What a controller began to take of those, before it knew that the run was held, is deleted.
+    /// Releases a run: the results of the `missing` parts are requested from now on. The other parts are
+    /// complete. Partial late results of those, from before the run was acquired again, are deleted.
     pub fn release(&mut self, run: &str, missing: &[String]) {
         self.held.remove(run);
         let Some(registration) = self.runs.get_mut(run) else {
             return;
         };
-        let home = registration.parts.iter().filter(|part| !missing.contains(&part.name));
-        let home: Vec<Part> = home.cloned().collect();
-        registration.home.extend(home.iter().map(|part| part.name.clone()));
+        let done = registration.parts.iter().filter(|part| !missing.contains(&part.name));
+        let done: Vec<Part> = done.cloned().collect();
+        registration.delivered.extend(done.iter().map(|part| part.name.clone()));
         let registration = registration.clone();
-        for part in &home {
+        for part in &done {
             self.drop_part(&registration, part);
         }
         if let Err(error) = self.write(&registration) {
-            // A controller that is started again would ask for them, and find that they are there.
-            tracing::warn!(%error, "that results are home can't be written down");
+            // After a restart the controller would request them and find that the record has them.
+            tracing::warn!(%error, "the delivery of results can't be recorded");
         }
     }
 
-    /// The members that may have results of a run that was released, and which. A part whose results are in the record is among them:
-    /// an agent that was killed or disconnected at the end has its spool until it receives [`Forget`].
+    /// Members that may have results of a released run. Includes parts whose results are in the record: an
+    /// agent that was killed or disconnected at the end has its spool until it receives [`Discard`].
     #[must_use]
-    pub fn holders(&self, run: &str) -> Vec<(String, Waiting)> {
+    pub fn holders(&self, run: &str) -> Vec<(String, PendingResults)> {
         let Some(registration) = self.runs.get(run) else {
             return Vec::new();
         };
-        let is_home = |part: &&Part| registration.home.contains(&part.name);
-        let (home, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
-        // A member has one spool for each run, which stays while any part of it is missing.
-        let delivered = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
-        let parts = missing.iter().chain(home.iter().filter(delivered));
+        let is_home = |part: &&Part| registration.delivered.contains(&part.name);
+        let (delivered, missing): (Vec<&Part>, Vec<&Part>) = registration.parts.iter().partition(is_home);
+        // A member has one spool per run, which it needs while any of its parts is missing.
+        let has_no_missing = |part: &&&Part| missing.iter().all(|other| other.member != part.member);
+        let parts = missing.iter().chain(delivered.iter().filter(has_no_missing));
         let holder = |part: &&Part| {
             let (run, name, messages) = (run.to_owned(), part.name.clone(), 0);
-            (part.member.clone(), Waiting { run, name, messages })
+            (part.member.clone(), PendingResults { run, name, messages })
         };
         parts.map(holder).collect()
     }
 
-    /// Deletes what waits of a part whose results are in the record.
+    /// Deletes partial late results of a part whose results are in the record.
     fn drop_part(&mut self, registration: &Registration, part: &Part) {
         let of_part = |job: &Job| job.run == registration.run && job.name == part.name;
         self.jobs.retain(|job| !of_part(job));
-        self.put_off.retain(|job| !of_part(job));
-        self.coming
-            .retain(|(_, run), coming| *run != registration.run || coming.intake.name() != part.name);
+        self.busy_jobs.retain(|job| !of_part(job));
+        self.deliveries
+            .retain(|(_, run), deliveries| *run != registration.run || deliveries.intake.name() != part.name);
         clear(&registration.folder, &part.name);
     }
 
-    /// What is known of a run.
+    /// Registration of a run.
     #[must_use]
     pub fn registration(&self, run: &str) -> Option<&Registration> {
         self.runs.get(run)
     }
 
-    /// A member says what it has kept. What is to be said to it: that it may forget what is home already, and should
-    /// deliver what isn't. Of runs that are held, or that nobody knows here, nothing is said.
-    pub fn offer(&mut self, member: &str, waiting: &[Waiting]) -> Vec<ToMember> {
-        let mut said = Vec::new();
+    /// Handles a member's offer of results. Returns the replies: to discard results that are in the record,
+    /// and to deliver others. Ignores held and unknown runs.
+    pub fn offer(&mut self, member: &str, waiting: &[PendingResults]) -> Vec<ToMember> {
+        let mut acked = Vec::new();
         for offered in waiting {
-            let Waiting { run, name, .. } = offered;
+            let PendingResults { run, name, .. } = offered;
             let Some(registration) = self.runs.get(run).filter(|_| !self.held.contains(run)) else {
                 continue;
             };
-            if registration.home.contains(name) {
-                said.push(ToMember::Forget(Forget { run: run.clone() }));
+            if registration.delivered.contains(name) {
+                acked.push(ToMember::Discard(Discard { run: run.clone() }));
                 continue;
             }
             let part = registration
@@ -264,173 +270,172 @@ impl Desk {
                 .find(|part| part.name == *name && part.member == member);
             let Some(part) = part else { continue };
             let key = (member.to_owned(), run.clone());
-            match self.coming.remove(&key) {
-                // It is about to be added; then the member hears of it.
-                Some(whole) if matches!(whole.store, Store::Whole) => {
-                    self.coming.insert(key, whole);
+            match self.deliveries.remove(&key) {
+                // The results are about to be added; the member is told afterwards.
+                Some(whole) if matches!(whole.store, Store::Complete) => {
+                    self.deliveries.insert(key, whole);
                     continue;
                 }
-                // A member that offers it again delivers from the start. The file is locked while it is open.
+                // The member delivers again from the start. The file is locked while it is open.
                 before => drop(before),
             }
             match begin(registration, part) {
-                Ok(coming) => {
-                    let sequence = coming.said;
-                    self.coming.insert(key, coming);
+                Ok(deliveries) => {
+                    let sequence = deliveries.acked;
+                    self.deliveries.insert(key, deliveries);
                     if sequence > 0 {
                         let run = run.clone();
-                        said.push(ToMember::Kept(Kept { run, sequence }));
+                        acked.push(ToMember::Ack(LateAck { run, sequence }));
                     }
-                    said.push(ToMember::Deliver(Deliver { run: run.clone() }));
+                    acked.push(ToMember::RequestResults(RequestResults { run: run.clone() }));
                 }
                 Err(error) => {
                     if is_full(&error) {
-                        self.fall_short(member, Short::Results(offered.clone()));
+                        self.defer_no_space(member, DeferredNoSpace::Results(offered.clone()));
                     }
-                    said.push(refused(&Refusal::NoRoom(run.clone(), error.to_string())));
+                    acked.push(refused(&Rejection::NoRoom(run.clone(), error.to_string())));
                 }
             }
         }
-        said
+        acked
     }
 
-    /// A member delivers a message. What is to be said to it at once: nothing, or why it isn't taken; then the member
-    /// keeps what it has.
-    pub fn late(&mut self, member: &str, late: Late) -> Option<ToMember> {
+    /// Handles late rows of a member. Returns a rejection, if any; the member then keeps its results.
+    pub fn late(&mut self, member: &str, late: LateResults) -> Option<ToMember> {
         let run = late.run.clone();
         let key = (member.to_owned(), run.clone());
         let taken = (|| {
-            let coming = self.coming.get_mut(&key).ok_or(Refusal::NotAsked(run.clone()))?;
-            let length = match &coming.store {
-                Store::Unbegun(_) => 0,
+            let deliveries = self.deliveries.get_mut(&key).ok_or(Rejection::NotAsked(run.clone()))?;
+            let length = match &deliveries.store {
+                Store::NotCreated(_) => 0,
                 Store::Open(writer) => writer.length(),
-                Store::Whole => return Err(Refusal::NotAsked(run)),
+                Store::Complete => return Err(Rejection::NotAsked(run)),
             };
-            let rows = coming.intake.handle(late, length)?;
-            Ok(rows.map_or(Ok(()), |rows| coming.writer()?.rows(&rows)))
+            let rows = deliveries.intake.handle(late, length)?;
+            Ok(rows.map_or(Ok(()), |rows| deliveries.writer()?.rows(&rows)))
         })();
         match taken {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(self.give_up(&key, &error)),
+            Ok(Err(error)) => Some(self.reject_storage_error(&key, &error)),
             Err(refusal) => {
-                self.coming.remove(&key);
+                self.deliveries.remove(&key);
                 Some(refused(&refusal))
             }
         }
     }
 
-    /// A member has no more. What is to be said to it at once, if that is wrong.
-    pub fn end(&mut self, member: &str, end: LateEnd, now: UnixTime) -> Option<ToMember> {
+    /// Handles the end of late rows. Returns a rejection, if any.
+    pub fn end(&mut self, member: &str, end: LateResultsEnd, now: UnixTime) -> Option<ToMember> {
         let key = (member.to_owned(), end.run.clone());
         let registration = self.runs.get(&end.run);
-        let (Some(coming), Some(registration)) = (self.coming.get_mut(&key), registration) else {
-            return Some(refused(&Refusal::NotAsked(end.run)));
+        let (Some(deliveries), Some(registration)) = (self.deliveries.get_mut(&key), registration) else {
+            return Some(refused(&Rejection::NotAsked(end.run)));
         };
-        if let Err(refusal) = coming.intake.handle_end(&end) {
-            self.coming.remove(&key);
+        if let Err(refusal) = deliveries.intake.handle_end(&end) {
+            self.deliveries.remove(&key);
             return Some(refused(&refusal));
         }
-        let end = LateEnd {
+        let end = LateResultsEnd {
             error: end.error.map(|error| protocol::shorten(error, protocol::MAX_TEXT)),
             ..end
         };
-        if matches!(coming.store, Store::Whole) {
+        if matches!(deliveries.store, Store::Complete) {
             return None;
         }
-        if let Err(error) = coming.writer().and_then(|writer| writer.end(&end)) {
-            // It may have come so far and no farther: onto the disk.
-            return Some(self.give_up_unsynced(&key, &error));
+        if let Err(error) = deliveries.writer().and_then(|writer| writer.end(&end)) {
+            // The data may not have reached the disk.
+            return Some(self.reject_unsynced(&key, &error));
         }
-        // The job opens it anew, and needs its lock.
-        coming.store = Store::Whole;
-        let name = coming.intake.name().to_owned();
+        // The job opens the file and needs its lock.
+        deliveries.store = Store::Complete;
+        let name = deliveries.intake.name().to_owned();
         self.jobs.push_back(Job {
             member: member.to_owned(),
             run: end.run.clone(),
             folder: registration.folder.clone(),
-            stations: coming.intake.stations().to_vec(),
+            stations: deliveries.intake.stations().to_vec(),
             end,
-            came: now,
+            received_at: now,
             name,
         });
         None
     }
 
-    /// A member is gone. What came of it so far is kept.
+    /// Handles the disconnection of a member. Received results are kept.
     pub fn gone(&mut self, member: &str) {
-        self.coming
-            .retain(|(of, _), coming| of != member || matches!(coming.store, Store::Whole));
-        self.short
-            .retain(|(of, _), short| of != member || matches!(short, Short::Record(_)));
+        self.deliveries
+            .retain(|(of, _), deliveries| of != member || matches!(deliveries.store, Store::Complete));
+        self.deferred
+            .retain(|(of, _), deferred| of != member || matches!(deferred, DeferredNoSpace::Record(_)));
     }
 
-    /// Makes what came last until the disk is: to whom it is to be said that it is kept.
+    /// Syncs received rows to disk. Returns the acknowledgements, by member.
     pub fn sync(&mut self) -> Vec<(String, ToMember)> {
-        self.jobs.extend(self.put_off.drain(..));
-        let mut said = self.make_good();
+        self.jobs.extend(self.busy_jobs.drain(..));
+        let mut acked = self.retry_deferred();
         let mut failed = Vec::new();
-        for (key, coming) in &mut self.coming {
-            let Store::Open(writer) = &mut coming.store else {
+        for (key, deliveries) in &mut self.deliveries {
+            let Store::Open(writer) = &mut deliveries.store else {
                 continue;
             };
             let sequence = writer.messages();
             if let Err(error) = writer.sync() {
                 failed.push((key.clone(), error));
-            } else if sequence > coming.said {
-                coming.said = sequence;
-                self.tried.remove(key);
+            } else if sequence > deliveries.acked {
+                deliveries.acked = sequence;
+                self.retried.remove(key);
                 let (member, run) = key.clone();
-                said.push((member, ToMember::Kept(Kept { run, sequence })));
+                acked.push((member, ToMember::Ack(LateAck { run, sequence })));
             }
         }
-        // Another try would find nothing to sync: the system tells of it once.
+        // A repeated sync reports no error: the system reports it once.
         for (key, error) in failed {
             tracing::warn!(member = key.0, run = key.1, %error, "late results can't be synced");
-            let refused = self.give_up_unsynced(&key, &error);
-            said.push((key.0, refused));
+            let refused = self.reject_unsynced(&key, &error);
+            acked.push((key.0, refused));
         }
-        said
+        acked
     }
 
-    /// The next thing to be done that takes time; only one at a time.
+    /// Next job; only one runs at a time.
     pub fn next_job(&mut self) -> Option<Job> {
         let job = (!self.working).then(|| self.jobs.pop_front()).flatten();
         self.working |= job.is_some();
         job
     }
 
-    /// A job was carried out: what is to be said, and to whom.
-    pub fn done(&mut self, done: Done) -> Option<(String, ToMember)> {
+    /// Handles the result of a job. Returns a message and its member.
+    pub fn done(&mut self, done: JobResult) -> Option<(String, ToMember)> {
         self.working = false;
-        let Done { job, result } = done;
+        let JobResult { job, result } = done;
         let (member, run) = (job.member.clone(), job.run.clone());
         match result {
-            // Somebody else has the folder for the moment.
+            // Another process uses the folder.
             Err(netburn_record::Error::Live(_)) => {
-                self.put_off.push(job);
+                self.busy_jobs.push(job);
                 None
             }
             Err(netburn_record::Error::Io { source, .. }) if is_full(&source) => {
-                self.fall_short(&member, Short::Record(Box::new(job)));
+                self.defer_no_space(&member, DeferredNoSpace::Record(Box::new(job)));
                 None
             }
             Err(error) => {
-                self.coming.remove(&(member.clone(), run));
-                Some((member, refused(&Refusal::NotAdded(error.to_string()))))
+                self.deliveries.remove(&(member.clone(), run));
+                Some((member, refused(&Rejection::NotAdded(error.to_string()))))
             }
             Ok(added) => {
-                tracing::info!(run, name = job.name, added, "late results are home");
-                self.coming.remove(&(member.clone(), run.clone()));
+                tracing::info!(run, name = job.name, added, "late results added");
+                self.deliveries.remove(&(member.clone(), run.clone()));
                 if let Some(mut registration) = self.runs.get(&run).cloned() {
-                    registration.home.insert(job.name.clone());
+                    registration.delivered.insert(job.name.clone());
                     if let Err(error) = self.write(&registration) {
-                        // They would be delivered once more, and found to be here.
-                        tracing::warn!(%error, "that results are home can't be written down");
+                        // After a restart they would be delivered again, and be found in the record.
+                        tracing::warn!(%error, "the delivery of results can't be recorded");
                     }
                     self.runs.insert(run.clone(), registration);
                 }
                 job.clear();
-                Some((member, ToMember::Forget(Forget { run })))
+                Some((member, ToMember::Discard(Discard { run })))
             }
         }
     }
@@ -439,7 +444,7 @@ impl Desk {
         self.state.join(format!("{run}.json"))
     }
 
-    /// Whole or not at all.
+    /// Replaces the file atomically.
     fn write(&self, registration: &Registration) -> io::Result<()> {
         let text = serde_json::to_string_pretty(registration).expect("text for keys");
         let (path, temporary) = (
@@ -459,27 +464,27 @@ impl Desk {
     }
 }
 
-impl Coming {
-    /// Its file, which is made when there is none.
+impl Delivery {
+    /// Opens the file, creating it if necessary.
     fn writer(&mut self) -> io::Result<&mut Writer> {
-        if let Store::Unbegun(room) = &self.store {
+        if let Store::NotCreated(room) = &self.store {
             let name = self.intake.name();
-            let about = About {
+            let about = SpoolHeader {
                 run: name.to_owned(),
                 name: name.to_owned(),
-                ..About::default()
+                ..SpoolHeader::default()
             };
             self.store = Store::Open(Writer::create(room, &about, protocol::Start { at: 0 })?);
         }
         match &mut self.store {
             Store::Open(writer) => Ok(writer),
-            Store::Unbegun(_) | Store::Whole => Err(io::Error::other("all of it is here already")),
+            Store::NotCreated(_) | Store::Complete => Err(io::Error::other("the results are complete")),
         }
     }
 
-    /// As its member would offer it.
-    fn waiting(&self) -> Waiting {
-        Waiting {
+    /// The results as their member would offer them.
+    fn waiting(&self) -> PendingResults {
+        PendingResults {
             run: self.intake.run().to_owned(),
             name: self.intake.name().to_owned(),
             messages: 0,
@@ -487,36 +492,36 @@ impl Coming {
     }
 }
 
-/// Where late results of a run wait: a file for each part, under its name.
-fn waiting_room(folder: &Path) -> SpoolFolder {
+/// Folder of the late results of a run, with one file per part.
+fn pending_dir(folder: &Path) -> SpoolFolder {
     SpoolFolder::new(folder.join(LATE))
 }
 
-/// Deletes the late results of a part, and the folder of all of them when they were the last.
+/// Deletes the late results of a part, and the folder if it is empty.
 fn clear(folder: &Path, name: &str) {
-    let room = waiting_room(folder);
-    // What stays would be found to be in the record already.
-    let _ = crate::spool::forget(&room, name);
+    let room = pending_dir(folder);
+    // A remaining file would be found to be in the record.
+    let _ = crate::spool::remove(&room, name);
     let _ = std::fs::remove_dir(room.path());
 }
 
-/// Opens the file of a part again, if there is one.
-fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
+/// Starts a delivery, continuing an existing file.
+fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
     if !registration.folder.is_dir() {
-        return Err(io::Error::other("the run's folder is gone"));
+        return Err(io::Error::other("the run's folder is missing"));
     }
-    let room = waiting_room(&registration.folder);
+    let room = pending_dir(&registration.folder);
     let writer = match Writer::resume(&room, &part.name) {
-        // It was all here, but for the last step.
+        // All results had arrived, but were not added. The member delivers them again.
         Ok((writer, spooled)) if spooled.end.is_some() => {
-            writer.forget();
+            writer.remove();
             None
         }
         Ok((writer, _)) => Some(writer),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        // Damaged from its beginning: the member has it all.
+        // The header is damaged; the member still has all results.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            crate::spool::forget(&room, &part.name)?;
+            crate::spool::remove(&room, &part.name)?;
             None
         }
         Err(error) => return Err(error),
@@ -526,16 +531,17 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Coming> {
             let taken = writer.messages();
             (Store::Open(writer), taken)
         }
-        None => (Store::Unbegun(room), 0),
+        None => (Store::NotCreated(room), 0),
     };
-    Ok(Coming {
+    Ok(Delivery {
         intake: Intake::new(&registration.run, part, taken),
         store,
-        said: taken,
+        acked: taken,
     })
 }
 
-fn refused(refusal: &Refusal) -> ToMember {
+fn refused(refusal: &Rejection) -> ToMember {
+    let code = refusal.code();
     let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
-    ToMember::Refused(Refused { reason })
+    ToMember::Refused(Refused { code, reason })
 }

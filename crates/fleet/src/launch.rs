@@ -1,4 +1,4 @@
-//! How participants are started.
+//! Starting of agents and servers.
 
 use crate::join::{Join, VARIABLE};
 use netburn_record::Role;
@@ -7,47 +7,47 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{self, Command, ExitStatus, Stdio};
 
-/// Starts participants: on this machine, in a lab's namespaces, on other machines.
+/// Starts agents and servers: on this machine, in a lab's namespaces, or on other machines.
 pub trait Launcher {
-    /// Starts one that will join as `join` says.
+    /// Starts a process that connects as described by `join`.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If the process can't be started.
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>>;
 
-    /// Where the server that it starts is reached, when that is over a network of its own, whose rates are that network's. `None`: on
-    /// loopback, capped as the plan says.
+    /// Address of the server if it has a network of its own, which limits the rate. `None`: on loopback,
+    /// with the plan's rate.
     fn server(&self) -> Option<IpAddr> {
         None
     }
 }
 
-/// A participant that was started. It ends by itself when it loses its controller; one that is dropped is ended by
-/// force.
+/// A started agent or server. It ends by itself when it loses its controller. Dropping it kills it.
 pub trait Child: Send {
-    /// Its process id, where it has one on this machine.
+    /// Process ID, if it runs on this machine.
     fn id(&self) -> Option<u32>;
 
-    /// How it ended, for people; `None` while it is there.
+    /// Description of its end, for people; `None` while it runs.
     fn ended(&mut self) -> Option<String>;
 
-    /// Ends it by force, and waits until it has.
+    /// Kills the process and waits for its end.
     fn kill(&mut self);
 
-    /// The socket over which it will speak, where it was started with one. There is one only once.
+    /// Socket that the process uses for the controller, if it was started with one. Returned once.
     #[cfg(unix)]
     fn control(&mut self) -> Option<std::os::unix::net::UnixStream> {
         None
     }
 }
 
-/// Processes on this machine, of one program: with the argument `agent`, or `serve --join`, and where to join in the
-/// environment ([`VARIABLE`]).
+/// Starts processes of one program on this machine: with the argument `agent`, or `serve --join`, and the
+/// connection parameters in the environment ([`VARIABLE`]).
 ///
-/// They end with the *thread* that starts them, at the latest: use one that outlives the round.
+/// The processes end at the latest with the *thread* that starts them. Use a thread that lives longer than
+/// the run.
 #[derive(Debug, Clone)]
 pub struct ThisMachine {
-    /// The program.
+    /// Path of the program.
     pub program: PathBuf,
 }
 
@@ -65,11 +65,11 @@ impl Launcher for ThisMachine {
         command
             .args(arguments)
             .env(VARIABLE, join.to_text())
-            // What they have to say they say to the controller, or to the reader as a log.
+            // They send results to the controller, and log to standard error.
             .stdin(Stdio::null())
             .stdout(Stdio::null());
-        // An interrupt from the terminal goes to its whole process group. The controller heeds it; the participants
-        // must live to bring home what they have.
+        // An interrupt from the terminal goes to the whole process group. The controller handles it; agents
+        // must stay alive to deliver their rows.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
@@ -100,7 +100,7 @@ impl Child for Process {
 
     fn kill(&mut self) {
         if self.ended().is_none() {
-            // Both fail only for a process that is gone.
+            // Both fail only if the process has ended.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
@@ -113,7 +113,7 @@ impl Drop for Process {
     }
 }
 
-/// How a process ended, for people.
+/// Description of the end of a process.
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

@@ -1,29 +1,36 @@
-//! Controller, agents, protocol and clocks: several stations started at one instant.
+//! Controller, agents, protocol and clock synchronisation: several stations that start at the same instant.
 //!
-//! From the top:
+//! Modules, from the top:
 //!
-//! - [`run_local`]: one round of a plan with all participants as processes on this machine.
-//! - [`controller`]: who may say what when, as a state machine; around it the shell with sockets and timers.
-//! - [`agent`], [`server`]: the other end: a process that drives stations, and one that is the server.
-//! - [`spool`]: what an agent keeps on its own disk until others have it.
-//! - [`wifi`]: what a station's Wi-Fi does meanwhile.
-//! - [`late`]: the controller's side of results that come when their run is over.
-//! - [`launch`]: how participants are started. This machine, for now.
-//! - [`ssh`]: why a login over SSH takes as long as it does.
-//! - [`protocol`]: the messages. [`transport`]: how they travel.
-//! - [`page`]: the station page, which makes any browser a station. [`embedded`](mod@embedded): files in the program itself.
-//! - [`clock`]: one clock against another, with an error bound.
+//! - [`run_local`]: one run of a plan, with all agents and the server as processes on this machine.
+//! - [`fleet_run`]: one run of a plan on the members of a fleet.
+//! - [`controller`]: the controller of one run: a state machine, and its I/O with sockets and timers.
+//! - [`agent`], [`server`]: the processes that the controller manages.
+//! - [`controller_session`]: their connection to the controller, with reconnects.
+//! - [`hub`]: the controller of a fleet between runs. [`member`]: an agent that stays registered with it.
+//!   [`control_client`]: commands of the operator.
+//! - [`spool`]: rows on an agent's disk until they are delivered. [`late`]: the controller's side of
+//!   results that arrive after their run.
+//! - [`wifi`]: recording of a station's Wi-Fi link.
+//! - [`launch`]: starting of agents and servers.
+//! - [`ssh`]: diagnosis of slow SSH logins.
+//! - [`protocol`]: messages. [`transport`]: WebSocket and byte stream framing.
+//! - [`page`]: the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
+//!   executable.
+//! - [`clock`]: estimation of the offset between two clocks, with an error bound.
 
 pub mod agent;
 pub mod assign;
 pub mod clock;
-pub mod conduct;
-pub mod contact;
+pub mod control_client;
 pub mod controller;
-mod conversation;
+pub mod controller_session;
 pub mod discovery;
 mod document;
+mod duplex;
 pub mod embedded;
+pub mod endpoint;
+pub mod fleet_run;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hub;
@@ -35,11 +42,9 @@ pub mod launch;
 pub mod local;
 pub mod member;
 mod own_clock;
-pub mod owner;
 pub mod page;
-pub mod participant;
 pub mod protocol;
-pub mod reach;
+pub mod reachability;
 pub mod server;
 pub mod spool;
 pub mod ssh;

@@ -1,10 +1,11 @@
-//! One round of a plan with all participants as processes on this machine.
+//! One run of a plan with all agents and the server as processes on this machine.
 
-use crate::controller::{Around, Controller, Expected, Patience, Setup, Token};
+use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
 use crate::document;
 use crate::join::Join;
 use crate::launch::{Child, Launcher};
-use crate::own_clock::std;
+use crate::own_clock::to_std;
+use crate::protocol::RejectReason;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration, Instant};
@@ -13,127 +14,133 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::sync::watch;
 
-/// How long participants have to end by themselves after the round.
-pub(crate) const LEAVE: Duration = Duration::from_secs(2);
+/// Time for child processes to end by themselves after the run.
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// What a server may send whose network sets its own limits.
+/// Maximum rate of a server whose network has its own limits.
 pub(crate) const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
 
-/// What a round needs besides its plan.
+/// Options of a run.
 pub struct Options<'a> {
-    /// Starts the participants; usually [`ThisMachine`](crate::ThisMachine) with the program's own path.
+    /// Starts agents and the server; usually [`ThisMachine`](crate::ThisMachine) with this program.
     pub launcher: &'a mut dyn Launcher,
-    /// Where every row goes, in this order: the recorder, the live view. All are synced once a second.
+    /// Sinks of all rows, in this order: recorder, live view. All are synced once a second.
     pub sinks: Vec<&'a mut dyn Sink>,
-    /// Who is told how far it is.
+    /// Progress reports.
     pub watch: &'a mut dyn Watch,
-    /// Becomes true to end the round early with what there is.
+    /// Becomes true to end the run early, with the results so far.
     pub stop: watch::Receiver<bool>,
 }
 
-/// How far a round is.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Participants are started and join.
+    /// Agents and the server start and join.
     Joining,
-    /// Clocks are compared, and everyone gets ready.
+    /// Preparation and clock synchronisation.
     Clocks,
-    /// Idle latency is measured.
+    /// Measurement of the idle latency.
     Baseline,
-    /// The load runs.
+    /// Load.
     Running,
-    /// Nothing new begins; what is under way may finish.
+    /// No new operations; running ones may finish.
     Draining,
-    /// The rest of the results comes home.
+    /// Delivery of the remaining results.
     Collecting,
 }
 
-/// Is told how far a round is.
+/// Receiver of progress reports.
 pub trait Watch {
-    /// A phase begins. `left` is how long it is expected to take.
+    /// A phase begins. `left` is its expected length.
     fn phase(&mut self, phase: Phase, left: Duration) {
         let _ = (phase, left);
     }
 
-    /// At the beginning of each phase from the baseline on, and about ten times a second: the run's time.
+    /// The run time, at the beginning of each phase from the baseline on, and about ten times a second.
     fn tick(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// Something the reader should know at once; it is also a row.
+    /// A warning for the user. It is also recorded.
     fn warn(&mut self, text: &str) {
         let _ = text;
     }
 }
 
-/// What came of a round. All that matters for its verdict is in its rows too.
+/// Outcome of a run. Everything that affects the verdict is also recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// It was ended early from outside.
+    /// Whether the run was ended early from outside.
     pub interrupted: bool,
-    /// The participants that were lost, or never came, each with the reason.
+    /// Lost agents and servers, each with the reason.
     pub lost: Vec<(String, String)>,
-    /// What each participant says of its measuring.
+    /// Self-reports on the measurement.
     pub health: Vec<Health>,
 }
 
-/// Why there is no result.
+/// Error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// The controller can't listen.
-    #[error("can't listen for participants: {0}")]
+    #[error("can't listen for agents: {0}")]
     Listen(#[source] io::Error),
-    /// A participant can't be started.
+    /// A process can't be started.
     #[error("can't start {name}: {source}")]
     Launch {
-        /// Its name.
+        /// Name of the agent or server.
         name: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// The server did not come, or can't serve.
+    /// The server is not available.
     #[error("no server to measure against: {0}")]
     NoServer(String),
-    /// None of the agents came, or none can start.
+    /// No agent is available.
     #[error("no agent is ready: {0}")]
     NoAgents(String),
-    /// A row can't be kept. The round was stopped.
-    #[error("results can't be kept: {0}")]
-    Keep(#[source] io::Error),
-    /// A participant's side: the controller can't be reached, or is no controller.
-    #[error("can't join the controller: {0}")]
+    /// A row can't be stored. The run was ended.
+    #[error("results can't be stored: {0}")]
+    Storage(#[source] io::Error),
+    /// Agent or server: the controller can't be reached, or the peer is not a controller.
+    #[error("can't connect to the controller: {0}")]
     Join(String),
-    /// A participant's side: the controller refuses it.
-    #[error("the controller refuses: {0}")]
-    Refused(String),
-    /// A participant's side: the controller is gone.
-    #[error("the controller is gone: {0}")]
-    Gone(String),
-    /// A participant's side: the run ended, or never began, and this is why.
+    /// Agent or server: the controller rejected it.
+    #[error("the controller rejected the connection: {reason}")]
+    Rejected {
+        /// Reason for programs.
+        code: RejectReason,
+        /// Reason for people.
+        reason: String,
+    },
+    /// Agent or server: the connection to the controller is lost.
+    #[error("the connection to the controller is lost: {0}")]
+    ControllerLost(String),
+    /// Agent or server: the run ended or did not begin, with the reason.
     #[error("{0}")]
-    Over(String),
-    /// A participant's side: nobody holds the run any more.
-    #[error("nobody holds this run any more: the `netburn run` that did has ended")]
-    Unheld,
-    /// A participant's side: it takes no part.
-    #[error("no part taken: {0}")]
+    RunEnded(String),
+    /// Agent or server: no process holds the run any more.
+    #[error("the run is no longer held: its `netburn run` has ended")]
+    UnknownRun,
+    /// Agent or server: it rejected its part.
+    #[error("rejected its part: {0}")]
     Declined(String),
-    /// A participant's side: its part ended before its time. What it had measured is delivered.
-    #[error("its part ended early: {0}; what it had measured is delivered")]
-    Partly(String),
+    /// Agent or server: its part ended early. The measured rows are delivered.
+    #[error("its part ended early: {0}; its results so far are delivered")]
+    EndedEarly(String),
     /// A member is in another run.
-    #[error("{0}; two runs at once would measure each other")]
+    #[error("{0}; simultaneous runs disturb each other")]
     Busy(String),
-    /// What the participant was given makes no sense.
-    #[error("the assignment can't be carried out: {0}")]
+    /// Agent or server: the assignment is invalid.
+    #[error("invalid assignment: {0}")]
     Assignment(String),
 }
 
-/// Runs one round of `plan`: starts the server and one agent per station, compares clocks, measures idle latency,
-/// starts everyone at one instant, and sees that all rows reach the sinks. It ends in its time whoever is lost.
+/// Runs `plan` once. Starts the server and one agent per station, synchronises the clocks and measures the
+/// idle latency. Starts all stations at the same instant, and passes all rows to the sinks. The run ends in
+/// bounded time even if agents are lost.
 ///
 /// # Errors
-/// When there is no result at all, or rows can't be kept.
+/// If there is no result, or rows can't be stored.
 pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
     let Options {
         launcher,
@@ -165,24 +172,24 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
         })?;
         #[cfg(unix)]
         if let Some(stream) = child.control() {
-            controller.adopt(stream).map_err(FleetError::Listen)?;
+            controller.add_inherited(stream).map_err(FleetError::Listen)?;
         }
         children.push(Some(child));
     }
-    let around = Around {
+    let run_io = RunIo {
         sinks: &mut sinks,
         watch,
         stop,
         children: &mut children,
     };
-    let result = controller.run(setup, around).await;
-    let_go(children, LEAVE).await;
+    let result = controller.run(setup, run_io).await;
+    terminate(children, SHUTDOWN_GRACE).await;
     result
 }
 
-/// Waits for children to end by themselves, and then ends the rest by force.
-pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
-    let leaving = std::time::Instant::now() + std(wait);
+/// Waits for child processes to end, then kills the rest.
+pub(crate) async fn terminate(mut children: Vec<Option<Box<dyn Child>>>, wait: Duration) {
+    let leaving = std::time::Instant::now() + to_std(wait);
     while std::time::Instant::now() < leaving {
         for place in &mut children {
             if place.as_mut().is_some_and(|child| child.ended().is_some()) {
@@ -192,15 +199,15 @@ pub(crate) async fn let_go(mut children: Vec<Option<Box<dyn Child>>>, wait: Dura
         if children.iter().all(Option::is_none) {
             break;
         }
-        tokio::time::sleep(std(Duration::from_millis(10))).await;
+        tokio::time::sleep(to_std(Duration::from_millis(10))).await;
     }
-    // Dropping the rest ends it by force.
+    // Dropping a child kills it.
     drop(children);
 }
 
-/// The round of a plan on one machine: a server, and an agent per station under the station's name.
+/// Setup of a run on one machine: a server, and one agent per station with the station's name.
 fn setup(plan: &Plan) -> Result<Setup, FleetError> {
-    let document = document::written(plan)?;
+    let document = document::from_plan(plan)?;
     let token = || Token::random().map_err(FleetError::Listen);
     let mut expected = vec![Expected {
         name: "server".to_owned(),
@@ -230,7 +237,7 @@ fn setup(plan: &Plan) -> Result<Setup, FleetError> {
             .server_rate(Environment::Local)
             .expect("on `local` there always is one"),
         expected,
-        patience: Patience::LOCAL,
+        timeouts: Timeouts::LOCAL,
     })
 }
 
@@ -239,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_capped_as_the_plan_says_and_at_a_gigabit_where_it_does_not() {
+    fn the_server_rate_is_the_plans_or_a_gigabit() {
         let mut plan = Plan::new("one");
         let rate = |plan: &Plan| setup(plan).unwrap().rate;
         assert_eq!(rate(&plan), BitRate::from_mbps(1000));

@@ -1,215 +1,217 @@
-//! A member of a fleet: stays joined, and takes part in runs when it is summoned.
+//! A member of a fleet: stays registered, and takes part in runs when it is invited.
 //!
-//! - [`Member`]: the connection that it keeps, and what comes over it. [`terms`]: what it makes of a part in a run.
-//! - [`limits`]: what it lets itself be asked; `spent`: what it has moved. `late`: results that nobody took, brought home.
+//! - [`Member`]: the standing connection and its messages. `policy`: checks of an assignment.
+//! - [`limits`]: limits set by the owner; `rate_budget`: rate limit over all runs. `late`: delivery of late
+//!   results.
 
+mod current_run;
 mod late;
 mod limits;
-mod spent;
-mod taking;
-mod terms;
+mod policy;
+mod rate_budget;
 
 pub use limits::{Hours, Limits};
-pub use terms::ServerName;
+pub use policy::ServerName;
 
-use crate::agent::{self, Ended, Leave, Manner};
-use crate::contact::{Contact, ContactError, Ends};
+use crate::agent::{self, AgentOptions, PartEnd, ShutdownSignal};
+use crate::controller_session::dial::Dial;
+use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};
 use crate::join::Join;
 use crate::join_url::JoinUrl;
 use crate::local::FleetError;
-use crate::own_clock::std;
-use crate::participant::dial::Dial;
-use crate::protocol::standing::{About, Enrol, Enrolled, FromMember, MAX_TO_MEMBER, Summon, ToMember};
-use crate::protocol::{self, MAX_TO_PARTICIPANT};
+use crate::own_clock::to_std;
+use crate::protocol::standing::{FromMember, Invite, MAX_TO_MEMBER, MemberInfo, Register, Registered, ToMember};
+use crate::protocol::{self, MAX_TO_AGENT, RejectReason};
 use crate::spool::{self, SpoolFolder};
 use crate::transport::{Channel, Receiver, Sender};
 use crate::{join_url, server};
+use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::Deliveries;
 use netburn_record::Role;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Seed};
-use spent::Spent;
+use policy::MemberPolicy;
+use rate_budget::RateBudget;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
-use taking::{Current, over};
-use terms::MemberTerms;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// A sign of life this often.
-const ALIVE: Duration = Duration::from_secs(5);
-/// From one attempt to come back to the next: the first, and the longest.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-const LONGEST_WAIT: Duration = Duration::from_secs(15);
-/// How long a controller has to welcome.
-const WELCOME: Duration = Duration::from_secs(10);
-/// How long one message may take to be sent.
-const SEND: Duration = Duration::from_secs(10);
-/// How long a controller is tried that was never reached.
-const FIRST: Duration = Duration::from_secs(10);
-/// How long a part that its owner ended may take to bring home what it has.
-const LEAVE: Duration = Duration::from_secs(5);
-/// How long the holder of a run is looked for when this member's part is over.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Interval of the heartbeat.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
+/// Delay between attempts to reconnect: the first and the maximum.
+const MIN_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(15);
+/// Time limit for `welcome`.
+const WELCOME_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for sending one message.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for the first connection.
+const FIRST_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for delivering rows after the owner's request to stop.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Time limit for reconnecting to the holder of a run after the end of the part.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a member is told by its owner.
+/// Settings of a member.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where it joins; with the token.
+    /// Join address with the token.
     pub url: JoinUrl,
-    /// What it is called.
+    /// Name of the member.
     pub name: String,
-    /// What it is.
-    pub about: About,
-    /// Whom it measures against, instead of the run's server.
+    /// Description of the member.
+    pub about: MemberInfo,
+    /// Server to measure against instead of the run's server.
     pub server: Option<ServerName>,
-    /// What it lets itself be asked.
+    /// Limits set by the owner.
     pub limits: Limits,
-    /// Where it keeps what it measures until somebody else has it.
+    /// Folder for rows until they are delivered.
     pub spool: SpoolFolder,
 }
 
-/// What those who watch a member are told.
+/// Event of a member, for its user interface.
 #[derive(Debug)]
-pub enum News<'a> {
-    /// It is in the fleet of this name.
+pub enum MemberEvent<'a> {
+    /// Registered with the fleet of this name.
     Joined(&'a str),
-    /// It isn't, and comes back by itself.
-    Away(&'a str),
-    /// It takes part in a run.
-    Begins(&'a str),
-    /// Its part in a run is over, and how.
-    Ends(&'a str, &'a str),
-    /// Its owner ended it in the middle of a run, which is told.
-    Leaves(&'a str),
-    /// Results of a run came home late.
+    /// Disconnected for this reason; it reconnects by itself.
+    Disconnected(&'a str),
+    /// Takes part in this run.
+    RunStarted(&'a str),
+    /// The part in this run ended, with a description.
+    RunEnded(&'a str, &'a str),
+    /// The owner stops the member during this run.
+    Leaving(&'a str),
+    /// Late results of this run were delivered.
     Delivered(&'a str),
 }
 
-/// Why a member doesn't stay one.
+/// Reason for the end of a member.
 #[derive(Debug, thiserror::Error)]
 pub enum MemberError {
-    /// There is no token.
+    /// The join address has no token.
     #[error(
-        "the token is missing: copy all that `netburn fleet serve` prints, or give what follows the `#` with --token"
+        "the token is missing: copy the complete address that `netburn fleet serve` prints, or pass the part after the `#` with --token"
     )]
-    NoToken,
-    /// It can't be known whether it is the right controller.
+    MissingToken,
+    /// The controller can't be verified.
     #[error(transparent)]
-    Contact(ContactError),
-    /// There is no controller to be reached.
-    #[error("{why}; tried {tries} times in {FIRST}")]
-    Unreached {
-        /// Why not, the last time.
+    ControllerEndpoint(ConnectError),
+    /// The controller can't be reached.
+    #[error("{why}; tried {tries} times in {FIRST_CONNECT_TIMEOUT}")]
+    Unreachable {
+        /// Cause of the last failed attempt.
         why: String,
-        /// How many times it was tried.
+        /// Number of attempts.
         tries: u32,
     },
-    /// The controller doesn't want it.
-    #[error("the controller refuses: {0}")]
-    Refused(String),
+    /// The controller rejected the member.
+    #[error("the controller rejected this device: {0}")]
+    Rejected(String),
 }
 
-/// Why a connection to the controller ended.
-enum Lost {
-    /// For now.
-    Away(String),
-    /// For good.
-    Never(MemberError),
-    /// Its owner ended it.
+/// Reason for the end of a connection.
+enum Closed {
+    /// Temporary; reconnect.
+    Retry(String),
+    /// Permanent.
+    Failed(MemberError),
+    /// The owner stopped the member.
     Left,
 }
 
-/// A member.
+/// A member of a fleet.
 pub struct Member<N> {
     settings: Settings,
     token: String,
-    contact: Contact,
-    news: N,
-    /// Whether it was in the fleet at all.
-    known: bool,
-    current: Option<Current>,
-    /// A part in another run, for when the current one is over.
-    next: Option<Summon>,
+    endpoint: ControllerEndpoint,
+    on_event: N,
+    /// Whether it has been registered at least once.
+    registered: bool,
+    current: Option<CurrentRun>,
+    /// Invitation to another run, for after the current one.
+    next: Option<Invite>,
     deliveries: Deliveries,
-    /// What its parts have moved, where the rate is limited.
-    spent: Option<Spent>,
+    /// Bytes moved by all parts, if the rate is limited.
+    rate_budget: Option<RateBudget>,
 }
 
-impl<N: FnMut(News<'_>)> Member<N> {
-    /// A member that hasn't joined yet.
+impl<N: FnMut(MemberEvent<'_>)> Member<N> {
+    /// Creates a member that is not connected yet.
     ///
     /// # Errors
-    /// When the address to join has no token.
-    pub fn new(settings: Settings, news: N) -> Result<Self, MemberError> {
-        let token = settings.url.token.clone().ok_or(MemberError::NoToken)?;
+    /// [`MemberError::MissingToken`] if the join address has no token.
+    pub fn new(settings: Settings, on_event: N) -> Result<Self, MemberError> {
+        let token = settings.url.token.clone().ok_or(MemberError::MissingToken)?;
         Ok(Member {
-            contact: Contact::new(&settings.url),
+            endpoint: ControllerEndpoint::new(&settings.url),
             deliveries: Deliveries::new(settings.spool.clone()),
-            spent: settings.limits.rate.map(Spent::new),
+            rate_budget: settings.limits.rate.map(RateBudget::new),
             settings,
             token,
-            news,
-            known: false,
+            on_event,
+            registered: false,
             current: None,
             next: None,
         })
     }
 
-    /// Opens a connection to the controller and ends it, without a word of who this is.
+    /// Opens a connection to the controller and closes it, without registering.
     ///
     /// # Errors
-    /// When the controller can't be reached, or isn't the one that the address names.
+    /// If the controller can't be reached or verified.
     pub async fn check(&self) -> Result<(), MemberError> {
-        let opened = self.contact.open(JOIN, MAX_TO_MEMBER).await;
-        opened.map(drop).map_err(MemberError::Contact)
+        let opened = self.endpoint.open(JOIN, MAX_TO_MEMBER).await;
+        opened.map(drop).map_err(MemberError::ControllerEndpoint)
     }
 
-    /// Joins and stays, until `stop` is done.
+    /// Registers and stays connected until `stop` completes.
     ///
     /// # Errors
-    /// When it is not wanted.
+    /// If the controller rejects the member or can't be reached the first time.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), MemberError> {
         let stop = stop.shared();
         let (begun, mut tries) = (Instant::now(), 0);
         let mut chance = Seed(seed()).stream("fleet-member", 0);
-        let mut wait = FIRST_WAIT;
+        let mut wait = MIN_BACKOFF;
         loop {
             let mut joined = false;
             tries += 1;
-            let lost = self.stay(&mut joined, stop.clone()).await;
+            let lost = self.run_connection(&mut joined, stop.clone()).await;
             if joined {
-                wait = FIRST_WAIT;
+                wait = MIN_BACKOFF;
             }
             match lost {
-                Lost::Never(error) => return Err(error),
-                Lost::Left => return Ok(()),
-                Lost::Away(why) if !self.known && begun.elapsed() >= std(FIRST) => {
-                    return Err(MemberError::Unreached { why, tries });
+                Closed::Failed(error) => return Err(error),
+                Closed::Left => return Ok(()),
+                Closed::Retry(why) if !self.registered && begun.elapsed() >= to_std(FIRST_CONNECT_TIMEOUT) => {
+                    return Err(MemberError::Unreachable { why, tries });
                 }
-                Lost::Away(reason) => (self.news)(News::Away(&reason)),
+                Closed::Retry(reason) => (self.on_event)(MemberEvent::Disconnected(&reason)),
             }
-            // Half of it to all of it, so that a house that had no power doesn't come back in step.
+            // Random delay of 50 to 100 %, so that devices do not reconnect at the same time after a power
+            // failure.
             let jittered = wait / 2 + Duration::from_nanos(chance.below((wait / 2).as_nanos().max(1)));
-            wait = (wait * 2).min(LONGEST_WAIT);
-            let mut until = Instant::now() + std(jittered);
-            if !self.known {
-                until = until.min(begun + std(FIRST));
+            wait = (wait * 2).min(MAX_BACKOFF);
+            let mut until = Instant::now() + to_std(jittered);
+            if !self.registered {
+                until = until.min(begun + to_std(FIRST_CONNECT_TIMEOUT));
             }
             while Instant::now() < until {
                 tokio::select! {
                     () = tokio::time::sleep_until(until.into()) => {}
-                    ended = over(&mut self.current) => self.ended(ended),
+                    handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
                     () = stop.clone() => {
-                        self.leave();
-                        let _ = timeout(std(LEAVE), async {
+                        self.shutdown();
+                        let _ = timeout(to_std(SHUTDOWN_GRACE), async {
                             if self.current.is_some() {
-                                let ended = over(&mut self.current).await;
-                                self.ended(ended);
+                                let handle_run_end = wait_for_run_end(&mut self.current).await;
+                                self.handle_run_end(handle_run_end);
                             }
                         })
                         .await;
@@ -220,127 +222,130 @@ impl<N: FnMut(News<'_>)> Member<N> {
         }
     }
 
-    /// One connection: from joining to its end.
-    async fn stay(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Lost {
+    /// Runs one connection, from registration to its end.
+    async fn run_connection(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Closed {
         let opened = tokio::select! {
-            opened = self.contact.open(JOIN, MAX_TO_MEMBER) => opened,
-            () = stop.clone() => return Lost::Left,
+            opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
+            () = stop.clone() => return Closed::Left,
         };
-        let (channel, ends) = match opened {
+        let (channel, connection_addresses) = match opened {
             Ok(opened) => opened,
-            Err(error @ ContactError::NoFingerprint) => return Lost::Never(MemberError::Contact(error)),
-            Err(error @ ContactError::NoController { .. }) if !self.known => {
-                return Lost::Never(MemberError::Contact(error));
+            Err(error @ ConnectError::NoFingerprint) => return Closed::Failed(MemberError::ControllerEndpoint(error)),
+            Err(error @ ConnectError::NotAController { .. }) if !self.registered => {
+                return Closed::Failed(MemberError::ControllerEndpoint(error));
             }
-            Err(ContactError::Dial { place, source })
-                if source.kind() == std::io::ErrorKind::InvalidData && !self.known =>
+            Err(ConnectError::Dial { place, source })
+                if source.kind() == std::io::ErrorKind::InvalidData && !self.registered =>
             {
-                return Lost::Never(MemberError::Contact(ContactError::Dial { place, source }));
+                return Closed::Failed(MemberError::ControllerEndpoint(ConnectError::Dial { place, source }));
             }
-            Err(error) => return Lost::Away(error.to_string()),
+            Err(error) => return Closed::Retry(error.to_string()),
         };
         let Channel { receiver, mut sender } = channel;
-        let enrol = FromMember::Enrol(Enrol {
+        let register = FromMember::Register(Register {
             protocol: protocol::VERSION,
             name: self.settings.name.clone(),
             token: self.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             about: self.settings.about.clone(),
-            waiting: self.waiting(),
+            pending: self.pending_results(),
         });
-        if let Err(reason) = say(&mut sender, &enrol).await {
-            return Lost::Away(reason);
+        if let Err(reason) = send(&mut sender, &register).await {
+            return Closed::Retry(reason);
         }
-        // Read by a task of its own: what is waited for beside it must not tear a message.
+        // A separate task receives messages, because cancellation could lose part of a message.
         let (tell, mut incoming) = mpsc::channel(16);
-        let _listener = Listener(tokio::spawn(listen(receiver, tell)));
-        match timeout(std(WELCOME), incoming.recv()).await {
-            Ok(Some(Ok(ToMember::Welcome(Enrolled { fleet, .. })))) => {
-                (*joined, self.known) = (true, true);
-                (self.news)(News::Joined(&fleet));
+        let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, tell)));
+        match timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await {
+            Ok(Some(Ok(ToMember::Welcome(Registered { fleet, .. })))) => {
+                (*joined, self.registered) = (true, true);
+                (self.on_event)(MemberEvent::Joined(&fleet));
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) if self.known && refused.reason.contains("is here already") => {
-                // Our own connection before, whose end isn't known there yet.
-                return Lost::Away(refused.reason);
+            Ok(Some(Ok(ToMember::Refused(refused)))) if self.registered && refused.code == RejectReason::NameTaken => {
+                // The controller has not noticed the end of the old connection.
+                return Closed::Retry(refused.reason);
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) => return Lost::Never(MemberError::Refused(refused.reason)),
-            Ok(Some(Ok(_))) => return Lost::Away("the controller does not say welcome".to_owned()),
-            Ok(Some(Err(reason))) => return Lost::Away(reason),
-            Ok(None) | Err(_) => return Lost::Away(format!("no answer for {WELCOME}")),
+            Ok(Some(Ok(ToMember::Refused(refused)))) => return Closed::Failed(MemberError::Rejected(refused.reason)),
+            Ok(Some(Ok(_))) => return Closed::Retry("unexpected message before `welcome`".to_owned()),
+            Ok(Some(Err(reason))) => return Closed::Retry(reason),
+            Ok(None) | Err(_) => return Closed::Retry(format!("no answer for {WELCOME_TIMEOUT}")),
         }
-        self.deliveries.begin();
-        let mut alive = Instant::now();
+        self.deliveries.reset();
+        let mut last_heartbeat = Instant::now();
         let mut leaving: Option<Instant> = None;
         let mut stop = std::pin::pin!(stop);
         loop {
             if let Some(since) = leaving
-                && (self.current.is_none() || since.elapsed() >= std(LEAVE))
+                && (self.current.is_none() || since.elapsed() >= to_std(SHUTDOWN_GRACE))
             {
-                let _ = say(&mut sender, &FromMember::Bye).await;
-                return Lost::Left;
+                let _ = send(&mut sender, &FromMember::Bye).await;
+                return Closed::Left;
             }
-            if alive.elapsed() >= std(ALIVE) {
-                alive = Instant::now();
-                if let Err(reason) = say(&mut sender, &FromMember::Alive).await {
-                    return Lost::Away(reason);
+            if last_heartbeat.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
+                last_heartbeat = Instant::now();
+                if let Err(reason) = send(&mut sender, &FromMember::Heartbeat).await {
+                    return Closed::Retry(reason);
                 }
             }
             let busy = self.current.as_ref().map(|current| current.run.clone());
             while let Some(message) = self.deliveries.next(busy.as_deref()) {
-                if let Err(reason) = say(&mut sender, &message).await {
-                    return Lost::Away(reason);
+                if let Err(reason) = send(&mut sender, &message).await {
+                    return Closed::Retry(reason);
                 }
             }
-            let due = leaving.map_or(alive + std(ALIVE), |since| since + std(LEAVE));
+            let due = leaving.map_or(last_heartbeat + to_std(HEARTBEAT_INTERVAL), |since| {
+                since + to_std(SHUTDOWN_GRACE)
+            });
             tokio::select! {
                 message = incoming.recv() => match message {
-                    Some(Ok(message)) => if let Some(lost) = self.hear(message, ends) { return lost },
-                    Some(Err(reason)) => return Lost::Away(reason),
-                    None => return Lost::Away("the connection was closed".to_owned()),
+                    Some(Ok(message)) => if let Some(lost) = self.handle_message(message, connection_addresses) { return lost },
+                    Some(Err(reason)) => return Closed::Retry(reason),
+                    None => return Closed::Retry("the connection was closed".to_owned()),
                 },
-                ended = over(&mut self.current) => self.ended(ended),
+                handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
                 () = &mut stop, if leaving.is_none() => {
-                    self.leave();
+                    self.shutdown();
                     leaving = Some(Instant::now());
                 }
                 () = tokio::time::sleep_until(due.into()) => {}
             }
             if self.current.is_none()
                 && leaving.is_none()
-                && let Some(summon) = self.next.take()
+                && let Some(invite) = self.next.take()
             {
-                self.begin(summon, ends);
+                self.start_run(invite, connection_addresses);
             }
         }
     }
 
-    fn hear(&mut self, message: ToMember, ends: Ends) -> Option<Lost> {
+    fn handle_message(&mut self, message: ToMember, connection_addresses: SocketAddrs) -> Option<Closed> {
         match message {
-            ToMember::Summon(summon) => {
-                let same = |current: &Current| current.run == summon.run && current.name == summon.name;
-                if !self.current.as_ref().is_some_and(same) && spool::is_run(&summon.run) {
+            ToMember::Invite(invite) => {
+                let same = |current: &CurrentRun| current.run == invite.run && current.name == invite.name;
+                if !self.current.as_ref().is_some_and(same) && spool::is_run(&invite.run) {
                     match self.current {
-                        Some(_) => self.next = Some(summon),
-                        None => self.begin(summon, ends),
+                        Some(_) => self.next = Some(invite),
+                        None => self.start_run(invite, connection_addresses),
                     }
                 }
             }
-            ToMember::Deliver(deliver) => self.deliveries.want(&deliver.run),
-            ToMember::Kept(kept) => self.deliveries.kept(&kept.run, kept.sequence),
-            ToMember::Forget(forget) => {
-                if self.deliveries.forget(&forget.run) {
-                    (self.news)(News::Delivered(&forget.run));
+            ToMember::RequestResults(request) => self.deliveries.request(&request.run),
+            ToMember::Ack(ack) => self.deliveries.acked(&ack.run, ack.sequence),
+            ToMember::Discard(discard) => {
+                if self.deliveries.discard(&discard.run) {
+                    (self.on_event)(MemberEvent::Delivered(&discard.run));
                 }
             }
             ToMember::Refused(refused) => {
                 tracing::warn!(refused.reason, "refused");
-                self.deliveries.refused();
+                self.deliveries.rejected();
             }
             ToMember::Bye(bye) => {
-                let reason = bye.reason.unwrap_or_else(|| "it said goodbye".to_owned());
-                return Some(match reason.contains("revoked") {
-                    true => Lost::Never(MemberError::Refused(reason)),
-                    false => Lost::Away(reason),
+                let reason = bye.reason.unwrap_or_else(|| "no reason given".to_owned());
+                return Some(if bye.code == Some(RejectReason::TokenRevoked) {
+                    Closed::Failed(MemberError::Rejected(reason))
+                } else {
+                    Closed::Retry(reason)
                 });
             }
             ToMember::Welcome(_) => {}
@@ -350,20 +355,21 @@ impl<N: FnMut(News<'_>)> Member<N> {
 }
 
 impl<N> Member<N> {
-    /// The results that the member offers, the run that it is still in among them. It offers results only once for each
-    /// connection, and a controller that was restarted has no record of that run. They are delivered when its part is over.
-    fn waiting(&self) -> Vec<protocol::standing::Waiting> {
-        let current = self.current.as_ref().map(|current| protocol::standing::Waiting {
+    /// Results that the member offers, including those of the current run. It offers results only once per
+    /// connection, and a restarted controller does not know that run. They are delivered after the end of
+    /// the part.
+    fn pending_results(&self) -> Vec<protocol::standing::PendingResults> {
+        let current = self.current.as_ref().map(|current| protocol::standing::PendingResults {
             run: current.run.clone(),
             name: current.name.clone(),
             messages: 0,
         });
         let under_way = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
-        let before = spool::waiting(&self.settings.spool).into_iter();
+        let before = spool::pending(&self.settings.spool).into_iter();
         let all = current
             .into_iter()
-            .chain(before.filter(|waiting| !under_way(&waiting.run)));
-        all.take(protocol::standing::MAX_WAITING).collect()
+            .chain(before.filter(|pending_results| !under_way(&pending_results.run)));
+        all.take(protocol::standing::MAX_PENDING_RUNS).collect()
     }
 }
 
@@ -375,38 +381,38 @@ impl<N> Drop for Member<N> {
     }
 }
 
-async fn say(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
-    match timeout(std(SEND), sender.message(message)).await {
+async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
+    match timeout(to_std(SEND_TIMEOUT), sender.message(message)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("nothing was taken for {SEND}")),
+        Err(_) => Err(format!("sending a message took longer than {SEND_TIMEOUT}")),
     }
 }
 
-/// Hands over what comes, and at the end why there is no more.
-async fn listen(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
+/// Forwards received messages, and at the end the reason.
+async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
     loop {
-        let (news, last) = match receiver.message().await {
+        let (on_event, last) = match receiver.message().await {
             Ok(Ok(message)) => (Ok(message), false),
             Ok(Err(malformed)) => (Err(malformed.to_string()), true),
             Err(error) => (Err(error.to_string()), true),
         };
-        if tell.send(news).await.is_err() || last {
+        if tell.send(on_event).await.is_err() || last {
             return;
         }
     }
 }
 
-/// Ends with this.
-struct Listener(JoinHandle<()>);
+/// Aborts a task when dropped.
+struct AbortOnDrop(JoinHandle<()>);
 
-impl Drop for Listener {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// What jitter comes from; nothing that is measured does.
+/// Seed of the jitter, which affects no measured value.
 fn seed() -> u64 {
     let token = join_url::new_token().unwrap_or_default();
     token

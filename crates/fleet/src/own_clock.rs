@@ -1,10 +1,10 @@
-//! This process's own monotonic clock, as the stamps that others compare with theirs.
+//! Monotonic clock of this process.
 
 use crate::clock::Stamp;
 use netburn_units::Duration;
 use std::time;
 
-/// Nanoseconds since this was made.
+/// Nanoseconds since the creation of this clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OwnClock(time::Instant);
 
@@ -17,14 +17,14 @@ impl OwnClock {
         Stamp(i64::try_from(self.0.elapsed().as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// The moment of a stamp; one before this clock's beginning, or centuries ahead, is `None`.
+    /// Instant of a stamp; `None` if it is before the beginning of this clock or out of range.
     pub(crate) fn when(&self, at: Stamp) -> Option<time::Instant> {
         let nanos = u64::try_from(at.0).ok()?;
         self.0.checked_add(time::Duration::from_nanos(nanos))
     }
 }
 
-/// As the standard library's.
-pub(crate) fn std(span: Duration) -> time::Duration {
+/// Converts to the standard library's type.
+pub(crate) fn to_std(span: Duration) -> time::Duration {
     time::Duration::from_nanos(span.as_nanos())
 }

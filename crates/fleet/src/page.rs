@@ -1,11 +1,11 @@
-//! The station page: what a browser fetches to become a station, embedded.
+//! The station page, embedded: the files with which a browser becomes a station.
 //!
-//! Whoever serves it answers a `GET` of each path in [`FILES`] with its bytes, its type, and [`HEADERS`].
+//! A server answers `GET` of each path in [`FILES`] with its bytes, its media type, and [`HEADERS`].
 
 use crate::embedded::File;
 
-/// What else every answer says. Nothing is run but the page's own modules, nothing is shown inside other pages, and the
-/// token in the address is told to nobody; servers to measure against may be anywhere.
+/// Additional headers of all responses. They allow only the page's own modules, forbid embedding in other
+/// pages, and keep the token out of the `Referer`. Servers to measure against may be anywhere.
 pub const HEADERS: [(&str, &str); 5] = [
     (
         "content-security-policy",
@@ -13,12 +13,12 @@ pub const HEADERS: [(&str, &str); 5] = [
     ),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
-    // A new version of the command brings a new page under the same paths.
+    // A new version of netburn has a new page at the same paths.
     ("cache-control", "no-cache"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// All files: the page itself at `/`, the rest below `/station/`.
+/// All files: the page at `/`, the others below `/station/`.
 pub const FILES: &[File] = crate::embedded! {
     HTML "/" "station/index.html",
     CSS "/station/style.css" "station/style.css",

@@ -1,32 +1,37 @@
-//! What controller and participants say to each other: JSON messages, one object each, told apart by `type`.
+//! Messages between a controller and the agents and server of one run: JSON, one object per message,
+//! distinguished by `type`.
 //!
-//! A participant is an agent, which drives stations, or the server that answers them. The order of a run:
+//! An agent drives stations; the server answers their requests. Both use the same messages. The order of a
+//! run:
 //!
 //! ```text
-//! participant                                   controller
+//! agent or server                               controller
 //!   hello {protocol, role, name, token}    ─→
-//!                                          ←─   welcome, or refused {reason} and the end
-//!   pong {id, received, sent}              ←→   ping {id}                many times, here and after the run
+//!                                          ←─   welcome, or refused {code, reason} and close
+//!   pong {id, received, sent}              ←→   ping {id}                many times, before and after the run
 //!                                          ←─   assign (agents), serve (the server)
 //!   ready {server's addresses}             ─→
-//!                                          ←─   start {at, by the participant's own clock}
+//!                                          ←─   start {at, on the receiver's own clock}
 //!   rows {sequence, batch}                 ─→
 //!                                          ←─   ack {sequence}
-//!   progress {at}                          ─→                            every 250 ms, as a sign of life
-//!                                          ←─   stop {reason}            to end early; the server is always stopped
+//!   progress {at, pending}                 ─→                            every 250 ms, as a heartbeat
+//!                                          ←─   stop {reason}            to end early; always sent to the server
 //!   health, done                           ─→                            when all rows are acknowledged
 //!                                          ←─   bye
 //! ```
 //!
-//! Times are integer nanoseconds: of the participant's own monotonic clock in `pong` and `start`, since the run began
-//! by that same clock in rows and `progress`. A JSON Schema of all messages is in `docs/protocol.schema.json`.
+//! Times are integer nanoseconds. `pong` and `start` use the sender's or receiver's own monotonic clock.
+//! Rows and `progress` use the time since the start of the run on that clock. The JSON Schema of all
+//! messages is `docs/protocol.schema.json`.
 
 mod health;
+mod reject_reason;
 mod rows;
 pub mod standing;
 #[cfg(test)]
 mod tests;
 
+pub use reject_reason::RejectReason;
 pub use rows::{Batch, MAX_BATCH_EVENTS, MAX_BATCH_LINKS, MAX_BATCH_ROWS, WrongRow};
 
 use netburn_record::{Health, Role};
@@ -34,221 +39,228 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::net::SocketAddr;
 
-/// The version of this protocol. Both sides must speak the same one.
+/// Version of this protocol. Both sides must use the same version.
 pub const VERSION: u32 = 1;
 
-/// The longest message a controller takes, in bytes of JSON: 1 MiB.
+/// Maximum length of a message to the controller, in bytes of JSON: 1 MiB.
 pub const MAX_TO_CONTROLLER: usize = 1 << 20;
 
-/// The longest message a participant takes, in bytes of JSON: 16 MiB, for the plan in it.
-pub const MAX_TO_PARTICIPANT: usize = 16 << 20;
+/// Maximum length of a message to an agent or server, in bytes of JSON: 16 MiB, because it contains the
+/// plan.
+pub const MAX_TO_AGENT: usize = 16 << 20;
 
-/// The longest text of an event, a reason or a version, in bytes; longer ones are cut before they are sent.
+/// Maximum length of an event text, a reason or a version, in bytes. Longer texts are truncated before
+/// sending.
 pub const MAX_TEXT: usize = 4096;
 
-/// The longest name of a participant, in bytes.
+/// Maximum length of the name of an agent or server, in bytes.
 pub const MAX_NAME: usize = 64;
 
-/// What a participant says.
+/// Message to the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ToController {
-    /// Who it is. The first message, and only the first.
+    /// Identity of the sender. Only valid as the first message.
     Hello(Hello),
-    /// The answer to a ping, at once.
+    /// Immediate answer to a ping.
     Pong(Pong),
-    /// It can start.
+    /// The sender is ready to start.
     Ready(Ready),
-    /// What was measured.
+    /// Measured rows.
     Rows(Rows),
-    /// A sign of life while it runs.
+    /// Heartbeat during the run.
     Progress(Progress),
-    /// How well it measured, once, at the end.
+    /// Self-report on the measurement, once, at the end.
     Health(HealthMessage),
-    /// Its part is over: all it had to say is said and acknowledged.
+    /// The part of the sender is over, and all its rows are acknowledged.
     Done(Done),
-    /// It leaves.
+    /// The sender leaves.
     Bye(Bye),
 }
 
-/// What a controller says.
+/// Message from the controller to an agent or the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub enum ToParticipant {
-    /// It has joined.
+pub enum ToAgent {
+    /// The connection is accepted.
     Welcome(Welcome),
-    /// What it said was refused. Before `welcome` the connection ends with this; after it only the message is lost.
+    /// A message was rejected. Before `welcome` the connection closes after this; later only the rejected
+    /// message is ignored.
     Refused(Refused),
-    /// To be answered at once.
+    /// Request for an immediate pong.
     Ping(Ping),
-    /// An agent's part of the run.
+    /// Part of an agent in the run.
     Assign(Assign),
-    /// The server's part of the run.
+    /// Part of the server in the run.
     Serve(Serve),
-    /// When to start.
+    /// Start time.
     Start(Start),
-    /// Rows up to and with this number are kept.
+    /// All rows up to this sequence number are stored.
     Ack(Ack),
-    /// End now, and bring home what there is.
+    /// The receiver must end now and deliver the rows that it has.
     Stop(Stop),
-    /// All is said; the connection ends.
+    /// The session is complete; the connection closes.
     Bye(Bye),
 }
 
 /// See [`ToController::Hello`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
-    /// The protocol version it speaks.
+    /// Protocol version of the sender.
     pub protocol: u32,
-    /// What it does.
+    /// Role of the sender.
     #[schemars(with = "health::RoleSchema")]
     pub role: Role,
-    /// Its name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
+    /// Name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
     pub name: String,
-    /// The fleet's token.
+    /// Token of the fleet or of the run.
     pub token: String,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// Whether it was in this run before, and lost its connection.
+    /// The sender was connected to this run before and lost its connection. Default: `false`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
+    pub reconnect: bool,
 }
 
-/// See [`ToParticipant::Welcome`].
+/// See [`ToAgent::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Welcome {
-    /// The protocol version the controller speaks.
+    /// Protocol version of the controller.
     pub protocol: u32,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// For one that comes back: the last message of rows that came. The next are sent (again) from there.
+    /// After a reconnect: the last sequence number of rows that the controller received. The sender
+    /// continues after it. Default: 0.
     #[serde(default)]
-    pub taken: u64,
+    pub last_sequence: u64,
 }
 
-/// See [`ToParticipant::Refused`].
+/// See [`ToAgent::Refused`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
-    /// Why, for people.
+    /// Reason for programs.
+    #[serde(default)]
+    pub code: RejectReason,
+    /// Reason for people.
     pub reason: String,
 }
 
-/// See [`ToParticipant::Ping`].
+/// See [`ToAgent::Ping`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ping {
-    /// Names it in the pong.
+    /// Number of the ping, repeated in the pong.
     pub id: u64,
 }
 
 /// See [`ToController::Pong`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pong {
-    /// The ping's.
+    /// Number of the ping.
     pub id: u64,
-    /// When the ping arrived, in ns of the participant's own clock.
+    /// Time of arrival of the ping, in ns of the sender's own clock.
     pub received: i64,
-    /// When this answer was sent, in ns of the participant's own clock.
+    /// Time of sending of this pong, in ns of the sender's own clock.
     pub sent: i64,
 }
 
-/// See [`ToParticipant::Assign`].
+/// See [`ToAgent::Assign`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assign {
     /// The whole resolved plan, as a scenario document (`Plan::to_json`).
     pub plan: serde_json::Value,
-    /// The stations it drives, by their numbers in the plan.
+    /// Stations that the agent drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// The server to measure against.
+    /// Server to measure against.
     pub target: ServerAddress,
 }
 
-/// Where a server is.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerAddress {
-    /// Address and port of its HTTP.
+    /// Address and port of the HTTP server.
     #[schemars(with = "String")]
     pub address: SocketAddr,
-    /// The UDP port of its datagram echo, at the same address.
+    /// UDP port of the datagram echo, at the same address.
     pub datagram_port: u16,
-    /// SHA-256 of its certificate (DER), in hexadecimal; absent when it speaks no TLS.
+    /// SHA-256 of the certificate (DER), in hexadecimal; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
 
-/// See [`ToParticipant::Serve`].
+/// See [`ToAgent::Serve`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Serve {
     /// The whole resolved plan, as a scenario document (`Plan::to_json`).
     pub plan: serde_json::Value,
-    /// The most it sends, and the most it takes in, over all connections, in bit/s.
+    /// Maximum rate in each direction, over all connections, in bit/s.
     pub rate_bps: u64,
 }
 
 /// See [`ToController::Ready`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ready {
-    /// Where it answers, for a server.
+    /// Address of the sender, if it is the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerAddress>,
-    /// Whether the server was reached, for an agent that has looked.
+    /// Reachability of the server, if an agent probed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// Whether it measures against a server of its own, so that what becomes of the run's is nothing to it.
+    /// The agent measures against its own server, not against the server of the run. Default: `false`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub elsewhere: bool,
-    /// What the reader of its figures should know of how it measures, such as what a browser can't do.
+    pub own_server: bool,
+    /// Notes on the measurement for the reader of the results, such as missing abilities of a browser.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How the server answered before the run.
+/// Result of probing the server before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reach {
-    /// Why not over TCP; `None`: it did, and consents.
+    /// Error over TCP; `None` if the server answered and consented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<String>,
-    /// Why not by datagrams; `None`: it did, or that isn't asked of this participant.
+    /// Error over UDP; `None` if datagrams returned, or if no datagrams are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<String>,
 }
 
-/// See [`ToParticipant::Start`].
+/// See [`ToAgent::Start`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Start {
-    /// The instant at which the load begins (time zero of the run), in ns of the participant's own clock. The baseline
-    /// comes before it.
+    /// Start of the load (time zero of the run), in ns of the receiver's own clock. The baseline precedes
+    /// it.
     pub at: i64,
 }
 
 /// See [`ToController::Rows`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rows {
-    /// From 1, one more each time.
+    /// Sequence number, starting at 1 and increasing by 1.
     pub sequence: u64,
     /// The rows.
     pub batch: Batch,
 }
 
-/// See [`ToParticipant::Ack`].
+/// See [`ToAgent::Ack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ack {
-    /// The highest sequence number up to which nothing is missing.
+    /// Highest sequence number without gaps before it.
     pub sequence: u64,
 }
 
 /// See [`ToController::Progress`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
-    /// Its time, in ns since the run began.
+    /// Time of the sender, in ns since the start of the run.
     pub at: i64,
-    /// Rows measured and not yet acknowledged.
-    pub waiting: u64,
+    /// Number of measured rows that are not acknowledged yet.
+    pub pending: u64,
 }
 
 /// See [`ToController::Health`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthMessage {
-    /// How well it measured.
+    /// The self-report.
     #[schemars(with = "health::HealthSchema")]
     pub health: Health,
 }
@@ -256,56 +268,60 @@ pub struct HealthMessage {
 /// See [`ToController::Done`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
-    /// What went wrong, when its part could not be done in full.
+    /// Error, if the part could not be completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// See [`ToParticipant::Stop`].
+/// See [`ToAgent::Stop`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
-    /// Why, for people.
+    /// Reason for people.
     pub reason: String,
 }
 
-/// See [`ToController::Bye`] and [`ToParticipant::Bye`].
+/// See [`ToController::Bye`] and [`ToAgent::Bye`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Bye {
-    /// Why, for people.
+    /// Reason for programs, if the end of the connection has a consequence for the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<RejectReason>,
+    /// Reason for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Why a text is no message.
+/// Error of parsing a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// It is longer than it may be.
-    #[error("a message of {length} bytes, where {limit} are the most")]
+    /// The text exceeds the maximum length.
+    #[error("message too long: found {length} bytes, at most {limit}")]
     TooLong {
-        /// Its length.
+        /// Length in bytes.
         length: usize,
-        /// The limit.
+        /// Maximum in bytes.
         limit: usize,
     },
-    /// It is not JSON, or no message that this version knows.
-    #[error("not a message of protocol {VERSION}: {0}")]
+    /// The text is not JSON, or not a message of this version.
+    #[error("invalid message of protocol {VERSION}: {0}")]
     Unknown(String),
 }
 
-/// One direction's messages.
+/// Messages of one direction.
 pub trait Message: Serialize + DeserializeOwned {
-    /// The longest of them, in bytes of JSON.
+    /// Maximum length of a message, in bytes of JSON.
     const LIMIT: usize;
 
-    /// Its text.
+    /// Serializes the message.
     fn to_text(&self) -> String {
         serde_json::to_string(self).expect("a message has text keys and finite numbers")
     }
 
-    /// Reads one.
+    /// Parses a message.
     ///
     /// # Errors
-    /// When it is too long, no JSON, too deep (128 levels) or not a message of this protocol.
+    /// [`Malformed`] if the text is too long, not JSON, nested deeper than 128 levels, or not a message of
+    /// this protocol.
     fn from_text(text: &str) -> Result<Self, Malformed> {
         if text.len() > Self::LIMIT {
             return Err(Malformed::TooLong {
@@ -321,33 +337,33 @@ impl Message for ToController {
     const LIMIT: usize = MAX_TO_CONTROLLER;
 }
 
-impl Message for ToParticipant {
-    const LIMIT: usize = MAX_TO_PARTICIPANT;
+impl Message for ToAgent {
+    const LIMIT: usize = MAX_TO_AGENT;
 }
 
-/// Whether a participant may be called so: letters, digits and `-`, 1 to 64 of them.
+/// Returns whether `text` is a valid name: 1 to 64 letters, digits and `-`.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// The JSON Schema of all messages.
+/// JSON Schema of all messages.
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    /// Every message of the netburn control protocol: in a run, both ways, and between runs, both ways.
+    /// All messages of the netburn control protocol: during a run and between runs, in both directions.
     #[derive(JsonSchema)]
     #[schemars(untagged, rename = "Message")]
     #[expect(dead_code, reason = "only its schema is of use")]
     enum Either {
         Participant(ToController),
-        Controller(ToParticipant),
+        Controller(ToAgent),
         Member(standing::FromMember),
         Fleet(standing::ToMember),
     }
     schemars::schema_for!(Either).to_value()
 }
 
-/// `text`, cut to at most `limit` bytes at a character's end.
+/// Truncates `text` to at most `limit` bytes, at a character boundary.
 pub(crate) fn shorten(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);

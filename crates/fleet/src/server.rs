@@ -1,12 +1,12 @@
-//! The server of one run, as a participant.
+//! The server of one run, managed by the controller.
 
+use crate::controller_session::dial::Dial;
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime, bye_reason};
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::std;
-use crate::participant::dial::Dial;
-use crate::participant::{Beginning, Conversation, LEFT, Leave, why};
-use crate::protocol::standing::LateEnd;
-use crate::protocol::{Ready, Serve, ServerAddress, ToController, ToParticipant};
+use crate::own_clock::to_std;
+use crate::protocol::standing::LateResultsEnd;
+use crate::protocol::{Ready, Serve, ServerAddress, ToAgent, ToController};
 use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_scenario::Plan;
 use netburn_traffic::clock::RunClock;
@@ -19,38 +19,39 @@ use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// Its connections are looked at this often, as the stations look at theirs.
-const EVERY: Duration = Duration::from_secs(1);
+/// Interval of sampling connections, as on the stations.
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The server's whole part, over a connection that `dial` opens: serves where `join` says, at a free port, capped as
-/// the assignment says, until it is told to stop. With `patience` it looks so long for a controller that is gone.
+/// Runs the server of one run, over a connection of `dial`. It listens as described by `join`, limits its
+/// rate as assigned, and runs until it is stopped. `reconnect_timeout` limits the search for a lost
+/// controller.
 ///
 /// # Errors
-/// When it is refused, can't serve, or loses the controller.
+/// If the controller rejects the server, if it can't listen, or if it loses the controller.
 pub async fn run<D: Dial>(
     dial: D,
     join: &Join,
-    patience: Option<Duration>,
-    mut leave: Leave,
+    reconnect_timeout: Option<Duration>,
+    mut shutdown: ShutdownSignal,
 ) -> Result<(), FleetError> {
-    let mut conversation = Conversation::begin(dial, join, patience).await?;
+    let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let mut serving: Option<Serving> = None;
-    let ended = |error| LateEnd {
+    let ended = |error| LateResultsEnd {
         error,
-        ..LateEnd::default()
+        ..LateResultsEnd::default()
     };
-    // Whoever comes back before the start is given its part again.
+    // After a reconnect before the start the controller repeats the assignment.
     let (start, serving) = loop {
         let heard = tokio::select! {
-            heard = conversation.hear() => heard?,
-            () = leave.wanted() => return conversation.part(ended(Some(LEFT.to_owned()))).await,
+            heard = session.recv() => heard?,
+            () = shutdown.requested() => return session.finish(ended(Some(LEFT_BY_OWNER.to_owned()))).await,
         };
         match heard {
-            ToParticipant::Serve(serve) => {
+            ToAgent::Serve(serve) => {
                 if serving.is_none() {
-                    match Serving::begin(&serve, join).await {
+                    match Serving::start(&serve, join).await {
                         Ok(begun) => serving = Some(begun),
-                        Err(error) => return conversation.part(ended(Some(error))).await,
+                        Err(error) => return session.finish(ended(Some(error))).await,
                     }
                 }
                 let server = serving.as_ref().map(|serving| serving.address.clone());
@@ -59,40 +60,38 @@ pub async fn run<D: Dial>(
                     notes: serving.as_ref().map_or(Vec::new(), |serving| serving.notes.clone()),
                     ..Ready::default()
                 };
-                conversation.say(ToController::Ready(ready)).await;
+                session.send(ToController::Ready(ready)).await;
             }
-            ToParticipant::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
-            ToParticipant::Stop(_) => return conversation.part(ended(None)).await,
-            ToParticipant::Bye(bye) => return Err(FleetError::Over(why(bye))),
+            ToAgent::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
+            ToAgent::Stop(_) => return session.finish(ended(None)).await,
+            ToAgent::Bye(bye) => return Err(FleetError::RunEnded(bye_reason(bye))),
             _ => {}
         }
     };
-    let zero = match conversation.beginning(start) {
-        Beginning::At(zero) => zero,
-        Beginning::Never(error) => return conversation.part(ended(error)).await,
+    let zero = match session.start_time(start) {
+        StartTime::At(zero) => zero,
+        StartTime::Rejected(error) => return session.finish(ended(error)).await,
     };
     let clock = RunClock::starting_at(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
-    let looking = AbortOnDrop(tokio::spawn(look(serving.handle.clone(), clock, tell)));
-    // Aborted, it drops its end of the rows, and what is left of them goes out.
-    let stop = || looking.0.abort();
-    conversation
-        .attend(&mut rows, clock, stop, |_| None, &mut leave)
-        .await?;
-    let end = LateEnd {
+    let sampling = AbortOnDrop(tokio::spawn(sample(serving.handle.clone(), clock, tell)));
+    // The aborted task drops its sender, so that the remaining rows are sent.
+    let stop = || sampling.0.abort();
+    session.run(&mut rows, clock, stop, |_| None, &mut shutdown).await?;
+    let end = LateResultsEnd {
         health: Some(serving.health()),
-        ..ended(leave.is_wanted().then(|| LEFT.to_owned()))
+        ..ended(shutdown.is_requested().then(|| LEFT_BY_OWNER.to_owned()))
     };
-    conversation.part(end).await
+    session.finish(end).await
 }
 
-/// A server that serves until this is dropped.
+/// A server that runs until this is dropped.
 struct Serving {
     handle: ServerHandle,
-    /// The plan's stations, by name.
+    /// Names of the plan's stations.
     stations: Vec<String>,
     address: ServerAddress,
-    /// What it can't do as the plan has it.
+    /// Settings of the plan that this system does not support.
     notes: Vec<String>,
     _stop: oneshot::Sender<()>,
 }
@@ -109,12 +108,13 @@ impl Serving {
         }
     }
 
-    async fn begin(serve: &Serve, join: &Join) -> Result<Serving, String> {
-        let plan = crate::document::read(&serve.plan)?;
+    async fn start(serve: &Serve, join: &Join) -> Result<Serving, String> {
+        let plan = crate::document::to_plan(&serve.plan)?;
         let here = SocketAddr::new(join.listen.ip(), 0);
-        let identity = match plan.server.tls {
-            true => Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?),
-            false => None,
+        let identity = if plan.server.tls {
+            Some(Identity::generate(&[here.ip().to_string()]).map_err(|error| error.to_string())?)
+        } else {
+            None
         };
         let fingerprint = identity.as_ref().map(Identity::fingerprint);
         let config = ServerConfig {
@@ -129,7 +129,7 @@ impl Serving {
             ..ServerConfig::default()
         };
         let server = match Server::bind(config.clone()).await {
-            // Somebody else's server has the port: another will do.
+            // Another server uses the port. Use any free port.
             Err(_) if join.listen.port() != 0 => {
                 let listen = vec![here];
                 Server::bind(ServerConfig { listen, ..config }).await
@@ -144,19 +144,19 @@ impl Serving {
             &addresses.http
         };
         let (Some(http), Some(datagrams)) = (http.first(), addresses.datagrams.first()) else {
-            return Err("the server listens nowhere".to_owned());
+            return Err("the server has no listener".to_owned());
         };
         let address = ServerAddress {
             address: *http,
             datagram_port: datagrams.port(),
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
-        let notes = refused(&plan, has_control);
+        let notes = unsupported_congestion_controls(&plan, has_control);
         let handle = server.handle();
         handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
-            // Told, or nobody left to tell.
+            // Requested, or the sender was dropped.
             let shutdown = async { drop(stopped.await) };
             if let Err(error) = server.run(shutdown).await {
                 tracing::error!(%error, "the server ended");
@@ -172,25 +172,24 @@ impl Serving {
     }
 }
 
-/// The congestion controls that the plan names for what the server sends and that its system doesn't have.
-fn refused(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
+/// Notes on congestion controls that the plan names and this system does not have.
+fn unsupported_congestion_controls(plan: &Plan, has: impl Fn(&str) -> bool) -> Vec<String> {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
     let named = workloads.map(|workload| &workload.cc).chain([&plan.server.cc]);
     let names: BTreeSet<&str> = named.flatten().map(|control| control.name()).collect();
-    let refused = names.into_iter().filter(|name| !has(name));
-    let note = |name| {
-        format!("the server's system refuses the congestion control `{name}`: its answers have the system's own")
-    };
-    refused.map(note).collect()
+    let unsupported_congestion_controls = names.into_iter().filter(|name| !has(name));
+    let note =
+        |name| format!("the server's system does not support the congestion control `{name}`; it uses its default");
+    unsupported_congestion_controls.map(note).collect()
 }
 
-/// Looks at the connections once a second until nobody wants to know any more. What the server measured before the
-/// run's time zero is forgotten.
-async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
+/// Samples the connections once a second until the receiver is dropped. Discards samples from before time
+/// zero.
+async fn sample(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender<Vec<Row>>) {
     tokio::time::sleep_until(clock.when(Instant::ZERO).into()).await;
     handle.reset();
     loop {
-        tokio::time::sleep(std(EVERY)).await;
+        tokio::time::sleep(to_std(SAMPLE_INTERVAL)).await;
         let rows = handle
             .connections()
             .iter()
@@ -202,7 +201,7 @@ async fn look(handle: ServerHandle, clock: RunClock, tell: mpsc::UnboundedSender
     }
 }
 
-/// A look at a connection, whose station the controller has to find.
+/// Row of a connection sample. The controller finds its station.
 fn row(connection: &Connection, clock: RunClock) -> Row {
     let micros = |span: Duration| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
     let info = &connection.info;
@@ -222,7 +221,7 @@ fn row(connection: &Connection, clock: RunClock) -> Row {
     })
 }
 
-/// A task that ends with this.
+/// Aborts a task when dropped.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
@@ -244,8 +243,8 @@ mod tests {
             .unwrap()
             .resolve_for(netburn_scenario::Environment::Fleet)
             .unwrap();
-        assert_eq!(refused(&plan, |_| true), [""; 0]);
-        let notes = refused(&plan, |name| name == "cubic");
+        assert_eq!(unsupported_congestion_controls(&plan, |_| true), [""; 0]);
+        let notes = unsupported_congestion_controls(&plan, |name| name == "cubic");
         assert!(matches!(&notes[..], [note] if note.contains("`bbr`")), "{notes:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent of a fleet keeps on its own disk, until whoever holds the run has all of it on theirs.
+//! Spool: rows on an agent's disk until the holder of the run has all of them.
 //!
 //! One file per run, `RUN.spool`, appended to and synced once a second:
 //!
@@ -7,12 +7,13 @@
 //! frame = length: u32  kind: u8  payload: length bytes of JSON  crc: u32
 //! ```
 //!
-//! Integers are little-endian; the CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and payload. A reader stops
-//! at the first frame that is torn or wrong and keeps everything before it, so a file survives `kill -9` and the loss of
-//! power at any byte. Nothing in it lets anybody in anywhere; its proof lets these results be delivered.
+//! Integers are little-endian. The CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and payload. A
+//! reader stops at the first incomplete or invalid frame and keeps everything before it. Therefore a file
+//! survives `kill -9` and power loss at any byte. The file contains no token; its proof only allows the
+//! delivery of these results.
 //!
-//! - [`waiting`], [`Late`], [`forget`]: for those that bring results home when the run is over.
-//! - `write`, `read`: the file itself.
+//! - [`pending`], [`SpoolReader`], [`remove`]: delivery of results after the run.
+//! - `write`, `read`: the file format.
 
 mod read;
 #[cfg(test)]
@@ -20,29 +21,29 @@ mod tests;
 mod write;
 
 pub(crate) use read::Source;
-pub use read::{Late, Spooled};
+pub use read::{SpoolContent, SpoolReader};
 pub(crate) use write::Writer;
 
-use crate::protocol::standing::{MAX_WAITING, Waiting};
+use crate::protocol::standing::{MAX_PENDING_RUNS, PendingResults};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first bytes of a spool.
+/// First bytes of a spool.
 const MAGIC: &[u8; 8] = b"nbagent\n";
-/// The newest version of the file that this code writes and reads.
+/// Newest version of the file format.
 const VERSION: u32 = 1;
-/// The longest payload: that of a message, and some.
-const LONGEST: usize = crate::protocol::MAX_TO_CONTROLLER + 1024;
-/// Length, kind and CRC of a frame.
+/// Maximum length of a payload: that of a message, with some margin.
+const MAX_PAYLOAD: usize = crate::protocol::MAX_TO_CONTROLLER + 1024;
+/// Length, kind and CRC of a frame, in bytes.
 const OVERHEAD: usize = 4 + 1 + 4;
-/// How the file of a run ends.
+/// File name suffix.
 const SUFFIX: &str = ".spool";
-/// The longest name of a run, in bytes.
-pub const MAX_RUN: usize = 128;
+/// Maximum length of the name of a run, in bytes.
+pub const MAX_RUN_NAME: usize = 128;
 
-/// What a frame holds.
+/// Kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Header = 0,
@@ -51,46 +52,47 @@ pub(crate) enum Kind {
     End = 3,
 }
 
-/// Where an agent keeps what it has measured. One folder per member: who shares one would deliver each other's.
+/// Folder of spools. Each member needs its own; members that share one would deliver each other's results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpoolFolder(PathBuf);
 
-/// Whose part of which run a spool holds.
+/// Header of a spool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct About {
-    /// The run.
+pub struct SpoolHeader {
+    /// Name of the run.
     pub run: String,
-    /// Under which name it took part.
+    /// Name of the agent in the run.
     pub name: String,
-    /// The stations it drove, by name.
+    /// Names of its stations.
     pub stations: Vec<String>,
-    /// What shows that it was this part: see [`standing::proof`](crate::protocol::standing::proof).
+    /// Proof of the part: see [`standing::proof`](crate::protocol::standing::proof).
     #[serde(default)]
     pub proof: String,
 }
 
 impl SpoolFolder {
-    /// That folder. It is made when there is something to keep.
+    /// Uses this folder. It is created with the first spool.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> SpoolFolder {
         SpoolFolder(path.into())
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The file of a run.
+    /// Path of the spool of a run.
     fn file(&self, run: &str) -> io::Result<PathBuf> {
-        match is_run(run) {
-            true => Ok(self.0.join(format!("{run}{SUFFIX}"))),
-            false => Err(io::Error::other(format!("`{run}` is no run's name"))),
+        if is_run(run) {
+            Ok(self.0.join(format!("{run}{SUFFIX}")))
+        } else {
+            Err(io::Error::other(format!("`{run}` is not a valid run name")))
         }
     }
 
-    /// The runs that there are files of, in the order of their names.
+    /// Names of the runs with a spool, sorted.
     fn runs(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -103,37 +105,37 @@ impl SpoolFolder {
     }
 }
 
-/// Whether a run may be called so: letters, digits, `-`, `_` and `.`, 1 to 128 of them, not beginning with `.`. Such a
-/// name is a file's name everywhere, and leads nowhere else.
+/// Returns whether `text` is a valid name of a run: 1 to 128 letters, digits, `-`, `_` and `.`, not
+/// beginning with `.`. Such a name is a valid file name on all systems and has no directory part.
 #[must_use]
 pub fn is_run(text: &str) -> bool {
-    (1..=MAX_RUN).contains(&text.len())
+    (1..=MAX_RUN_NAME).contains(&text.len())
         && !text.starts_with('.')
         && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
-/// The runs whose results wait here, the oldest name first, at most [`MAX_WAITING`]. What an agent still writes, and
-/// what is damaged beyond its header, is left out.
+/// Runs with results to deliver, oldest name first, at most [`MAX_PENDING_RUNS`]. Omits spools that an
+/// agent has open or whose header is damaged.
 #[must_use]
-pub fn waiting(folder: &SpoolFolder) -> Vec<Waiting> {
+pub fn pending(folder: &SpoolFolder) -> Vec<PendingResults> {
     let all = folder.runs().into_iter().filter_map(|run| {
-        let late = Late::open(folder, &run, 1).ok()?;
-        Some(Waiting {
+        let late = SpoolReader::open(folder, &run, 1).ok()?;
+        Some(PendingResults {
             name: late.about().name.clone(),
             messages: late.messages(),
             run,
         })
     });
-    all.take(MAX_WAITING).collect()
+    all.take(MAX_PENDING_RUNS).collect()
 }
 
-/// Deletes what was kept of a run, because somebody else has it. What isn't there is forgotten already.
+/// Deletes the spool of a run after its delivery. A missing file is no error.
 ///
 /// # Errors
-/// When it can't be deleted, or an agent still writes it.
-pub fn forget(folder: &SpoolFolder, run: &str) -> io::Result<()> {
+/// If the file can't be deleted, or an agent has it open.
+pub fn remove(folder: &SpoolFolder, run: &str) -> io::Result<()> {
     let path = folder.file(run)?;
     match File::open(&path) {
         Ok(file) => {

@@ -1,8 +1,8 @@
-//! Why a login over SSH takes as long as it does. Pure: what OpenSSH's client says of itself goes in, line by line with its times, and
-//! what is known of both machines; phases and findings come out.
+//! Diagnosis of slow SSH logins. Pure: the output of OpenSSH's client with times and facts about both
+//! machines in; phases and findings out.
 //!
-//! - [`transcript`]: `ssh -vvv`, line by line, as phases.
-//! - [`findings()`]: which phase is slow, what usually makes it so, and what helps.
+//! - [`transcript`]: phases of a login from `ssh -vvv`.
+//! - [`findings()`]: slow phases, with probable causes and remedies.
 
 pub mod findings;
 pub mod transcript;

@@ -1,7 +1,7 @@
-//! How messages travel: as the texts of a WebSocket, or over any byte stream, each preceded by its length.
+//! Framing of messages: texts of a WebSocket, or texts with a length prefix on any byte stream.
 //!
-//! Either way a message's length is checked before anything is set aside for it, so that a stranger who announces a
-//! gigabyte costs nothing.
+//! Both check the length of a message before they allocate memory for it, so that an announced gigabyte
+//! costs nothing.
 
 use crate::protocol::{Malformed, Message};
 use futures_util::stream::{SplitSink, SplitStream};
@@ -16,47 +16,47 @@ use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_
 /// Both directions of a connection.
 #[derive(Debug)]
 pub struct Channel {
-    /// What comes.
+    /// Receiving direction.
     pub receiver: Receiver,
-    /// What goes.
+    /// Sending direction.
     pub sender: Sender,
 }
 
-/// What comes over a connection.
+/// Receiving direction of a connection.
 #[derive(Debug)]
 pub struct Receiver {
     inner: Incoming,
     limit: usize,
 }
 
-/// What goes over a connection.
+/// Sending direction of a connection.
 #[derive(Debug)]
 pub struct Sender(Outgoing);
 
-/// Why a channel is of no more use.
+/// Error of a channel, after which it is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    /// The other side closed it.
+    /// The peer closed the connection.
     #[error("the connection was closed")]
     Closed,
-    /// The connection broke.
-    #[error("the connection broke: {0}")]
+    /// The connection failed.
+    #[error("the connection failed: {0}")]
     Broken(#[from] io::Error),
-    /// What came is longer than a message may be; where it ends is not waited for.
-    #[error("a message longer than {limit} bytes")]
+    /// A received message exceeds the maximum length.
+    #[error("message longer than {limit} bytes")]
     TooLong {
-        /// The limit.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// A WebSocket was asked for, and the answer was of this HTTP status.
-    #[error("no WebSocket is opened there, the answer is HTTP status {0}")]
+    /// The WebSocket handshake was answered with this HTTP status.
+    #[error("WebSocket handshake failed: HTTP status {0}")]
     Answered(u16),
-    /// What came is not of this transport.
-    #[error("not the transport that was agreed: {0}")]
+    /// Received data is invalid for this transport.
+    #[error("invalid transport data: {0}")]
     Framing(String),
 }
 
-/// A byte stream of any kind.
+/// Any byte stream.
 trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 type Stream = Box<dyn Bytes>;
@@ -72,8 +72,8 @@ enum Outgoing {
 }
 
 impl Channel {
-    /// Over a byte stream: each message is its length in bytes (4 bytes, network order) and then its JSON. Messages
-    /// longer than `limit` are not taken.
+    /// Channel over a byte stream. Each message is its length in bytes (4 bytes, network byte order) and
+    /// its JSON. `limit` is the maximum length of received messages.
     pub fn over(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, limit: usize) -> Channel {
         let (read, write) = tokio::io::split(Box::new(stream) as Stream);
         Channel {
@@ -85,10 +85,10 @@ impl Channel {
         }
     }
 
-    /// Over a WebSocket (RFC 6455) that the other side opens on `stream`.
+    /// Channel over a WebSocket (RFC 6455) that the peer opens on `stream`.
     ///
     /// # Errors
-    /// When the other side doesn't.
+    /// If the handshake fails.
     pub async fn accept(stream: TcpStream, limit: usize) -> Result<Channel, ChannelError> {
         stream.set_nodelay(true)?;
         let socket = accept_async_with_config(Box::new(stream) as Stream, Some(config(limit))).await;
@@ -98,17 +98,17 @@ impl Channel {
         ))
     }
 
-    /// Over a WebSocket whose opening the other side has been answered already.
+    /// Channel over a WebSocket whose handshake is complete, as the server.
     pub async fn opened(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, limit: usize) -> Channel {
         let stream = Box::new(stream) as Stream;
         let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config(limit))).await;
         Channel::of_socket(socket, limit)
     }
 
-    /// Over a WebSocket to `url`, opened on a stream that leads there.
+    /// Channel over a WebSocket to `url`, opened on a connected stream.
     ///
     /// # Errors
-    /// When the other side refuses.
+    /// If the handshake fails.
     pub async fn open(
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         url: &str,
@@ -119,10 +119,10 @@ impl Channel {
         Ok(Channel::of_socket(socket, limit))
     }
 
-    /// Over a WebSocket to `url`, such as `ws://127.0.0.1:40123/`.
+    /// Channel over a WebSocket to `url`, such as `ws://127.0.0.1:40123/`.
     ///
     /// # Errors
-    /// When there is none.
+    /// If the connection or the handshake fails.
     pub async fn connect(url: &str, limit: usize) -> Result<Channel, ChannelError> {
         let host = url
             .strip_prefix("ws://")
@@ -146,10 +146,10 @@ impl Channel {
 }
 
 impl Receiver {
-    /// The next text. Not safe to cancel in the middle.
+    /// Receives the next text. Not cancellation safe.
     ///
     /// # Errors
-    /// When there will be no more.
+    /// If the channel is closed or fails.
     pub async fn text(&mut self) -> Result<String, ChannelError> {
         let limit = self.limit;
         match &mut self.inner {
@@ -159,7 +159,7 @@ impl Receiver {
                     return Err(ChannelError::TooLong { limit });
                 }
                 let mut bytes = Vec::new();
-                // Grows with what comes, not with what was announced.
+                // Allocates for received data, not for the announced length.
                 if stream.take(length as u64).read_to_end(&mut bytes).await? < length {
                     return Err(ChannelError::Closed);
                 }
@@ -170,7 +170,7 @@ impl Receiver {
                     None | Some(Ok(Frame::Close(_))) => return Err(ChannelError::Closed),
                     Some(Ok(Frame::Text(text))) => return Ok(text.as_str().to_owned()),
                     Some(Ok(Frame::Binary(_))) => {
-                        return Err(ChannelError::Framing("a binary message".to_owned()));
+                        return Err(ChannelError::Framing("unexpected binary message".to_owned()));
                     }
                     Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => {}
                     Some(Err(error)) => return Err(of_socket(error, limit)),
@@ -179,10 +179,10 @@ impl Receiver {
         }
     }
 
-    /// The next message, or what was there instead of one.
+    /// Receives the next message, or the error of parsing it.
     ///
     /// # Errors
-    /// When there will be no more.
+    /// If the channel is closed or fails.
     pub async fn message<M: Message>(&mut self) -> Result<Result<M, Malformed>, ChannelError> {
         Ok(M::from_text(&self.text().await?))
     }
@@ -192,14 +192,14 @@ impl Sender {
     /// Sends one text.
     ///
     /// # Errors
-    /// When it can't be sent; nor can anything after it.
+    /// If the channel fails. Then no further text can be sent.
     pub async fn text(&mut self, text: String) -> Result<(), ChannelError> {
         match &mut self.0 {
             Outgoing::Stream(stream) => {
                 let length = u32::try_from(text.len()).map_err(|_| ChannelError::TooLong {
                     limit: u32::MAX as usize,
                 })?;
-                // One write: two would be two packets.
+                // One write, because two would be two packets.
                 let mut bytes = Vec::with_capacity(4 + text.len());
                 bytes.extend_from_slice(&length.to_be_bytes());
                 bytes.extend_from_slice(text.as_bytes());
@@ -216,14 +216,14 @@ impl Sender {
     /// Sends one message.
     ///
     /// # Errors
-    /// When it can't be sent; nor can anything after it.
+    /// If the channel fails. Then no further message can be sent.
     pub async fn message<M: Message>(&mut self, message: &M) -> Result<(), ChannelError> {
         self.text(message.to_text()).await
     }
 
-    /// Says that nothing more will come.
+    /// Closes the sending direction.
     pub async fn close(&mut self) {
-        // Whoever is gone already needs no goodbye.
+        // Fails only if the peer has closed the connection.
         let _ = match &mut self.0 {
             Outgoing::Stream(stream) => stream.shutdown().await.map_err(ChannelError::from),
             Outgoing::WebSocket(socket) => socket.close().await.map_err(|error| of_socket(error, usize::MAX)),

@@ -1,16 +1,16 @@
-//! What a station's Wi-Fi does during a run: a row a second, roams with the gap that they tore, rates that collapsed, and a warning
-//! when the link at the end isn't the link of the beginning.
+//! Recording of a station's Wi-Fi link during a run: one row per second, roams with their interruption,
+//! rate collapses, and a warning if the link has changed by the end.
 //!
-//! - [`link`]: the state machine: looks, events and counters in, rows out. Pure. [`look`]: what is looked at; [`rates`]: when a rate has
-//!   collapsed.
-//! - [`adapter`]: which interface carries the traffic, and the thread that looks at it.
+//! - [`link`]: the state machine: samples, events and counters in, rows out. Pure. [`sample`]: samples of a
+//!   link; `rates`: detection of rate collapses.
+//! - [`adapter`]: the interface of the traffic, and the thread that samples it.
 
 pub mod adapter;
 pub mod link;
-pub mod look;
 mod rates;
+pub mod sample;
 
-pub use adapter::{Adapter, Watching};
+pub use adapter::{Adapter, AdapterMonitor};
 
 #[doc(hidden)]
 pub mod fuzz;

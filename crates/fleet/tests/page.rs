@@ -1,5 +1,5 @@
-//! The station page's modules, in node: their own tests, their messages against the schema, and their state machine
-//! against the agents'.
+//! The station page's modules, in node: their own tests, their messages against the schema, and their state
+//! machine against the agents'.
 
 use netburn_fleet::protocol::standing::FromMember;
 use netburn_fleet::protocol::{Message, ToController};
@@ -15,7 +15,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs node, which must be content.
+/// Runs node, which must succeed.
 fn node(arguments: &[&str], more: &[(&str, &Path)]) -> String {
     let mut command = Command::new("node");
     command.current_dir(root()).args(arguments);
@@ -40,7 +40,7 @@ fn the_modules_keep_their_own_tests_and_every_message_of_theirs_is_one_of_the_pr
         let value: Value = serde_json::from_str(text).unwrap();
         let name = value["type"].as_str().unwrap().to_owned();
         assert!(schema.is_valid(&value), "{line}");
-        // Nothing is left over: what is read and written again is the same.
+        // The text is equal after parsing and serializing it.
         let (read, wrong) = match kind {
             "run" => (ToController::from_text(text).map(|m| m.to_text()), "a participant's"),
             _ => (FromMember::from_text(text).map(|m| m.to_text()), "a member's"),
@@ -67,7 +67,7 @@ fn the_modules_keep_their_own_tests_and_every_message_of_theirs_is_one_of_the_pr
     assert!(seen.iter().eq(expected.iter()), "{seen:?}");
 }
 
-/// Without what says nothing (absent, null, empty), and numbers by their value.
+/// Without absent, null and empty values, and numbers by value.
 fn plain(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -84,7 +84,7 @@ fn plain(value: Value) -> Value {
 }
 
 #[test]
-fn a_workload_in_a_browser_does_what_an_agents_does() {
+fn a_workload_in_a_browser_equals_an_agents() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cases");
     let mut random = netburn_units::Seed(20).stream("cases", 0);
@@ -97,7 +97,7 @@ fn a_workload_in_a_browser_does_what_an_agents_does() {
     assert_eq!(said.trim(), "160 cases");
 }
 
-/// One workload of random settings, what happened to it, and what it said to each.
+/// One workload with random settings, its inputs, and its outputs.
 fn case(random: &mut Stream) -> Value {
     let text = scenario(random);
     let document = Document::from_toml("case.toml", &text).unwrap();
@@ -154,8 +154,8 @@ fn scenario(random: &mut Stream) -> String {
         "calls" => workload += &format!("outstanding = {}\n", 1 + random.below(4)),
         "stream" => {
             let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
-            let hold = start + random.below(3000);
-            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{hold} ms\"");
+            let acquire = start + random.below(3000);
+            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{acquire} ms\"");
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
         _ => {}
@@ -172,7 +172,7 @@ fn scenario(random: &mut Stream) -> String {
     )
 }
 
-/// Something happens to the machine: what, and the request that is over with it.
+/// An input of the machine: its kind, and the request that it ends.
 fn input(
     random: &mut Stream,
     machine: &mut Workload,
@@ -209,7 +209,7 @@ fn input(
         return (json!({ "do": "stop", "now": now.as_nanos() }), None);
     }
     if let Some((at, _)) = machine.poll_timeout() {
-        // Often in time, sometimes early or late.
+        // Usually in time, sometimes early or late.
         *now = (*now).max(at) + Duration::from_nanos([0, 0, 0, random.below(300_000_000)][random.below(4) as usize]);
     }
     machine.handle_timeout(*now);
@@ -240,7 +240,7 @@ fn heard(machine: &mut Workload, under_way: &mut Vec<RequestId>) -> Value {
                 under_way.retain(|other| *other != id);
                 json!(["cancel", id.operation, id.object])
             }
-            Action::Send { .. } => unreachable!("nobody probes here"),
+            Action::Send { .. } => unreachable!("no station probes here"),
         });
     }
     let mut operations = Vec::new();

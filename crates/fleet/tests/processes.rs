@@ -1,4 +1,4 @@
-//! Rounds whose participants are processes: this very program, started by the launcher for this machine.
+//! Runs with processes: this program, started by the launcher for this machine.
 
 mod support;
 
@@ -6,7 +6,7 @@ use netburn_fleet::launch::{Child, Launcher, ThisMachine};
 use netburn_fleet::{Join, agent_main, server_main};
 use netburn_record::{EventKind, Role};
 use netburn_units::Instant;
-use netburn_workload::Outcome as Ended;
+use netburn_workload::Outcome as PartEnd;
 use std::io::{self, Read};
 use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as Moment};
 use support::{Memory, Told, four_uses, never, run};
 
-/// The hidden command of this program that is a controller: it says the process ids of its participants, a line each.
+/// Hidden command of this program that is a controller. It prints the process ID of each agent on a line.
 const CONTROLLER: &str = "controller";
 
 fn main() -> ExitCode {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// As the usual harness does, one after another.
+/// In sequence, as in the default harness.
 fn tests(arguments: &[&str]) -> ExitCode {
     let tests: [(&str, fn()); 5] = [
         (
@@ -71,7 +71,7 @@ fn tests(arguments: &[&str]) -> ExitCode {
     }
 }
 
-/// Starts this program, and remembers whom.
+/// Starts this program and stores the parameters.
 #[derive(Default, Clone)]
 struct Noted {
     ids: Arc<Mutex<Vec<(String, u32)>>>,
@@ -101,7 +101,7 @@ fn kill(id: u32) {
     assert!(status.success());
 }
 
-/// Whether a process is there; one that only waits to be asked how it ended isn't.
+/// Returns whether a process is running; a zombie is not.
 fn is_there(id: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
@@ -137,14 +137,14 @@ fn agent_killed() {
     assert_eq!(lost.len(), 1);
     assert_eq!(lost[0].station, Some(2));
     assert!(lost[0].at >= Instant::from_millis(1500), "{lost:?}");
-    // Its sockets close before it can be asked how it ended, and how long before is up to the machine.
+    // Its sockets close before its end can be read; the time between them depends on the machine.
     let why = lost[0].text.strip_prefix("agent phone was lost: ").unwrap();
     assert!(
         why == "its process ended: killed by signal 9" || why.contains("connection"),
         "{why}"
     );
     assert_eq!(told.warnings, [lost[0].text.clone()]);
-    // Its calls up to then are there, and those of the time after aren't; the tv saw its film to the end.
+    // Its calls before are recorded, and later ones are not. The tv played its film to the end.
     let calls: Vec<_> = memory.operations(2).filter(|row| row.workload == 0).collect();
     assert!(calls.len() >= 5, "{}", calls.len());
     assert!(calls.iter().all(|row| row.operation.due < lost[0].at));
@@ -168,9 +168,9 @@ fn server_killed() {
     assert_eq!((lost.len(), lost[0].station), (1, None));
     let failed = memory
         .operations(2)
-        .filter(|row| matches!(row.operation.outcome, Ended::Failed(_)));
+        .filter(|row| matches!(row.operation.outcome, PartEnd::Failed(_)));
     assert!(failed.count() >= 5, "calls after the server is gone fail");
-    // All agents told how they measured; the server can't any more.
+    // All agents sent self-reports; the server can't any more.
     assert!(memory.health().iter().all(|health| health.role == Role::Agent));
     assert_eq!(memory.health().len(), 4);
 }
@@ -224,8 +224,8 @@ fn token_hidden() {
     let mut told = Told {
         when_running: Some(Box::new(move || {
             for (_, id) in looker.ids.lock().unwrap().iter() {
-                // A group of its own: an interrupt from the terminal is for the controller alone (proc(5): the third
-                // field after the name).
+                // A process group of its own: an interrupt from the terminal is for the controller only
+                // (proc(5): the third field after the name).
                 let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
                 let group = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(2));
                 assert_eq!(group, Some(&*id.to_string()));

@@ -1,6 +1,6 @@
-//! Messages over every transport there is, and what is not one.
+//! Messages over every transport, and invalid data.
 
-use netburn_fleet::protocol::{Message, Ping, Stop, ToController, ToParticipant};
+use netburn_fleet::protocol::{Message, Ping, Stop, ToAgent, ToController};
 use netburn_fleet::transport::{Channel, ChannelError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -43,20 +43,20 @@ async fn pairs() -> Vec<(Channel, Channel)> {
 fn messages_arrive_whole_and_in_order() {
     block_on(async {
         for (mut ours, mut theirs) in pairs().await {
-            let long = ToParticipant::Stop(Stop {
+            let long = ToAgent::Stop(Stop {
                 reason: "ü".repeat(LIMIT / 2 - 100),
             });
             let say = async {
                 for id in 0..100 {
-                    ours.sender.message(&ToParticipant::Ping(Ping { id })).await.unwrap();
+                    ours.sender.message(&ToAgent::Ping(Ping { id })).await.unwrap();
                 }
                 ours.sender.message(&long).await.unwrap();
                 ours.sender.close().await;
             };
             let hear = async {
                 for id in 0..100 {
-                    let message: ToParticipant = theirs.receiver.message().await.unwrap().unwrap();
-                    assert_eq!(message, ToParticipant::Ping(Ping { id }));
+                    let message: ToAgent = theirs.receiver.message().await.unwrap().unwrap();
+                    assert_eq!(message, ToAgent::Ping(Ping { id }));
                 }
                 assert_eq!(theirs.receiver.message().await.unwrap(), Ok(long.clone()));
                 let end = theirs.receiver.text().await.unwrap_err();
@@ -73,7 +73,7 @@ fn a_message_at_the_limit_is_taken_and_one_beyond_is_not() {
         for (mut ours, mut theirs) in pairs().await {
             let say = async {
                 ours.sender.text("x".repeat(LIMIT)).await.unwrap();
-                // The other side may hang up in the middle.
+                // The peer may close the connection meanwhile.
                 let _ = ours.sender.text("x".repeat(LIMIT + 1)).await;
             };
             let hear = async {
@@ -90,25 +90,25 @@ fn a_message_at_the_limit_is_taken_and_one_beyond_is_not() {
 #[test]
 fn an_announced_gigabyte_is_not_waited_for() {
     block_on(async {
-        let (mut stranger, ours) = tokio::io::duplex(64);
-        stranger.write_all(&(1u32 << 30).to_be_bytes()).await.unwrap();
+        let (mut peer, ours) = tokio::io::duplex(64);
+        peer.write_all(&(1u32 << 30).to_be_bytes()).await.unwrap();
         let mut receiver = Channel::over(ours, LIMIT).receiver;
         assert!(matches!(receiver.text().await, Err(ChannelError::TooLong { .. })));
 
         // The same as a WebSocket frame (RFC 6455, 5.2): text, masked, 64 bits of length.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut stranger = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let opening = async {
             let request = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-            stranger.write_all(request.as_bytes()).await.unwrap();
+            peer.write_all(request.as_bytes()).await.unwrap();
             let mut answer = [0; 12];
-            stranger.read_exact(&mut answer).await.unwrap();
+            peer.read_exact(&mut answer).await.unwrap();
             assert_eq!(&answer, b"HTTP/1.1 101");
             let mut frame = vec![0x81, 0xff];
             frame.extend_from_slice(&(1u64 << 30).to_be_bytes());
             frame.extend_from_slice(&[0; 4]);
-            stranger.write_all(&frame).await.unwrap();
+            peer.write_all(&frame).await.unwrap();
         };
         let accept = async {
             Channel::accept(listener.accept().await.unwrap().0, LIMIT)
@@ -122,12 +122,12 @@ fn an_announced_gigabyte_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_no_transport_is_an_error() {
+fn invalid_transport_data_is_an_error() {
     block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut stranger = TcpStream::connect(address).await.unwrap();
-        stranger.write_all(&[0xff; 100]).await.unwrap();
+        let mut peer = TcpStream::connect(address).await.unwrap();
+        peer.write_all(&[0xff; 100]).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         let error = Channel::accept(stream, LIMIT).await.unwrap_err();
         assert!(matches!(error, ChannelError::Framing(_)), "{error}");
@@ -141,7 +141,7 @@ fn what_is_no_transport_is_an_error() {
 }
 
 #[test]
-fn a_text_that_is_no_message_is_told_apart_from_the_end() {
+fn an_invalid_message_differs_from_the_end() {
     block_on(async {
         for (mut ours, mut theirs) in pairs().await {
             ours.sender.text("nonsense".to_owned()).await.unwrap();

@@ -12,8 +12,8 @@ mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{Ended, Stop};
+use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
-use netburn_fleet::owner::{Owner, OwnerError};
 use netburn_fleet::protocol::MAX_NAME;
 use tokio::runtime::Runtime;
 
@@ -31,18 +31,18 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
 
 /// Where this user's controller keeps its things.
 pub(crate) fn state() -> Result<State, Stop> {
-    State::of_this_user().map_err(|error| Stop::Wrong(error.to_string()))
+    State::for_current_user().map_err(|error| Stop::Wrong(error.to_string()))
 }
 
 /// This user's controller.
-async fn found() -> Result<Owner, Stop> {
-    Owner::find(&state()?).await.map_err(unfound)
+async fn found() -> Result<ControlClient, Stop> {
+    ControlClient::connect(&state()?).await.map_err(unfound)
 }
 
 /// That there is no controller is for the user to mend; that it doesn't answer isn't.
-pub(crate) fn unfound(error: OwnerError) -> Stop {
+pub(crate) fn unfound(error: ControlError) -> Stop {
     match error {
-        OwnerError::None | OwnerError::State(_) => Stop::Wrong(error.to_string()),
+        ControlError::None | ControlError::State(_) => Stop::Wrong(error.to_string()),
         _ => Stop::NotMeasured(error.to_string()),
     }
 }

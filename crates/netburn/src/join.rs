@@ -17,7 +17,7 @@ fn take_part(life: fn(&Join) -> Result<(), FleetError>) -> Result<Ended, Stop> {
     let join = Join::from_environment().map_err(|e| Stop::Wrong(e.to_string()))?;
     match life(&join) {
         // Whoever ended it says why, once.
-        Ok(()) | Err(FleetError::Over(_) | FleetError::Declined(_) | FleetError::Partly(_)) => Ok(Ended::Ran),
+        Ok(()) | Err(FleetError::RunEnded(_) | FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(Ended::Ran),
         Err(error) => Err(Stop::NotMeasured(format!("{}: {error}", join.name))),
     }
 }

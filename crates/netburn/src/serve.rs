@@ -6,8 +6,8 @@ use crate::join;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
-use netburn_fleet::hub::likeliest;
-use netburn_fleet::join_url::{JoinUrl, NoJoinUrl, is_token};
+use netburn_fleet::hub::advertised;
+use netburn_fleet::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
 use netburn_traffic::tls::Identity;
@@ -83,7 +83,7 @@ fn fleet_key(from: &str) -> Result<FleetKey, Stop> {
         Some(_) => {
             let url: JoinUrl = from
                 .parse()
-                .map_err(|e: NoJoinUrl| Stop::Wrong(format!("--fleet: {e}")))?;
+                .map_err(|e: ParseJoinUrlError| Stop::Wrong(format!("--fleet: {e}")))?;
             url.token
         }
         None => {
@@ -161,7 +161,7 @@ fn urls(addresses: &Addresses) -> String {
 /// Where others find what listens at `address`: one that stands for all has a likeliest.
 fn usable(address: SocketAddr) -> SocketAddr {
     match address.ip().is_unspecified() {
-        true => SocketAddr::new(likeliest(&[address]), address.port()),
+        true => SocketAddr::new(advertised(&[address]), address.port()),
         false => address,
     }
 }

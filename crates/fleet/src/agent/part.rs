@@ -1,33 +1,33 @@
-//! What an agent is to do in a run.
+//! Part of an agent in a run.
 
 use super::*;
 use netburn_traffic::content::Content;
 use std::collections::BTreeSet;
 
-/// What an agent is to do.
+/// Part of an agent in a run.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// The plan. What it says of stations that aren't this agent's may be left out.
+    /// The plan. Stations of other agents may be without their settings.
     pub plan: Plan,
-    /// The stations it drives, by their numbers in the plan: there are such.
+    /// Stations that the agent drives, by their numbers in the plan. Never empty.
     pub stations: Vec<u16>,
-    /// Whom it measures against, and how that is reached.
+    /// Server to measure against, and the way to reach it.
     pub target: Target,
 }
 
 impl Part {
-    pub(super) fn of(assign: &Assign) -> Result<Part, String> {
-        let plan = crate::document::read(&assign.plan)?;
+    pub(super) fn from_assignment(assign: &Assign) -> Result<Part, String> {
+        let plan = crate::document::to_plan(&assign.plan)?;
         if let Some(station) = assign.stations.iter().find(|s| usize::from(**s) >= plan.stations.len()) {
             return Err(format!("the plan has no station {station}"));
         }
         let distinct: BTreeSet<u16> = assign.stations.iter().copied().collect();
         if distinct.is_empty() || distinct.len() < assign.stations.len() {
-            return Err("no station is assigned, or one more than once".to_owned());
+            return Err("the assignment has no station, or has one more than once".to_owned());
         }
         let trust = match &assign.target.fingerprint {
             Some(text) => Some(Trust::Fingerprint(
-                fingerprint(text).ok_or_else(|| format!("`{text}` is no fingerprint"))?,
+                fingerprint(text).ok_or_else(|| format!("`{text}` is not a fingerprint"))?,
             )),
             None => None,
         };
@@ -45,26 +45,27 @@ impl Part {
         })
     }
 
-    /// Makes the content that uploads send, before the agent is ready. Made at the first upload, it would block the thread that drives
-    /// the load. With 40 agents on one machine it blocked for a second: `MADV_COLLAPSE` serves one process at a time.
+    /// Creates the content of uploads before the agent is ready. At the first upload it would block the
+    /// thread that drives the load. With 40 agents on one machine it blocked for a second: `MADV_COLLAPSE`
+    /// serves one process at a time.
     pub(super) async fn prepare_content(&self) {
         let mut workloads = self
             .stations
             .iter()
             .flat_map(|&station| &self.plan.stations[usize::from(station)].workloads);
         if workloads.any(|workload| workload.config.kind == Kind::Upload) {
-            // Without memory the first upload fails, and says so.
+            // Without memory the first upload fails and reports the error.
             let _ = tokio::task::spawn_blocking(Content::get).await;
         }
     }
 
-    /// Until when idle latency is measured; `None` when it isn't.
+    /// End of the baseline; `None` without a baseline.
     pub(super) fn until(&self) -> Option<Instant> {
         let baseline = self.plan.baseline;
-        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET.min(baseline / 4))
+        (!baseline.is_zero()).then(|| Instant::ZERO - QUIET_BEFORE_START.min(baseline / 4))
     }
 
-    /// Whose idle latency is measured.
+    /// Stations whose idle latency is measured.
     pub(super) fn idle(&self) -> Vec<Idle> {
         let idle = self.stations.iter().map(|&station| Idle {
             station,
@@ -90,10 +91,11 @@ impl Part {
             let target = self.target_of(number);
             let start = Instant::ZERO + station.start;
             let end = (Instant::ZERO + station.end(self.plan.duration)).max(start);
-            // Who leaves early is gone after its own drain: a download under way would go on among the others else.
+            // A station that leaves early stops after its own drain. Otherwise a download would continue
+            // beside the other stations.
             let settle = end + self.plan.drain;
             for (planned, workload) in station.workloads.iter().zip(0u16..) {
-                // Tells apart the workloads of one run, whichever agent drives them.
+                // Distinguishes the workloads of one run, independent of the agent.
                 let index = u64::from(number) << 16 | u64::from(workload);
                 loads.push(Load {
                     station: number,
@@ -113,14 +115,14 @@ impl Part {
         loads
     }
 
-    /// Its stations, by name.
+    /// Names of the stations.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let name = |station: &u16| self.plan.stations[usize::from(*station)].name.clone();
         self.stations.iter().map(name).collect()
     }
 
-    /// Whether a workload of its stations sends datagrams.
+    /// Returns whether a workload of its stations sends datagrams.
     #[must_use]
     pub fn needs_datagrams(&self) -> bool {
         let stations = self
@@ -136,7 +138,7 @@ impl Part {
     }
 }
 
-/// 32 bytes in hexadecimal.
+/// Parses 32 bytes in hexadecimal.
 fn fingerprint(text: &str) -> Option<[u8; 32]> {
     let digits = text.as_bytes();
     if digits.len() != 64 {
@@ -163,7 +165,7 @@ mod tests {
             .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
         let part = |stations: Vec<u16>| {
-            Part::of(&Assign {
+            Part::from_assignment(&Assign {
                 plan: plan.to_json(),
                 stations,
                 target: ServerAddress {
@@ -174,7 +176,7 @@ mod tests {
             })
         };
         assert!(part(vec![0]).is_ok());
-        // Each would be driven with all its workloads.
+        // Each occurrence would be driven with all workloads.
         assert!(part(vec![0; 1_000_000]).unwrap_err().contains("more than once"));
         assert!(part(vec![]).is_err());
         assert!(part(vec![1]).is_err());
@@ -189,7 +191,7 @@ mod tests {
             .unwrap()
             .resolve_for(netburn_scenario::Environment::Local)
             .unwrap();
-        let part = Part::of(&Assign {
+        let part = Part::from_assignment(&Assign {
             plan: plan.to_json(),
             stations: vec![0, 1],
             target: ServerAddress {
@@ -200,7 +202,7 @@ mod tests {
         })
         .unwrap();
         let settled = part.loads().into_iter().map(|mut load| {
-            // Its one object begins, brings something now and then, and never ends.
+            // Its one object starts, receives bytes at times, and never ends.
             load.machine.handle_timeout(Instant::ZERO);
             let Some(netburn_workload::Action::Begin(request)) = load.machine.poll_action() else {
                 panic!("nothing begins");

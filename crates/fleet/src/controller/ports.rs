@@ -1,18 +1,18 @@
-//! Which station a connection belongs to that the server looked at.
+//! Assignment of the server's connection samples to stations.
 //!
-//! The server sees only the station's port. The station looks at its own connections and knows whose they are, so its
-//! rows tell: a port is taken for the same connection's within [`WINDOW`], because stations on one machine share its
-//! ports and use them again.
+//! The server knows only the station's port. The station's own samples contain both, so they identify the
+//! station. Two samples of one port belong to the same connection if they are at most [`WINDOW`] apart,
+//! because stations on one machine share and reuse its ports.
 
 use netburn_record::ConnectionRow;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
-/// How far apart the two ends' looks at one connection may be.
+/// Maximum time between the samples of the two ends of a connection.
 pub const WINDOW: Duration = Duration::from_secs(2);
 
-/// The most rows that wait for their station.
-pub const MAX_WAITING: usize = 10_000;
+/// Maximum number of the server's rows without a station.
+pub const MAX_PENDING_ROWS: usize = 10_000;
 
 /// Station and workload by port.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// A station's row. Returns the server's rows that it explains.
+    /// Handles a station's row. Returns the server's rows that it identifies.
     pub fn handle_station(&mut self, row: &ConnectionRow) -> Vec<ConnectionRow> {
         self.known.insert(row.port, row.clone());
         let waiting = self.waiting.remove(&row.port).unwrap_or_default();
@@ -34,11 +34,11 @@ impl Ports {
         explained.into_iter().map(|other| of(row, other)).collect()
     }
 
-    /// A server's row. Returns it with its station if that is known.
+    /// Handles a server's row. Returns it with its station if the station is known.
     pub fn handle_server(&mut self, row: ConnectionRow) -> Option<ConnectionRow> {
         match self.known.get(&row.port) {
             Some(station) if near(station, &row) => Some(of(station, row)),
-            _ if self.count < MAX_WAITING => {
+            _ if self.count < MAX_PENDING_ROWS => {
                 self.waiting.entry(row.port).or_default().push(row);
                 self.count += 1;
                 None
@@ -50,7 +50,7 @@ impl Ports {
         }
     }
 
-    /// How many of the server's rows found no station so far.
+    /// Number of the server's rows without a station so far.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.lost + self.count as u64
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn waiting_is_bounded() {
         let mut ports = Ports::default();
-        for n in 0..=MAX_WAITING {
+        for n in 0..=MAX_PENDING_ROWS {
             ports.handle_server(row(Side::Server, u16::MAX, (n % 60_000) as u16, 0));
         }
-        assert_eq!((ports.count, ports.lost), (MAX_WAITING, 1));
+        assert_eq!((ports.count, ports.lost), (MAX_PENDING_ROWS, 1));
     }
 }

@@ -1,17 +1,17 @@
-//! How many messages a participant may send.
+//! Limit on the message rate of an agent.
 
 use crate::clock::Stamp;
 use netburn_units::Duration;
 
-/// Messages that may come at once: what an agent held while it had no connection.
+/// Maximum burst, in messages: those that an agent collected while disconnected.
 pub const MAX_BURST: u64 = 5_000;
-/// From one message to the next, in the long run: 200 a second. Participants send some 15.
+/// Minimum mean time between messages: 200 messages per second. Agents send about 15.
 pub const MIN_GAP: Duration = Duration::from_millis(5);
 
-/// The messages of one participant: the generic cell rate algorithm (ITU-T I.371).
+/// Message rate of one agent: the generic cell rate algorithm (ITU-T I.371).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessageRate {
-    /// When all that came would have come, had it kept the rate.
+    /// Theoretical arrival time of the next message.
     due: Stamp,
 }
 
@@ -20,7 +20,7 @@ impl MessageRate {
         MessageRate { due: now }
     }
 
-    /// Counts a message that came at `at`. False: it is one too many.
+    /// Counts a message received at `at`. Returns `false` if it exceeds the limit.
     pub(super) fn admit(&mut self, at: Stamp) -> bool {
         let burst = MIN_GAP * (MAX_BURST - 1);
         if self.due > at.after(burst) {
@@ -41,7 +41,7 @@ mod tests {
         let admitted = |rate: &mut MessageRate, at: i64| (0..10_000).filter(|_| rate.admit(Stamp(at))).count();
         assert_eq!(admitted(&mut rate, 0), 5_000);
         assert_eq!(admitted(&mut rate, 1_000_000_000), 200);
-        // After 25 s of silence all of the burst is there again.
+        // After 25 s of silence the whole burst is available again.
         assert_eq!(admitted(&mut rate, 60_000_000_000), 5_000);
     }
 }

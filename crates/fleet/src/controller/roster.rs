@@ -1,8 +1,8 @@
-//! Who takes part, and who is let in.
+//! Expected agents and servers, and their admission.
 
+use super::coordinator::Setup;
+use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
 use super::rate::MessageRate;
-use super::round::Setup;
-use super::session::{ConnectionId, Refusal, Session, Stage};
 use crate::clock::{Comparison, Estimate, Stamp};
 use crate::protocol::{Hello, ServerAddress};
 use netburn_record::allowance::Allowance;
@@ -13,40 +13,41 @@ use ring::rand::{SecureRandom, SystemRandom};
 use std::collections::BTreeMap;
 use std::io;
 
-/// How long a participant must have been silent for another connection to take its place: while it runs, it says
-/// something every 250 ms.
-pub const GIVE_WAY: Duration = Duration::from_secs(1);
+/// Minimum silence after which a reconnect replaces the old connection. A running agent sends a message
+/// every 250 ms.
+pub const MIN_REPLACE_SILENCE: Duration = Duration::from_secs(1);
 
-/// What a participant must know to be let in.
+/// Secret that admits an agent or a server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// A new one of 256 random bits.
+    /// Creates a token of 256 random bits.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// If the system returns no random numbers.
     pub fn random() -> io::Result<Token> {
         let mut bytes = [0; 32];
         SystemRandom::new()
             .fill(&mut bytes)
-            .map_err(|_| io::Error::other("the system gives no random numbers"))?;
+            .map_err(|_| io::Error::other("the system returned no random numbers"))?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// One that is known already.
+    /// Creates a token from a known text.
     #[must_use]
     pub fn known(text: &str) -> Token {
         Token(text.to_owned())
     }
 
-    /// It, to be handed to participants only.
+    /// Returns the text, which only the agent may receive.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether `text` is it. Compares digests, so that the time it takes says nothing about the token.
+    /// Returns whether `text` equals the token. Compares digests, so that the time does not depend on the
+    /// token.
     #[must_use]
     pub fn admits(&self, text: &str) -> bool {
         let of = |text: &str| digest::digest(&digest::SHA256, text.as_bytes());
@@ -60,108 +61,108 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Somebody who is to take part.
+/// An agent or server that is expected in the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// The name it will join under.
+    /// Name in the run.
     pub name: String,
-    /// What it does.
+    /// Role.
     pub role: Role,
-    /// Token of this participant alone: no participant can take another's place.
+    /// Token of this agent alone, so that no other agent can take its place.
     pub token: Token,
-    /// The stations it drives, by their numbers in the plan.
+    /// Stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// Whether what its stations do needs datagrams: then it is left behind where they don't reach the server.
+    /// Whether its workloads need datagrams. If they do not reach the server, the agent can't take part.
     pub datagrams: bool,
-    /// Which device that is.
+    /// Device that takes part.
     pub device: Device,
 }
 
-/// The device that takes part under a name.
+/// Device that takes part under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Device {
-    /// One of the same name, or that has none.
+    /// A device of the same name, or without a name.
     #[default]
     Same,
-    /// The member of this name.
+    /// The fleet member of this name.
     Member(String),
-    /// None: it is known that nobody comes, and why.
+    /// No device, with the reason.
     Missing(String),
 }
 
-/// One who takes part.
+/// An expected agent or server, with the state of its session.
 #[derive(Debug)]
-pub(super) struct Participant {
+pub(super) struct AgentSession {
     pub(super) expected: Expected,
     pub(super) state: State,
-    pub(super) session: Session,
-    /// Whether it measures against another server than the run's.
-    pub(super) elsewhere: bool,
-    /// What the reader of its figures should know.
+    pub(super) protocol: ProtocolState,
+    /// The agent measures against its own server, not against the server of the run.
+    pub(super) own_server: bool,
+    /// Notes for the reader of the results.
     pub(super) notes: Vec<String>,
     pub(super) health: Option<Health>,
     pub(super) before: Option<Estimate>,
     pub(super) after: Option<Estimate>,
-    /// When it was last heard.
+    /// Time of the last message.
     pub(super) heard: Stamp,
-    /// Exchanges still to be made.
+    /// Number of pings that are still to be sent.
     pub(super) pings_left: u32,
-    /// How many messages it may send.
+    /// Limit on its message rate.
     pub(super) rate: MessageRate,
-    /// What its rows may come to.
+    /// Limit on its rows, from its part of the plan.
     pub(super) allowance: Allowance,
-    /// Row messages acknowledged.
+    /// Last acknowledged sequence number of rows.
     pub(super) acknowledged: u64,
-    /// Where it answers, for a server.
+    /// Address, for a server.
     pub(super) address: Option<ServerAddress>,
 }
 
-/// Where somebody who takes part is.
+/// Connection state of an agent or server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has not joined.
-    Awaited,
-    /// It is here.
-    Here(ConnectionId),
-    /// It was here, lost its connection at that time, and may come back.
-    Away(Stamp, String),
-    /// It did its part and left.
-    Gone,
+    /// It has not connected yet.
+    Expected,
+    /// It is connected.
+    Connected(ConnectionId),
+    /// It lost its connection at this time, for this reason, and may reconnect.
+    Disconnected(Stamp, String),
+    /// Its part is over, and it left.
+    Left,
     /// It is lost, for this reason.
     Lost(String),
 }
 
-impl Participant {
+impl AgentSession {
     pub(super) fn connection(&self) -> Option<ConnectionId> {
         match self.state {
-            State::Here(id) => Some(id),
+            State::Connected(id) => Some(id),
             _ => None,
         }
     }
 
-    /// How far the conversation with it is, if it takes part.
+    /// Stage of its protocol state, if it takes part.
     pub(super) fn stage(&self) -> Option<Stage> {
-        matches!(self.state, State::Here(_) | State::Away(..)).then(|| self.session.stage())
+        matches!(self.state, State::Connected(_) | State::Disconnected(..)).then(|| self.protocol.stage())
     }
 
-    /// Its name, and in brackets that of the device where it is another.
-    pub(super) fn called(&self) -> String {
+    /// Its name, and in parentheses the name of the device if it differs.
+    pub(super) fn label(&self) -> String {
         match &self.expected.device {
             Device::Member(member) if *member != self.expected.name => format!("{} ({member})", self.expected.name),
             _ => self.expected.name.clone(),
         }
     }
 
-    /// What it is called in a sentence.
-    pub(super) fn titled(&self) -> String {
+    /// Its role and name, for a sentence.
+    pub(super) fn description(&self) -> String {
         match (self.expected.role, self.member()) {
-            (Role::Agent, _) => format!("agent {}", self.called()),
+            (Role::Agent, _) => format!("agent {}", self.label()),
             (Role::Server, Some(member)) => format!("the server ({member})"),
             (Role::Server, None) => "the server".to_owned(),
         }
     }
 
-    /// The device that it is, where that has a name of its own.
+    /// Name of the member, if the device is one.
     pub(super) fn member(&self) -> Option<&str> {
         match &self.expected.device {
             Device::Member(member) => Some(member),
@@ -181,11 +182,11 @@ impl Participant {
     }
 }
 
-/// All who take part.
+/// All expected agents and the server.
 #[derive(Debug)]
 pub(super) struct Roster {
-    pub(super) participants: Vec<Participant>,
-    /// Who is called so: an agent and a server may both be.
+    pub(super) sessions: Vec<AgentSession>,
+    /// Indices by name. An agent and a server may have the same name.
     names: BTreeMap<String, Vec<usize>>,
 }
 
@@ -196,10 +197,10 @@ impl Roster {
         for (index, expected) in expected.iter().enumerate() {
             names.entry(expected.name.clone()).or_default().push(index);
         }
-        let participants = expected.into_iter().map(|expected| Participant {
+        let sessions = expected.into_iter().map(|expected| AgentSession {
             state: match &expected.device {
                 Device::Missing(why) => State::Lost(why.clone()),
-                Device::Same | Device::Member(_) => State::Awaited,
+                Device::Same | Device::Member(_) => State::Expected,
             },
             allowance: match expected.role {
                 Role::Agent => Allowance::of_agent(&setup.plan, &expected.stations),
@@ -207,8 +208,8 @@ impl Roster {
             },
             rate: MessageRate::new(now),
             expected,
-            session: Session::default(),
-            elsewhere: false,
+            protocol: ProtocolState::default(),
+            own_server: false,
             notes: Vec::new(),
             health: None,
             before: None,
@@ -219,95 +220,96 @@ impl Roster {
             address: None,
         });
         Roster {
-            participants: participants.collect(),
+            sessions: sessions.collect(),
             names,
         }
     }
 
-    /// Whom `hello` is from, and in which capacity, if it may join.
+    /// Decides about a `hello`: returns the index of the session and the kind of admission.
     pub(super) fn admit(
         &self,
         now: Stamp,
         hello: &Hello,
         joining: bool,
-        returns: bool,
-    ) -> Result<(usize, Admission), Refusal> {
-        let admits = |participant: &Participant| participant.expected.token.admits(&hello.token);
+        allow_reconnect: bool,
+    ) -> Result<(usize, Admission), Rejection> {
+        let admits = |session: &AgentSession| session.expected.token.admits(&hello.token);
         let Some(index) = self.named(hello) else {
-            // A stranger learns nothing about who is here.
-            return Err(match self.participants.iter().any(admits) {
-                true => Refusal::Unexpected(hello.name.clone()),
-                false => Refusal::Token,
+            // An unauthenticated peer must not learn which names are connected.
+            return Err(if self.sessions.iter().any(admits) {
+                Rejection::Unexpected(hello.name.clone())
+            } else {
+                Rejection::Token
             });
         };
-        let participant = &self.participants[index];
-        if !admits(participant) {
-            return Err(Refusal::Token);
+        let session = &self.sessions[index];
+        if !admits(session) {
+            return Err(Rejection::Token);
         }
-        let again = returns && hello.again;
-        let stage = participant.session.stage();
-        let admission = match &participant.state {
-            // It knows sooner than we do that its connection is gone.
-            State::Here(old) if again && participant.heard.after(GIVE_WAY) <= now => Admission::Again {
-                since: participant.heard,
-                why: "its connection was gone".to_owned(),
-                instead: Some(*old),
+        let again = allow_reconnect && hello.reconnect;
+        let stage = session.protocol.stage();
+        let admission = match &session.state {
+            // The agent notices a lost connection earlier than the controller.
+            State::Connected(old) if again && session.heard.after(MIN_REPLACE_SILENCE) <= now => Admission::Reconnect {
+                since: session.heard,
+                why: "its connection was lost".to_owned(),
+                replaces: Some(*old),
             },
-            State::Here(_) => return Err(Refusal::Duplicate(hello.name.clone())),
-            // Before the start nothing is lost with a process that was started anew.
-            State::Away(since, why) if again || stage < Stage::Started => Admission::Again {
+            State::Connected(_) => return Err(Rejection::Duplicate(hello.name.clone())),
+            // Before the start a restarted process loses no rows.
+            State::Disconnected(since, why) if again || stage < Stage::Started => Admission::Reconnect {
                 since: *since,
                 why: why.clone(),
-                instead: None,
+                replaces: None,
             },
-            // It can't know that all of it arrived.
-            State::Gone if again && stage == Stage::Done => Admission::Last,
-            State::Awaited if joining => Admission::First,
-            State::Awaited | State::Away(..) | State::Gone | State::Lost(_) => {
-                return Err(Refusal::Late(hello.name.clone()));
+            // The agent can't know whether all its messages arrived.
+            State::Left if again && stage == Stage::Done => Admission::Finished,
+            State::Expected if joining => Admission::First,
+            State::Expected | State::Disconnected(..) | State::Left | State::Lost(_) => {
+                return Err(Rejection::Late(hello.name.clone()));
             }
         };
         Ok((index, admission))
     }
 
-    /// Who says hello as if for the first time, though it had begun: its process was started anew, with nothing of what it
-    /// had measured.
-    pub(super) fn anew(&self, hello: &Hello) -> Option<usize> {
+    /// Session whose process restarted without its rows: a first `hello` from an agent that had already
+    /// started.
+    pub(super) fn restarted(&self, hello: &Hello) -> Option<usize> {
         let index = self.named(hello)?;
-        let participant = &self.participants[index];
-        let away = matches!(participant.state, State::Away(..));
-        (away && !hello.again && participant.expected.token.admits(&hello.token)).then_some(index)
+        let session = &self.sessions[index];
+        let away = matches!(session.state, State::Disconnected(..));
+        (away && !hello.reconnect && session.expected.token.admits(&hello.token)).then_some(index)
     }
 
-    /// Who is expected under this name, in this role.
+    /// Session that is expected under this name, in this role.
     fn named(&self, hello: &Hello) -> Option<usize> {
         let mut named = self.names.get(&hello.name).into_iter().flatten();
         named
-            .find(|index| self.participants[**index].expected.role == hello.role)
+            .find(|index| self.sessions[**index].expected.role == hello.role)
             .copied()
     }
 
-    /// How many may still come, or come back.
+    /// Number of agents and servers that may still connect or reconnect.
     pub(super) fn absent(&self) -> usize {
-        let absent = |p: &&Participant| matches!(p.state, State::Awaited | State::Away(..));
-        self.participants.iter().filter(absent).count()
+        let absent = |p: &&AgentSession| matches!(p.state, State::Expected | State::Disconnected(..));
+        self.sessions.iter().filter(absent).count()
     }
 }
 
-/// How somebody is let in.
+/// Kind of admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// For the first time.
+    /// First connection.
     First,
-    /// It was here before.
-    Again {
-        /// Until when.
+    /// Reconnect after a lost connection.
+    Reconnect {
+        /// Time of the last message on the old connection.
         since: Stamp,
-        /// What became of its connection.
+        /// Reason for the loss of the old connection.
         why: String,
-        /// The connection that gives way.
-        instead: Option<ConnectionId>,
+        /// The old connection, if it is still open.
+        replaces: Option<ConnectionId>,
     },
-    /// It had done its part, and wants to be sure that this is known.
-    Last,
+    /// Reconnect after the end of its part, to confirm that everything arrived.
+    Finished,
 }

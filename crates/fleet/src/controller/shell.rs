@@ -1,13 +1,13 @@
-//! Sockets, timers and sinks around a [`Round`].
+//! Sockets, timers and sinks of a [`RunCoordinator`].
 
-use super::round::{Output, Round, Setup};
-use super::session::ConnectionId;
+use super::coordinator::{Output, RunCoordinator, Setup};
+use super::protocol_state::ConnectionId;
 use crate::clock::Stamp;
-use crate::conversation;
+use crate::duplex;
 use crate::launch::Child;
 use crate::local::{FleetError, Outcome, Watch};
-use crate::own_clock::{OwnClock, std};
-use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToController, ToParticipant};
+use crate::own_clock::{OwnClock, to_std};
+use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
 use crate::transport::{Channel, ChannelError};
 use netburn_record::Sink;
 use netburn_units::Duration;
@@ -22,203 +22,211 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
-/// How often children are looked after and the reader is told the time.
-const TICK: Duration = Duration::from_millis(100);
-/// How often rows are synced. Until then a row may have waited for its agent's next message and for a tick.
-const SYNC: Duration = Duration::from_millis(500);
-/// A kill loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
-const _: () = assert!(SYNC.as_nanos() + TICK.as_nanos() + crate::participant::FLUSH.as_nanos() <= 750_000_000);
-/// The most messages that wait to be handled: with the longest message, 64 MiB.
-const EVENTS: usize = 64;
-/// The most messages that are read and wait for their place among those: of the others there is the text alone.
-const READ: usize = 8;
-/// The most messages that wait to be sent over one connection; one that takes none is lost.
-const OUTGOING: usize = 256;
-/// How long the disk may keep the controller away before the silence meanwhile is held against nobody.
-const PAUSE: Duration = Duration::from_millis(500);
-/// How long goodbyes may take.
-const GOODBYE: Duration = Duration::from_secs(1);
-/// From the end of a connection to the news of it, so that a process that died is known to have.
-const LINGER: Duration = Duration::from_millis(50);
+/// Interval of checking child processes and reporting the run time.
+const TICK_INTERVAL: Duration = Duration::from_millis(100);
+/// Interval of syncing rows. Before it, a row waits for its agent's next message and for a tick.
+const SYNC_INTERVAL: Duration = Duration::from_millis(500);
+/// A killed agent loses no row older than 1 s. A quarter of that second is reserved for a busy machine.
+const _: () = assert!(
+    SYNC_INTERVAL.as_nanos() + TICK_INTERVAL.as_nanos() + crate::controller_session::SEND_INTERVAL.as_nanos()
+        <= 750_000_000
+);
+/// Maximum number of queued events: with messages of maximum length, 64 MiB.
+const MAX_EVENTS: usize = 64;
+/// Maximum number of parsed messages that wait for a place in that queue. Further messages wait as text.
+const MAX_PARSED: usize = 8;
+/// Maximum number of queued messages per connection. If the queue is full, the connection closes.
+const MAX_OUTGOING: usize = 256;
+/// Delay of the control loop (slow disk) from which the silence of agents is not counted.
+const PAUSE_THRESHOLD: Duration = Duration::from_millis(500);
+/// Time limit for sending the last messages.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Delay between the end of a connection and its event, so that the end of a process is noticed first.
+const CLOSE_EVENT_DELAY: Duration = Duration::from_millis(50);
 
-/// A listener and the connections to it.
+/// A listener and its connections.
 pub(crate) struct Controller {
     listener: TcpListener,
     clock: OwnClock,
     events: mpsc::Receiver<(ConnectionId, Event)>,
-    tell: mpsc::Sender<(ConnectionId, Event)>,
-    outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToParticipant>>,
+    event_sender: mpsc::Sender<(ConnectionId, Event)>,
+    outgoing: BTreeMap<ConnectionId, mpsc::Sender<ToAgent>>,
     connections: JoinSet<()>,
     next: u64,
-    adopted: JoinSet<Option<Given>>,
+    inherited: JoinSet<Option<InheritedStream>>,
     reading: Arc<Semaphore>,
 }
 
-/// A connection that nobody has said anything on yet.
+/// A new connection.
 enum Opened {
     Tcp(TcpStream),
-    Given(Given),
+    InheritedStream(InheritedStream),
 }
 
-/// A connection that a participant was started with. Where there are no such, there is none.
+/// A connection that a child process inherited. Without Unix sockets there is none.
 #[cfg(unix)]
-type Given = UnixStream;
+type InheritedStream = UnixStream;
 #[cfg(not(unix))]
-type Given = TcpStream;
+type InheritedStream = TcpStream;
 
-/// What happened on a connection.
+/// Event on a connection.
 enum Event {
     Message(Stamp, Result<ToController, Malformed>),
     Closed(String),
 }
 
-/// Why the round woke.
+/// Result of waiting.
 enum Happened {
     Event(Option<(ConnectionId, Event)>),
     Connection(io::Result<(TcpStream, SocketAddr)>),
-    Adopted(Option<Given>),
+    Inherited(Option<InheritedStream>),
     Stop(bool),
     Nothing,
 }
 
-/// Those around a round.
-pub(crate) struct Around<'a, 'b> {
+/// I/O handles of one run: sinks, progress, stop signal, child processes.
+pub(crate) struct RunIo<'a, 'b> {
     pub(crate) sinks: &'a mut [&'b mut dyn Sink],
     pub(crate) watch: &'a mut dyn Watch,
     pub(crate) stop: watch::Receiver<bool>,
-    /// In the order of those expected; empty places are of those that ended, or never were children.
+    /// In the order of the expected agents. `None`: the process ended, or it is not a child.
     pub(crate) children: &'a mut [Option<Box<dyn Child>>],
 }
 
 impl Controller {
-    /// Listens.
+    /// Opens the listener.
     pub(crate) async fn bind(address: SocketAddr) -> Result<Controller, FleetError> {
         let listener = TcpListener::bind(address).await.map_err(FleetError::Listen)?;
-        let (tell, events) = mpsc::channel(EVENTS);
+        let (event_sender, events) = mpsc::channel(MAX_EVENTS);
         Ok(Controller {
             listener,
             clock: OwnClock::new(),
             events,
-            tell,
+            event_sender,
             outgoing: BTreeMap::new(),
             connections: JoinSet::new(),
             next: 0,
-            adopted: JoinSet::new(),
-            reading: Arc::new(Semaphore::new(READ)),
+            inherited: JoinSet::new(),
+            reading: Arc::new(Semaphore::new(MAX_PARSED)),
         })
     }
 
-    /// Takes a connection that one of the participants was given. It counts as one from its first word on.
+    /// Adds a connection that a child process inherited. It counts as connected when it first becomes
+    /// readable.
     #[cfg(unix)]
-    pub(crate) fn adopt(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
+    pub(crate) fn add_inherited(&mut self, stream: std::os::unix::net::UnixStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         let stream = UnixStream::from_std(stream)?;
-        self.adopted
+        self.inherited
             .spawn(async move { stream.readable().await.is_ok().then_some(stream) });
         Ok(())
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub(crate) fn address(&self) -> Result<SocketAddr, FleetError> {
         self.listener.local_addr().map_err(FleetError::Listen)
     }
 
-    /// Runs a round to its end.
-    pub(crate) async fn run(mut self, setup: Setup, mut around: Around<'_, '_>) -> Result<Outcome, FleetError> {
-        let mut round = Round::new(self.clock.now(), setup);
-        let (mut unkept, mut stopping) = (None, false);
-        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC));
+    /// Drives one run to its end.
+    pub(crate) async fn run(mut self, setup: Setup, mut run_io: RunIo<'_, '_>) -> Result<Outcome, FleetError> {
+        let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
+        let (mut storage_error, mut stopping) = (None, false);
+        let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC_INTERVAL));
         loop {
             let before = self.clock.now();
-            if let Err(error) = self.carry_out(&mut round, &mut around) {
-                round.handle_unkept(self.clock.now());
-                unkept.get_or_insert(error);
+            if let Err(error) = self.carry_out(&mut coordinator, &mut run_io) {
+                coordinator.handle_storage_error(self.clock.now());
+                storage_error.get_or_insert(error);
                 continue;
             }
             let now = self.clock.now();
-            if sync <= now || round.is_over() {
-                sync = now.after(SYNC);
-                match sync_all(around.sinks).err().filter(|_| unkept.is_none()) {
+            if sync <= now || coordinator.is_over() {
+                sync = now.after(SYNC_INTERVAL);
+                match sync_all(run_io.sinks).err().filter(|_| storage_error.is_none()) {
                     Some(error) => {
-                        round.handle_unkept(now);
-                        unkept = Some(error);
+                        coordinator.handle_storage_error(now);
+                        storage_error = Some(error);
                     }
-                    None => round.handle_synced(),
+                    None => coordinator.handle_synced(),
                 }
-                if !round.is_over() {
+                if !coordinator.is_over() {
                     continue;
                 }
             }
-            if round.is_over() {
+            if coordinator.is_over() {
                 break;
             }
             let now = self.clock.now();
-            if now.checked_since(before).is_some_and(|away| away > PAUSE) {
-                round.handle_pause(now);
+            if now.checked_since(before).is_some_and(|away| away > PAUSE_THRESHOLD) {
+                coordinator.handle_pause(now);
             }
             if tick <= now {
-                tick = now.after(TICK);
-                look_after(around.children, &mut round, now);
-                if let Some(time) = round.run_time(now) {
-                    around.watch.tick(time);
+                tick = now.after(TICK_INTERVAL);
+                reap_children(run_io.children, &mut coordinator, now);
+                if let Some(time) = coordinator.run_time(now) {
+                    run_io.watch.tick(time);
                 }
-                // What awaits its acknowledgement need not wait for the second to pass.
-                if round.is_collecting() {
+                // In this phase agents wait for acknowledgements, so rows are synced at once.
+                if coordinator.is_collecting() {
                     sync = now;
                 }
                 continue;
             }
-            let wake = round.poll_timeout().map_or(tick, |(at, _)| at.min(tick)).min(sync);
+            let wake = coordinator
+                .poll_timeout()
+                .map_or(tick, |(at, _)| at.min(tick))
+                .min(sync);
             let wake = self.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             let happened = tokio::select! {
                 event = self.events.recv() => Happened::Event(event),
                 stream = self.listener.accept() => Happened::Connection(stream),
-                stream = first_word(&mut self.adopted) => Happened::Adopted(stream),
-                told = around.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(told.is_ok()),
+                stream = first_readable(&mut self.inherited) => Happened::Inherited(stream),
+                sent = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(sent.is_ok()),
                 () = sleep_until(wake.into()) => Happened::Nothing,
             };
             match happened {
                 Happened::Event(mut event) => {
-                    for _ in 0..EVENTS {
+                    for _ in 0..MAX_EVENTS {
                         let Some((id, what)) = event else { break };
-                        self.handle(&mut round, around.children, id, what);
+                        self.handle(&mut coordinator, run_io.children, id, what);
                         event = self.events.try_recv().ok();
                     }
                 }
                 Happened::Connection(Ok((stream, from))) => {
                     let id = self.open(Opened::Tcp(stream));
                     tracing::debug!(%from, connection = id.0, "a connection");
-                    round.handle_connected(self.clock.now(), id);
+                    coordinator.handle_connected(self.clock.now(), id);
                 }
-                Happened::Adopted(Some(stream)) => {
-                    let id = self.open(Opened::Given(stream));
-                    tracing::debug!(connection = id.0, "a connection that a participant was given");
-                    round.handle_connected(self.clock.now(), id);
+                Happened::Inherited(Some(stream)) => {
+                    let id = self.open(Opened::InheritedStream(stream));
+                    tracing::debug!(connection = id.0, "inherited connection");
+                    coordinator.handle_connected(self.clock.now(), id);
                 }
-                Happened::Adopted(None) => {}
-                // Out of descriptors, or a connection that was gone again: the others matter more.
+                Happened::Inherited(None) => {}
+                // The process has no free descriptors, or the peer closed the connection. Existing
+                // connections have priority.
                 Happened::Connection(Err(error)) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(std(TICK)).await;
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(to_std(TICK_INTERVAL)).await;
                 }
-                Happened::Stop(told) => {
-                    // When nobody is left who could tell, there is nothing to wait for either.
+                Happened::Stop(sent) => {
+                    // All senders of the stop signal were dropped; stop waiting for it.
                     stopping = true;
-                    if told {
-                        round.handle_stop(self.clock.now());
+                    if sent {
+                        coordinator.handle_stop(self.clock.now());
                     }
                 }
                 Happened::Nothing => {}
             }
             let now = self.clock.now();
-            if round.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                round.handle_timeout(now);
+            if coordinator.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                coordinator.handle_timeout(now);
             }
             while self.connections.try_join_next().is_some() {}
         }
-        self.carry_out(&mut round, &mut around).ok();
+        self.carry_out(&mut coordinator, &mut run_io).ok();
         self.outgoing.clear();
-        // The goodbyes. What still comes is taken from those who wait to say it, and let go.
+        // Sends the last messages. Discards received messages, so that their senders do not block.
         let all = async {
             loop {
                 tokio::select! {
@@ -227,113 +235,120 @@ impl Controller {
                 }
             }
         };
-        if timeout(std(GOODBYE), all).await.is_err() {
-            tracing::debug!("connections that take no goodbye");
+        if timeout(to_std(CLOSE_TIMEOUT), all).await.is_err() {
+            tracing::debug!("some connections did not close in time");
         }
-        match unkept {
-            Some(error) => Err(FleetError::Keep(error)),
-            None => round.finish(),
+        match storage_error {
+            Some(error) => Err(FleetError::Storage(error)),
+            None => coordinator.finish(),
         }
     }
 
-    /// Does what the round wants done. An error is a row that can't be kept.
-    fn carry_out(&mut self, round: &mut Round, around: &mut Around<'_, '_>) -> io::Result<()> {
-        while let Some(output) = round.poll_output() {
+    /// Executes the outputs of the coordinator. An error is a row that can't be stored.
+    fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_, '_>) -> io::Result<()> {
+        while let Some(output) = coordinator.poll_output() {
             match output {
                 Output::Send(id, message) => self.send(id, message),
                 Output::Close(id) => {
                     self.outgoing.remove(&id);
                 }
                 Output::Row(row) => {
-                    for sink in around.sinks.iter_mut() {
+                    for sink in run_io.sinks.iter_mut() {
                         sink.put(&row)?;
                     }
                 }
                 Output::Phase(phase, length) => {
-                    tracing::info!(?phase, %length, "a phase begins");
-                    around.watch.phase(phase, length);
-                    // With the baseline the run's time becomes known, and whoever carries the packets needs it before the first.
-                    if let Some(time) = round.run_time(self.clock.now()) {
-                        around.watch.tick(time);
+                    tracing::info!(?phase, %length, "phase begins");
+                    run_io.watch.phase(phase, length);
+                    // The run time is known from the baseline on. The forwarder of the packets needs it
+                    // before the first packet.
+                    if let Some(time) = coordinator.run_time(self.clock.now()) {
+                        run_io.watch.tick(time);
                     }
                 }
                 Output::Warn(text) => {
                     tracing::warn!("{text}");
-                    around.watch.warn(&text);
+                    run_io.watch.warn(&text);
                 }
-                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "a message was refused"),
+                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "message rejected"),
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, id: ConnectionId, message: ToParticipant) {
+    fn send(&mut self, id: ConnectionId, message: ToAgent) {
         let Some(queue) = self.outgoing.get(&id) else { return };
         if queue.try_send(message).is_err() {
-            // Its task ends with its queue, and says so.
-            tracing::warn!(connection = id.0, "a connection takes no messages");
+            // The connection's task ends when its queue closes, and reports that.
+            tracing::warn!(connection = id.0, "the queue of a connection is full");
             self.outgoing.remove(&id);
         }
     }
 
-    fn handle(&mut self, round: &mut Round, children: &mut [Option<Box<dyn Child>>], id: ConnectionId, event: Event) {
+    fn handle(
+        &mut self,
+        coordinator: &mut RunCoordinator,
+        children: &mut [Option<Box<dyn Child>>],
+        id: ConnectionId,
+        event: Event,
+    ) {
         match event {
-            Event::Message(at, message) => round.handle_message(at, id, message),
+            Event::Message(at, message) => coordinator.handle_message(at, id, message),
             Event::Closed(reason) => {
-                tracing::debug!(connection = id.0, reason, "a connection ended");
+                tracing::debug!(connection = id.0, reason, "connection closed");
                 self.outgoing.remove(&id);
-                // That a process died says more than that its connection did.
-                look_after(children, round, self.clock.now());
-                round.handle_closed(self.clock.now(), id, &reason);
+                // The end of a process is a better reason than the end of its connection.
+                reap_children(children, coordinator, self.clock.now());
+                coordinator.handle_closed(self.clock.now(), id, &reason);
             }
         }
     }
 
-    /// Listens to a new connection.
+    /// Starts the task of a new connection.
     fn open(&mut self, stream: Opened) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next += 1;
-        let (outgoing, queue) = mpsc::channel(OUTGOING);
+        let (outgoing, queue) = mpsc::channel(MAX_OUTGOING);
         self.outgoing.insert(id, outgoing);
-        let (tell, clock, reading) = (self.tell.clone(), self.clock, Arc::clone(&self.reading));
+        let (event_sender, clock, reading) = (self.event_sender.clone(), self.clock, Arc::clone(&self.reading));
         self.connections.spawn(async move {
-            let reason = converse(stream, id, queue, &tell, clock, &reading).await;
-            tokio::time::sleep(std(LINGER)).await;
-            // Nobody is there to hear it once the round is over.
-            let _ = tell.send((id, Event::Closed(reason))).await;
+            let reason = run_connection(stream, id, queue, &event_sender, clock, &reading).await;
+            tokio::time::sleep(to_std(CLOSE_EVENT_DELAY)).await;
+            // Fails only when the run is over.
+            let _ = event_sender.send((id, Event::Closed(reason))).await;
         });
         id
     }
 }
 
-/// The next of those that were given to participants that has something to say.
-async fn first_word(adopted: &mut JoinSet<Option<Given>>) -> Option<Given> {
-    match adopted.join_next().await {
+/// Returns the next inherited connection that becomes readable.
+async fn first_readable(inherited: &mut JoinSet<Option<InheritedStream>>) -> Option<InheritedStream> {
+    match inherited.join_next().await {
         Some(stream) => stream.ok().flatten(),
         None => std::future::pending().await,
     }
 }
 
-/// Listens and talks until either side ends it, and says how that came.
-async fn converse(
+/// Receives and sends until either side closes the connection. Returns the reason.
+async fn run_connection(
     stream: Opened,
     id: ConnectionId,
-    mut queue: mpsc::Receiver<ToParticipant>,
-    tell: &mpsc::Sender<(ConnectionId, Event)>,
+    mut queue: mpsc::Receiver<ToAgent>,
+    event_sender: &mpsc::Sender<(ConnectionId, Event)>,
     clock: OwnClock,
     reading: &Semaphore,
 ) -> String {
-    // The round drops the queue of a connection that takes too long to say hello.
+    // The coordinator drops the queue of a connection that sends no `hello` in time.
     let accepted = async {
         let stream = match stream {
             Opened::Tcp(stream) => stream,
-            Opened::Given(stream) => return Ok(Channel::over(stream, MAX_TO_CONTROLLER)),
+            Opened::InheritedStream(stream) => return Ok(Channel::over(stream, MAX_TO_CONTROLLER)),
         };
         let opening = Channel::accept(stream, MAX_TO_CONTROLLER);
         tokio::pin!(opening);
         tokio::select! {
             channel = &mut opening => channel,
-            // What it says before the connection is open is that there will be none.
+            // Before the WebSocket is open, the only message is the one that rejects the connection.
             _ = queue.recv() => Err(ChannelError::Closed),
         }
     };
@@ -341,30 +356,30 @@ async fn converse(
         Ok(channel) => channel,
         Err(error) => return error.to_string(),
     };
-    let hear = async |text: String| {
+    let on_message = async |text: String| {
         let at = clock.now();
         let _place = reading.acquire().await;
         let message = ToController::from_text(&text);
         drop(text);
-        let told = tell.send((id, Event::Message(at, message))).await;
-        told.map_err(|_| "the round is over".to_owned())
+        let sent = event_sender.send((id, Event::Message(at, message))).await;
+        sent.map_err(|_| "the run is over".to_owned())
     };
-    conversation::converse(
+    duplex::run_connection(
         channel,
         queue,
-        |message: ToParticipant| message.to_text(),
-        hear,
+        |message: ToAgent| message.to_text(),
+        on_message,
         || Some(()),
     )
     .await
 }
 
-/// Tells the round of children that ended; their places become empty.
-fn look_after(children: &mut [Option<Box<dyn Child>>], round: &mut Round, now: Stamp) {
+/// Reports child processes that ended, and removes them.
+fn reap_children(children: &mut [Option<Box<dyn Child>>], coordinator: &mut RunCoordinator, now: Stamp) {
     for (index, place) in children.iter_mut().enumerate() {
         if let Some(how) = place.as_mut().and_then(|child| child.ended()) {
             *place = None;
-            round.handle_exit(now, index, &how);
+            coordinator.handle_exit(now, index, &how);
         }
     }
 }

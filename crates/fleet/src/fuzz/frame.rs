@@ -1,25 +1,25 @@
-//! Bytes as what a stranger sends over a byte stream.
+//! Bytes as input of the byte stream transport.
 
 use crate::transport::{Channel, ChannelError};
 use tokio::io::AsyncWriteExt;
 
-/// The limit that is tried.
+/// Maximum length in this test.
 const LIMIT: usize = 64;
 
-/// Whatever comes, it is cut into texts no longer than the limit, the same as a plain reading of the lengths finds,
-/// and then it ends.
+/// Any input is split into texts within the maximum length, as a simple parser of the lengths finds, and
+/// then ends.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let (mut stranger, ours) = tokio::io::duplex(1 << 16);
+        let (mut peer, ours) = tokio::io::duplex(1 << 16);
         let sent = &bytes[..bytes.len().min(1 << 15)];
-        stranger.write_all(sent).await.expect("room enough");
-        drop(stranger);
+        peer.write_all(sent).await.expect("room enough");
+        drop(peer);
         let mut receiver = Channel::over(ours, LIMIT).receiver;
         let mut rest = sent;
         loop {

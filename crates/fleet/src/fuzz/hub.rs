@@ -1,23 +1,24 @@
-//! Bytes as what happens to a [`Hub`].
+//! Bytes as events of a [`Hub`].
 
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
-use crate::hub::machine::{MAX_STRANGERS, NEWS};
-use crate::hub::owner::{FromOwner, Hold, Open, Release, SummonMember};
-use crate::hub::{Hub, Line, Output, Setup, Way};
+use crate::hub::control::{AcquireRun, ControlRequest, InviteMember, Open, ReleaseRun};
+use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS_INTERVAL};
+use crate::hub::{ConnectionKind, Hub, Output, PeerInfo, Setup};
 use crate::late::Part;
 use crate::protocol::Malformed;
-use crate::protocol::standing::{About, Enrol, FromMember, Kind, LateEnd, ToMember};
+use crate::protocol::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
 use netburn_record::Role;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// Whatever happens: what is sent goes to connections that are open, each is closed once, nobody is welcomed without the
-/// token, nobody is summoned to a run that isn't passed on, members have names of their own, a timeout that is handled moves on, and the machine never panics.
+/// Checks the invariants of a hub. Messages are sent only to open connections, and each is closed once. No
+/// peer is welcomed without the token. No member is invited to a run that is not proxied. Names of members
+/// are unique. A handled timeout makes progress.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let mut hub = Hub::new(Setup {
         fleet: "f".to_owned(),
@@ -25,11 +26,11 @@ pub fn check(bytes: &[u8]) {
         token: Token::known("token"),
         secret: Token::known("secret"),
         urls: Vec::new(),
-        near_only: false,
+        loopback_only: false,
     });
     let mut now = Stamp(0);
     let mut open: BTreeMap<ConnectionId, bool> = BTreeMap::new();
-    let mut passed = BTreeSet::new();
+    let mut proxied = BTreeSet::new();
     let mut here = BTreeSet::new();
     let mut next = 0;
     for operation in bytes.chunks(3) {
@@ -38,7 +39,7 @@ pub fn check(bytes: &[u8]) {
             operation.get(1).copied().unwrap_or(0),
             operation.get(2).copied().unwrap_or(0),
         ];
-        // Mostly a connection that there is.
+        // Usually an existing connection.
         let id = ConnectionId(u64::from(a) % (next + 1));
         let mut knows = false;
         match what % 12 {
@@ -46,50 +47,58 @@ pub fn check(bytes: &[u8]) {
                 let id = ConnectionId(next);
                 next += 1;
                 open.insert(id, false);
-                let line = if b & 1 == 0 { Line::Member } else { Line::Owner };
-                let way = Way {
+                let kind = if b & 1 == 0 {
+                    ConnectionKind::Member
+                } else {
+                    ConnectionKind::Operator
+                };
+                let peer_info = PeerInfo {
                     private: b & 2 == 0,
                     address: (b & 4 != 0).then(|| IpAddr::from([192, 0, 2, b >> 4])),
                 };
-                hub.handle_connected(now, id, line, way);
+                hub.handle_connected(now, id, kind, peer_info);
             }
             2 | 3 => {
                 knows = b & 1 == 0;
-                let enrol = Enrol {
+                let register = Register {
                     protocol: if b & 2 == 0 { crate::protocol::VERSION } else { 0 },
                     name: format!("m{}", b >> 5),
                     token: if knows { "token" } else { "other" }.to_owned(),
                     version: String::new(),
-                    about: About {
+                    about: MemberInfo {
                         kind: if b & 4 == 0 { Kind::Process } else { Kind::Browser },
-                        ..About::this_process(Role::Agent, None, BTreeMap::new())
+                        ..MemberInfo::this_process(Role::Agent, None, BTreeMap::new())
                     },
-                    waiting: Vec::new(),
+                    pending: Vec::new(),
                 };
-                hub.handle_member(now, id, Ok(FromMember::Enrol(enrol)));
+                hub.handle_member(now, id, Ok(FromMember::Register(register)));
             }
             4 => hub.handle_member(
                 now,
                 id,
-                Ok(if b & 1 == 0 { FromMember::Alive } else { FromMember::Bye }),
+                Ok(if b & 1 == 0 {
+                    FromMember::Heartbeat
+                } else {
+                    FromMember::Bye
+                }),
             ),
             5 => hub.handle_member(now, id, Err(Malformed::Unknown("noise".to_owned()))),
             6 => {
-                let end = LateEnd {
+                let end = LateResultsEnd {
                     run: "r".to_owned(),
                     error: None,
                     health: None,
                     told: None,
                     proof: String::new(),
                 };
-                hub.handle_member(now, id, Ok(FromMember::LateEnd(end)));
+                hub.handle_member(now, id, Ok(FromMember::LateResultsEnd(end)));
             }
             7 => {
                 let open = Open {
                     protocol: crate::protocol::VERSION,
                     secret: if b & 1 == 0 { "secret" } else { "token" }.to_owned(),
                 };
-                hub.handle_owner(now, id, Ok(FromOwner::Open(open)));
+                hub.handle_operator(now, id, Ok(ControlRequest::Open(open)));
             }
             8 => {
                 let run = format!("r{}", b % 4);
@@ -100,7 +109,7 @@ pub fn check(bytes: &[u8]) {
                     ..Part::default()
                 };
                 let message = match b & 12 {
-                    0 => FromOwner::Hold(Hold {
+                    0 => ControlRequest::Acquire(AcquireRun {
                         run,
                         port: u16::from(b),
                         folder: "/x".into(),
@@ -108,19 +117,19 @@ pub fn check(bytes: &[u8]) {
                         parts: vec![part],
                         until: 0,
                     }),
-                    4 => FromOwner::Summon(SummonMember {
+                    4 => ControlRequest::Invite(InviteMember {
                         run,
                         member: part.member,
                         name: part.name,
                         token: "t".to_owned(),
                     }),
-                    8 => FromOwner::Release(Release {
+                    8 => ControlRequest::Release(ReleaseRun {
                         run,
                         missing: Vec::new(),
                     }),
-                    _ => FromOwner::Revoke,
+                    _ => ControlRequest::Revoke,
                 };
-                hub.handle_owner(now, id, Ok(message));
+                hub.handle_operator(now, id, Ok(message));
             }
             9 => {
                 open.remove(&id);
@@ -131,13 +140,13 @@ pub fn check(bytes: &[u8]) {
                 now = now.after(Duration::from_millis(u64::from(a) * 100));
                 while let Some((at, _)) = hub.poll_timeout().filter(|(at, _)| *at <= now) {
                     hub.handle_timeout(at);
-                    let yielded = drain(&mut hub, &mut open, &mut passed, &mut here, true);
+                    let yielded = drain(&mut hub, &mut open, &mut proxied, &mut here, true);
                     let moved = hub.poll_timeout().is_none_or(|(next, _)| next > at);
                     assert!(yielded || moved, "a timeout at {at:?} that does nothing");
                 }
             }
         }
-        drain(&mut hub, &mut open, &mut passed, &mut here, knows || what % 12 > 3);
+        drain(&mut hub, &mut open, &mut proxied, &mut here, knows || what % 12 > 3);
         let names: BTreeSet<String> = hub.members().into_iter().map(|member| member.name).collect();
         assert_eq!(
             (names.len(), &names),
@@ -145,16 +154,16 @@ pub fn check(bytes: &[u8]) {
             "who came and went is who is here"
         );
         assert_eq!(hub.poll_timeout(), hub.poll_timeout());
-        assert!(open.values().filter(|known| !**known).count() <= MAX_STRANGERS);
-        assert!(hub.runs().count() <= 4 && NEWS > Duration::ZERO);
+        assert!(open.values().filter(|known| !**known).count() <= MAX_PENDING_CONNECTIONS);
+        assert!(hub.runs().count() <= 4 && NEWS_INTERVAL > Duration::ZERO);
     }
 }
 
-/// Takes everything out; whether there was anything.
+/// Drains all outputs. Returns whether there were any.
 fn drain(
     hub: &mut Hub,
     open: &mut BTreeMap<ConnectionId, bool>,
-    passed: &mut BTreeSet<String>,
+    proxied: &mut BTreeSet<String>,
     here: &mut BTreeSet<String>,
     may_welcome: bool,
 ) -> bool {
@@ -167,13 +176,13 @@ fn drain(
                     assert!(may_welcome, "welcomed without the token");
                     open.insert(id, true);
                 }
-                if let ToMember::Summon(summon) = &message {
-                    assert!(passed.contains(&summon.run), "a summons to a closed door");
+                if let ToMember::Invite(invite) = &message {
+                    assert!(proxied.contains(&invite.run), "a summons to a closed door");
                 }
                 assert!(open.contains_key(&id), "{message:?} to one who is gone");
             }
-            Output::PassOn(run, _) => drop(passed.insert(run)),
-            Output::RunOver(run, _) => assert!(passed.remove(&run), "over twice"),
+            Output::Proxy(run, _) => drop(proxied.insert(run)),
+            Output::RunOver(run, _) => assert!(proxied.remove(&run), "over twice"),
             Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
             Output::Joined(name) => assert!(here.insert(name), "joined twice"),
             Output::Gone(name) => assert!(here.remove(&name), "gone and not here"),

@@ -1,19 +1,19 @@
 //! Texts as messages.
 
-use crate::protocol::{Message, ToController, ToParticipant};
+use crate::protocol::{Message, ToAgent, ToController};
 
-/// A text that is a message says the same when it is written and read again; its rows are taken or refused.
+/// A message is equal after serializing and parsing it; its rows are accepted or rejected.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(message) = ToParticipant::from_text(&text) {
-        let again = ToParticipant::from_text(&message.to_text());
+    if let Ok(message) = ToAgent::from_text(&text) {
+        let again = ToAgent::from_text(&message.to_text());
         assert_eq!(again.as_ref(), Ok(&message));
     }
     if let Ok(message) = ToController::from_text(&text) {
-        // Compared as texts: a number of a health report may be no number.
+        // Compared as texts, because a number of a self-report may be NaN.
         let written = message.to_text();
         let again = ToController::from_text(&written).expect("what was written can be read");
         assert_eq!(again.to_text(), written);

@@ -1,11 +1,11 @@
-//! Bytes as what participants, strangers and time do to a round.
+//! Bytes as events of a run: messages of agents and unauthenticated peers, and time.
 
 use crate::clock::Stamp;
-use crate::controller::round::{Patience, Setup};
-use crate::controller::{ConnectionId, Expected, Output, Round, Token};
+use crate::controller::coordinator::{Setup, Timeouts};
+use crate::controller::{ConnectionId, Expected, Output, RunCoordinator, Token};
 use crate::protocol::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,
-    ToController, ToParticipant,
+    ToAgent, ToController,
 };
 use netburn_record::{EventKind, EventRow, Health, IntervalRow, Role, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -13,18 +13,21 @@ use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::Config;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most connections at once.
+/// Maximum number of connections.
 const CONNECTIONS: u64 = 6;
 
-/// Whatever is done to it: nothing is said to a closed connection, none is closed twice, no row comes before the start
-/// is known or from one who isn't running, no message of rows is kept twice or out of order, no row has values that can't
-/// be, only the controller records events of the whole run, time-outs are handled or move on, and left alone it ends in
-/// its time.
+/// Checks the invariants of a coordinator:
+///
+/// - No message is sent to a closed connection, and none is closed twice.
+/// - No row precedes the start or comes from an agent that is not running.
+/// - No message of rows is stored twice or out of order, and no row has impossible values.
+/// - Only the controller records events of the whole run.
+/// - Timeouts make progress, and the run ends in bounded time.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
-    // An input of an odd length is a patient round's.
+    // An input of odd length is a run with reconnects.
     let patient = bytes.len() % 2 == 1;
     let mut world = World::new(patient);
     let mut bytes = bytes.iter().copied();
@@ -32,17 +35,17 @@ pub fn check(bytes: &[u8]) {
         let mut next = || bytes.next().unwrap_or(0);
         world.act(operation, next(), &mut next);
         world.drain();
-        let timeout = world.round.poll_timeout();
-        assert_eq!(timeout, world.round.poll_timeout(), "stable without input");
+        let timeout = world.coordinator.poll_timeout();
+        assert_eq!(timeout, world.coordinator.poll_timeout(), "stable without input");
     }
     let began = world.now;
     let mut steps = 0;
-    while let Some((at, wake)) = world.round.poll_timeout() {
+    while let Some((at, wake)) = world.coordinator.poll_timeout() {
         world.now = world.now.max(at);
         let before = world.outputs;
-        world.round.handle_timeout(world.now);
+        world.coordinator.handle_timeout(world.now);
         world.drain();
-        let moved = world.round.poll_timeout().is_none_or(|(later, _)| later > at);
+        let moved = world.coordinator.poll_timeout().is_none_or(|(later, _)| later > at);
         assert!(
             moved || world.outputs > before,
             "{wake:?} at {at:?} is handled or moves on"
@@ -50,26 +53,26 @@ pub fn check(bytes: &[u8]) {
         steps += 1;
         assert!(steps < 1000, "it comes to an end");
     }
-    // 10 s to join, 10 to get ready, 3 for clocks, 0.3 + 1 + 2 + 1 to run, 10 to collect, 3 to part; with patience 10 more
-    // to get ready, and 10 more to collect.
+    // 10 s to join, 10 s to prepare, 3 s for clocks, 0.3 + 1 + 2 + 1 s to run, 10 s to collect, 3 s to
+    // finish; with reconnects 10 s more to prepare and 10 s more to collect.
     let limit = began.after(Duration::from_secs(if patient { 61 } else { 41 }));
     assert!(world.now <= limit, "it ends in its time");
-    let _ = world.round.finish();
+    let _ = world.coordinator.finish();
 }
 
 struct World {
-    round: Round,
+    coordinator: RunCoordinator,
     now: Stamp,
     open: BTreeSet<ConnectionId>,
     closed: BTreeSet<ConnectionId>,
-    /// Connections by the number that the input gives them.
+    /// Connections by their number in the input.
     numbered: BTreeMap<u64, ConnectionId>,
     pings: BTreeMap<ConnectionId, u64>,
     started: BTreeSet<ConnectionId>,
     next: u64,
     outputs: usize,
     start: bool,
-    /// What each participant has said and was kept, by its one station.
+    /// Last stored sequence number of each agent, by its one station.
     kept: BTreeMap<u16, u64>,
 }
 
@@ -98,13 +101,14 @@ impl World {
                 expected("a", Role::Agent, vec![0]),
                 expected("b", Role::Agent, vec![1]),
             ],
-            patience: match patient {
-                true => Patience::fleet(Patience::LOCAL.join),
-                false => Patience::LOCAL,
+            timeouts: if patient {
+                Timeouts::for_fleet(Timeouts::LOCAL.join)
+            } else {
+                Timeouts::LOCAL
             },
         };
         World {
-            round: Round::new(Stamp(0), setup),
+            coordinator: RunCoordinator::new(Stamp(0), setup),
             now: Stamp(0),
             open: BTreeSet::new(),
             closed: BTreeSet::new(),
@@ -127,34 +131,36 @@ impl World {
                 self.next += 1;
                 self.numbered.insert(number, id);
                 self.open.insert(id);
-                self.round.handle_connected(self.now, id);
+                self.coordinator.handle_connected(self.now, id);
             }
             (1..=10, Some(id)) => {
                 let message = self.message(id, operation % 16, next);
-                self.round.handle_message(self.now, id, message);
+                self.coordinator.handle_message(self.now, id, message);
             }
             (11, Some(id)) => {
                 self.open.remove(&id);
                 self.closed.insert(id);
                 self.numbered.remove(&number);
-                self.round.handle_closed(self.now, id, "gone");
+                self.coordinator.handle_closed(self.now, id, "gone");
             }
             (12, _) => {
                 let span = Duration::from_millis(u64::from(argument).pow(2) / 8);
                 self.now = self.now.after(span);
-                self.round.handle_timeout(self.now);
+                self.coordinator.handle_timeout(self.now);
             }
-            (13, _) => self.round.handle_exit(self.now, usize::from(argument) % 3, "ended"),
+            (13, _) => self
+                .coordinator
+                .handle_exit(self.now, usize::from(argument) % 3, "ended"),
             (14, _) => match argument % 16 {
-                0 => self.round.handle_stop(self.now),
-                1 => self.round.handle_unkept(self.now),
-                _ => self.round.handle_pause(self.now),
+                0 => self.coordinator.handle_stop(self.now),
+                1 => self.coordinator.handle_storage_error(self.now),
+                _ => self.coordinator.handle_pause(self.now),
             },
-            _ => self.round.handle_synced(),
+            _ => self.coordinator.handle_synced(),
         }
     }
 
-    /// What connection `id` says.
+    /// Message of connection `id`.
     fn message(&self, id: ConnectionId, kind: u8, next: &mut dyn FnMut() -> u8) -> Result<ToController, Malformed> {
         let detail = next();
         Ok(match kind {
@@ -171,7 +177,7 @@ impl World {
                     name: name.to_owned(),
                     token: if detail >= 240 { "x" } else { "t" }.to_owned(),
                     version: String::new(),
-                    again: detail % 8 >= 4,
+                    reconnect: detail % 8 >= 4,
                 })
             }
             3 => {
@@ -197,7 +203,7 @@ impl World {
                 ToController::Ready(Ready {
                     server,
                     reach,
-                    elsewhere: detail % 16 == 3,
+                    own_server: detail % 16 == 3,
                     notes: notes.into_iter().collect(),
                 })
             }
@@ -216,7 +222,7 @@ impl World {
                 }));
                 ToController::Rows(Rows { sequence, batch })
             }
-            7 => ToController::Progress(Progress { at: 0, waiting: 0 }),
+            7 => ToController::Progress(Progress { at: 0, pending: 0 }),
             8 => ToController::Health(HealthMessage {
                 health: health(f64::from(detail)),
             }),
@@ -229,14 +235,14 @@ impl World {
     }
 
     fn drain(&mut self) {
-        while let Some(output) = self.round.poll_output() {
+        while let Some(output) = self.coordinator.poll_output() {
             self.outputs += 1;
             match output {
                 Output::Send(id, message) => {
                     assert!(!self.closed.contains(&id), "{message:?} to {id:?}, which is closed");
                     match message {
-                        ToParticipant::Ping(ping) => drop(self.pings.insert(id, ping.id)),
-                        ToParticipant::Start(_) => {
+                        ToAgent::Ping(ping) => drop(self.pings.insert(id, ping.id)),
+                        ToAgent::Start(_) => {
                             self.start = true;
                             assert!(self.started.insert(id), "{id:?} is started twice");
                         }
@@ -262,7 +268,7 @@ impl World {
                         assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
                     }
                     if let Row::Interval(row) = &row {
-                        // 100 ms at 1 Tbit/s; 4 s of run, and a minute on both sides.
+                        // 100 ms at 1 Tbit/s; 4 s of run, and a minute before and after.
                         assert!(row.bytes_up <= 12_500_000_000, "{row:?}");
                         assert!(row.at.as_nanos().abs() <= 63_000_000_000, "{row:?}");
                         let before = self.kept.insert(row.station, row.bytes_down).unwrap_or(0);
@@ -272,7 +278,7 @@ impl World {
                         );
                     }
                     if let Row::Event(event) = &row {
-                        assert_ne!(event.kind, EventKind::Stall, "nobody said so");
+                        assert_ne!(event.kind, EventKind::Stall, "unreported");
                     }
                 }
                 Output::Phase(..) | Output::Warn(_) | Output::Refused(..) => {}
@@ -281,7 +287,7 @@ impl World {
     }
 }
 
-/// Rows that no honest participant sends.
+/// Rows that no correct agent sends.
 fn forged(what: u8, batch: &mut Batch) {
     let interval = |at, bytes_up| {
         Row::Interval(IntervalRow {
@@ -310,7 +316,7 @@ fn forged(what: u8, batch: &mut Batch) {
     batch.push(&row);
 }
 
-/// A station that makes calls.
+/// A station with the voip workload.
 fn talking(name: &str) -> Station {
     Station {
         workloads: vec![StationWorkload {

@@ -1,12 +1,12 @@
-//! Bytes as the file that an agent left.
+//! Bytes as a spool.
 
 use crate::spool::Source;
 use std::io::Cursor;
 
-/// Whatever a file holds, its frames come out whole and in their places, and reading it ends.
+/// The frames of any file are complete and in place, and reading ends.
 ///
 /// # Panics
-/// When not.
+/// If an invariant is violated.
 pub fn check(bytes: &[u8]) {
     let Ok(mut source) = Source::open(Cursor::new(bytes)) else {
         return;

@@ -1,10 +1,10 @@
-//! What a controller answers over HTTP/1.1: the station page, and conversations at `/join`, `/run/RUN` and `/owner`.
+//! HTTP/1.1 routes of a controller: the station page, and WebSockets at `/join`, `/run/RUN` and `/control`.
 
-use super::annex::{self, Annex, AnnexBody};
-use super::crowd::Ticket;
-use super::doors::{Bytes as Stream, From, HEAD, Visit};
+use super::admission::{Accepted, Bytes as Stream, HEAD_TIMEOUT, PeerAddr};
+use super::admission_limit::Ticket;
+use super::http_handler::{self, HttpHandler, ResponseBody};
 use crate::embedded;
-use crate::own_clock::std;
+use crate::own_clock::to_std;
 use crate::page;
 use crate::spool::is_run;
 use bytes::Bytes;
@@ -23,49 +23,51 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-/// The longest head of a request, in bytes; more ends the connection.
+/// Maximum length of the head of a request, in bytes. A longer head closes the connection.
 const MAX_HEAD: usize = 16 << 10;
-/// Where members stay.
+/// Path of the members' standing connection.
 pub(crate) const JOIN: &str = "/join";
-/// Where a run's participants go.
+/// Path prefix of connections to a run.
 pub(crate) const RUN: &str = "/run/";
-/// Where `run --on fleet` and its like go.
-pub(crate) const OWNER: &str = "/owner";
+/// Path of the operator's commands.
+pub(crate) const CONTROL: &str = "/control";
 
-/// Which conversation somebody opens.
+/// WebSocket endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum Endpoint {
     Member,
-    Owner,
+    Operator,
     Run(String),
 }
 
-/// What is behind the doors.
-pub(super) trait House: Send + Sync + 'static {
-    /// Where browsers find this over TLS, if they are to be sent there: `https://HOST:PORT`.
+/// Handles opened WebSockets and other routes.
+pub(super) trait ConnectionHandler: Send + Sync + 'static {
+    /// HTTPS origin to which browsers are redirected, if any: `https://HOST:PORT`.
     fn secure(&self) -> Option<&str>;
 
-    /// Whether the run is held here; `None`: then the opening is refused. Called before [`enter`](Self::enter).
+    /// Returns whether the run is held here. Called before [`enter`](Self::enter).
     fn knows(&self, run: &str) -> bool;
 
-    /// Who answers below [`ANNEX`](super::ANNEX), if anybody.
-    fn annex(&self) -> Option<&Arc<dyn Annex>>;
+    /// Handler of the routes below [`RUNS_PREFIX`](super::RUNS_PREFIX), if any.
+    fn http_handler(&self) -> Option<&Arc<dyn HttpHandler>>;
 
-    /// Somebody has opened a conversation.
-    fn enter(self: Arc<Self>, opening: Opening, from: From, ticket: Ticket, stream: TokioIo<Upgraded>);
+    /// Handles an opened WebSocket.
+    fn enter(self: Arc<Self>, endpoint: Endpoint, from: PeerAddr, ticket: Ticket, stream: TokioIo<Upgraded>);
 }
 
-/// Answers requests until the connection ends or becomes a conversation.
+/// Answers requests until the connection closes or becomes a WebSocket.
 ///
-/// `stays` is set once a visitor was let in by the annex.
-pub(super) async fn answer(visit: Visit, house: Arc<impl House>, stays: &AtomicBool) {
-    let Visit { stream, from, ticket } = visit;
+/// Sets `stays` when the handler of other routes has authenticated the peer.
+pub(super) async fn answer(accepted: Accepted, handler: Arc<impl ConnectionHandler>, stays: &AtomicBool) {
+    let Accepted { stream, from, ticket } = accepted;
     let service = hyper::service::service_fn(|request: Request<Incoming>| {
-        let annex = house.annex().filter(|_| annex::owns(request.uri().path()));
-        let answer = match (annex, redirect(&request, from, &house)) {
+        let http_handler = handler
+            .http_handler()
+            .filter(|_| http_handler::owns(request.uri().path()));
+        let answer = match (http_handler, redirect(&request, from, &handler)) {
             (_, Some(away)) => Err(away),
-            (Some(annex), None) => Ok(annex.answer(request, from.tls)),
-            (None, None) => Err(answered(request, from, &ticket, &house)),
+            (Some(http_handler), None) => Ok(http_handler.answer(request, from.tls)),
+            (None, None) => Err(respond(request, from, &ticket, &handler)),
         };
         let ticket = ticket.clone();
         async move {
@@ -78,76 +80,85 @@ pub(super) async fn answer(visit: Visit, house: Arc<impl House>, stays: &AtomicB
                     }
                     answer.response
                 }
-                Err(own) => own.map(|body| Box::pin(body) as AnnexBody),
+                Err(own) => own.map(|body| Box::pin(body) as ResponseBody),
             })
         }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(std(HEAD))
+        .header_read_timeout(to_std(HEAD_TIMEOUT))
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Box::into_pin(stream) as Pin<Box<dyn Stream>>), service)
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended");
+        tracing::debug!(%error, "connection closed");
     }
 }
 
-/// Where somebody is sent who came in the clear to a house that is to be found over TLS.
-fn redirect(request: &Request<Incoming>, from: From, house: &Arc<impl House>) -> Option<Response<Whole>> {
-    let secure = house.secure().filter(|_| !from.tls && !from.is_near())?;
-    let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet is joined over TLS");
+/// Redirect to HTTPS for plain HTTP from other machines, if there is an HTTPS origin.
+fn redirect(
+    request: &Request<Incoming>,
+    from: PeerAddr,
+    handler: &Arc<impl ConnectionHandler>,
+) -> Option<Response<FullBody>> {
+    let secure = handler.secure().filter(|_| !from.tls && !from.is_local())?;
+    let mut answer = text(StatusCode::PERMANENT_REDIRECT, "this fleet requires TLS");
     if let Ok(to) = HeaderValue::from_str(&format!("{secure}{}", request.uri().path())) {
         answer.headers_mut().insert(LOCATION, to);
     }
     Some(answer)
 }
 
-fn answered(mut request: Request<Incoming>, from: From, ticket: &Ticket, house: &Arc<impl House>) -> Response<Whole> {
+fn respond(
+    mut request: Request<Incoming>,
+    from: PeerAddr,
+    ticket: &Ticket,
+    handler: &Arc<impl ConnectionHandler>,
+) -> Response<FullBody> {
     let path = request.uri().path().to_owned();
-    let opening = match path.as_str() {
-        JOIN => Some(Opening::Member),
-        OWNER if from.is_near() => Some(Opening::Owner),
+    let endpoint = match path.as_str() {
+        JOIN => Some(Endpoint::Member),
+        CONTROL if from.is_local() => Some(Endpoint::Operator),
         path => path
             .strip_prefix(RUN)
             .filter(|run| is_run(run))
-            .map(|run| Opening::Run(run.to_owned())),
+            .map(|run| Endpoint::Run(run.to_owned())),
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are answered here");
+        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
         answer
             .headers_mut()
             .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return answer;
     }
-    let Some(opening) = opening else {
+    let Some(endpoint) = endpoint else {
         return match embedded::find(page::FILES, &path) {
-            Some(file) => shown(file, request.method() == Method::HEAD),
-            None => text(StatusCode::NOT_FOUND, "nothing is here; the station page is at /"),
+            Some(file) => file_response(file, request.method() == Method::HEAD),
+            None => text(StatusCode::NOT_FOUND, "not found; the station page is at /"),
         };
     };
     let Some(accept) = accept(&request) else {
-        let mut answer = text(StatusCode::UPGRADE_REQUIRED, "a WebSocket (RFC 6455) is opened here");
+        let mut answer = text(StatusCode::UPGRADE_REQUIRED, "this is a WebSocket endpoint (RFC 6455)");
         answer
             .headers_mut()
             .insert(UPGRADE, HeaderValue::from_static("websocket"));
         return answer;
     };
-    if let Opening::Run(run) = &opening
-        && !house.knows(run)
+    if let Endpoint::Run(run) = &endpoint
+        && !handler.knows(run)
     {
-        return text(StatusCode::NOT_FOUND, "nobody holds this run");
+        return text(StatusCode::NOT_FOUND, "unknown run");
     }
     let upgrade = hyper::upgrade::on(&mut request);
-    let (house, ticket) = (Arc::clone(house), ticket.clone());
+    let (handler, ticket) = (Arc::clone(handler), ticket.clone());
     tokio::spawn(async move {
         match upgrade.await {
-            Ok(stream) => house.enter(opening, from, ticket, TokioIo::new(stream)),
-            Err(error) => tracing::debug!(%error, "a conversation was not opened"),
+            Ok(stream) => handler.enter(endpoint, from, ticket, TokioIo::new(stream)),
+            Err(error) => tracing::debug!(%error, "WebSocket handshake failed"),
         }
     });
-    let mut answer = Response::new(Whole::default());
+    let mut answer = Response::new(FullBody::default());
     *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let fields = answer.headers_mut();
     fields.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -156,7 +167,7 @@ fn answered(mut request: Request<Incoming>, from: From, ticket: &Ticket, house: 
     answer
 }
 
-/// What the opening of a WebSocket is answered with (RFC 6455 §4.2.2); `None` when it is none.
+/// `Sec-WebSocket-Accept` of a WebSocket handshake (RFC 6455 §4.2.2); `None` for other requests.
 fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
     let fields = request.headers();
     let says = |field: HeaderName, word: &str| {
@@ -172,14 +183,14 @@ fn accept(request: &Request<Incoming>) -> Option<HeaderValue> {
         && says(UPGRADE, "websocket")
         && says(CONNECTION, "upgrade")
         && says(SEC_WEBSOCKET_VERSION, "13");
-    // 16 bytes in Base64.
+    // 16 bytes in base64.
     let key = fields.get(SEC_WEBSOCKET_KEY).filter(|key| opens && key.len() == 24)?;
     HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()
 }
 
-fn shown(file: &embedded::File, head: bool) -> Response<Whole> {
+fn file_response(file: &embedded::File, head: bool) -> Response<FullBody> {
     let bytes = Bytes::from_static(file.bytes);
-    let mut answer = Response::new(Whole {
+    let mut answer = Response::new(FullBody {
         length: bytes.len() as u64,
         bytes: Some(bytes).filter(|_| !head),
     });
@@ -191,10 +202,10 @@ fn shown(file: &embedded::File, head: bool) -> Response<Whole> {
     answer
 }
 
-fn text(status: StatusCode, line: &'static str) -> Response<Whole> {
-    let mut answer = Response::new(Whole {
-        length: line.len() as u64,
-        bytes: Some(Bytes::from_static(line.as_bytes())),
+fn text(status: StatusCode, kind: &'static str) -> Response<FullBody> {
+    let mut answer = Response::new(FullBody {
+        length: kind.len() as u64,
+        bytes: Some(Bytes::from_static(kind.as_bytes())),
     });
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -202,14 +213,14 @@ fn text(status: StatusCode, line: &'static str) -> Response<Whole> {
     answer
 }
 
-/// A body that is there whole, or left out.
+/// A body of one frame, or none.
 #[derive(Debug, Default)]
-struct Whole {
+struct FullBody {
     length: u64,
     bytes: Option<Bytes>,
 }
 
-impl Body for Whole {
+impl Body for FullBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -1,192 +1,193 @@
 //! The controller between runs, as a state machine.
 
 mod connections;
-mod denial;
-mod owners;
+mod operators;
+mod rejection;
 
-pub use denial::Denial;
+pub use rejection::Rejection;
 
-use super::owner::{FromOwner, Present, ToOwner};
+use super::control::{ControlReply, ControlRequest, MemberStatus};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::late::Registration;
 use crate::protocol::standing::{
-    About, Enrol, Enrolled, Forget, FromMember, Kind, Late, LateEnd, MAX_WAITING, Summon, ToMember, Waiting,
+    Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
+    Register, Registered, ToMember,
 };
-use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused};
+use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
 use crate::spool;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
-/// The most members.
+/// Maximum number of members.
 pub const MAX_MEMBERS: usize = 4096;
-/// How long a connection has to say who it is.
-pub const HELLO: Duration = Duration::from_secs(5);
-/// The most connections that have not said who they are; beyond it the oldest of them has to go.
-pub const MAX_STRANGERS: usize = 1024;
-/// The most of them from one address or IPv6 /64, this machine apart.
-pub const MAX_STRANGERS_FROM_ONE: usize = 64;
-/// A member that was silent for so long gives way to another of its name; it says something every 5 s.
-pub const DOUBTFUL: Duration = Duration::from_secs(15);
-/// A member that was silent for so long is gone.
-pub const SILENCE: Duration = Duration::from_secs(30);
-/// The most messages of a connection that are refused before it ends.
+/// Time limit for the first message of a connection.
+pub const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum number of unauthenticated connections. The oldest is closed first.
+pub const MAX_PENDING_CONNECTIONS: usize = 1024;
+/// Maximum number of them from one address or IPv6 /64, except from this machine.
+pub const MAX_PENDING_PER_CLIENT: usize = 64;
+/// Silence after which another connection may register the same name. A member sends a heartbeat every 5 s.
+pub const STALE_AFTER: Duration = Duration::from_secs(15);
+/// Silence after which a member is disconnected.
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum number of rejected messages of a connection before it closes.
 pub const MAX_REFUSALS: u32 = 16;
-/// The most owners at once.
-pub const MAX_OWNERS: usize = 64;
-/// The most runs at once.
+/// Maximum number of operators.
+pub const MAX_OPERATORS: usize = 64;
+/// Maximum number of held runs.
 pub const MAX_RUNS: usize = 64;
-/// Owners are told of changes among the members so often at most.
-pub const NEWS: Duration = Duration::from_millis(100);
+/// Minimum interval of reporting changes of the members to operators.
+pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a controller begins with.
+/// Settings of the controller.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What the fleet is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// What lets members in.
+    /// Token of the fleet, for members.
     pub token: Token,
-    /// What lets owners in.
+    /// Secret, for operators.
     pub secret: Token,
-    /// Where to join, the best first.
+    /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine alone.
-    pub near_only: bool,
+    /// Whether it listens on this machine only.
+    pub loopback_only: bool,
 }
 
-/// Which conversation a connection was opened for.
+/// Kind of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Line {
-    /// A member's.
+pub enum ConnectionKind {
+    /// Of a member.
     Member,
-    /// An owner's.
-    Owner,
+    /// Of an operator.
+    Operator,
 }
 
-/// The way a connection came.
+/// Origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
-    /// Whether nobody else reads along: TLS, loopback, a Unix socket.
+pub struct PeerInfo {
+    /// Whether the connection can't be intercepted: TLS, loopback or a Unix socket.
     pub private: bool,
-    /// From where; `None`: over a Unix socket.
+    /// Source address; `None`: over a Unix socket.
     pub address: Option<IpAddr>,
 }
 
-/// What the shell is to do.
+/// Output of the state machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Send this to a member.
+    /// Send this message to a member.
     Send(ConnectionId, ToMember),
-    /// Send this to an owner.
-    Tell(ConnectionId, ToOwner),
-    /// Close it, once all that was to be sent is sent.
+    /// Send this reply to an operator.
+    Tell(ConnectionId, ControlReply),
+    /// Close this connection after all queued messages are sent.
     Close(ConnectionId),
-    /// Log that something was refused: whose it was, from where it came (`None`: over a Unix socket), and why.
-    Refused(String, Option<IpAddr>, Denial),
-    /// Make a new token, keep it, and hand it to [`Hub::handle_token`]; where that can't be, tell this owner by
-    /// [`Hub::handle_no_token`].
+    /// Log a rejected message: its sender, the source address (`None`: over a Unix socket) and the reason.
+    Refused(String, Option<IpAddr>, Rejection),
+    /// Create and store a new token and call [`Hub::handle_token`]. On failure call
+    /// [`Hub::handle_no_token`] with this operator.
     NewToken(ConnectionId),
-    /// Pass participants of this run on to this port on loopback. Comes before anybody is summoned to it: whoever is
-    /// summoned may be at the door before the next output is looked at.
-    PassOn(String, u16),
-    /// A run is held: who takes part, and where its results go.
+    /// Proxy connections to this run to this loopback port. Precedes the invitations to the run, because an
+    /// invited member may connect at once.
+    Proxy(String, u16),
+    /// A run was acquired: its agents, and the folder for late results.
     Register(Registration),
-    /// A member has results of a run that nobody holds.
-    Waiting(String, Waiting),
-    /// Nobody holds this run any more. Results are missing of these parts: member, and name in the run.
+    /// A member has results of a run that no operator holds.
+    PendingResults(String, PendingResults),
+    /// A run was released. Results are missing of these parts: member, and name in the run.
     RunOver(String, Vec<(String, String)>),
-    /// A member's late results of a run.
-    Late(String, Late),
-    /// There are no more of them.
-    LateEnd(String, LateEnd),
-    /// A member has joined.
+    /// Late rows of a member.
+    LateResults(String, LateResults),
+    /// End of the late rows of a member.
+    LateResultsEnd(String, LateResultsEnd),
+    /// A member registered.
     Joined(String),
-    /// A member is gone.
+    /// A member disconnected.
     Gone(String),
 }
 
-/// Why a controller wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A connection has not said who it is.
-    Stranger,
-    /// A member has been silent too long.
+    /// A connection has not authenticated in time.
+    Unauthenticated,
+    /// A member was silent for too long.
     Silence,
-    /// Owners are to be told who is here.
+    /// Operators are to receive the list of members.
     News,
 }
 
-/// A fleet's controller.
+/// State machine of a fleet's controller.
 ///
-/// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep until
-/// [`poll_timeout`](Self::poll_timeout) or the next input.
+/// **Call order:** after every `handle_*` and command, drain [`poll_output`](Self::poll_output), then sleep
+/// until [`poll_timeout`](Self::poll_timeout) or the next input.
 ///
 /// Times are stamps of the controller's clock.
 #[derive(Debug)]
 pub struct Hub {
     setup: Setup,
     connections: BTreeMap<ConnectionId, Connection>,
-    strangers: BTreeSet<ConnectionId>,
+    pending: BTreeSet<ConnectionId>,
     members: BTreeMap<String, ConnectionId>,
-    runs: BTreeMap<String, Held>,
-    /// When each connection's time is up.
+    runs: BTreeMap<String, HeldRun>,
+    /// Deadline of each connection.
     deadlines: BTreeSet<(Stamp, ConnectionId)>,
-    /// When owners are told who is here.
+    /// Time of the next list of members for operators.
     news: Option<Stamp>,
     outputs: VecDeque<Output>,
 }
 
 #[derive(Debug)]
 struct Connection {
-    who: Who,
-    way: Way,
+    peer: Peer,
+    peer_info: PeerInfo,
     deadline: Option<Stamp>,
     refusals: u32,
 }
 
 #[derive(Debug)]
-enum Who {
-    Stranger(Line),
+enum Peer {
+    Unauthenticated(ConnectionKind),
     Member(Box<Member>),
-    Owner,
+    Operator,
 }
 
 #[derive(Debug)]
 struct Member {
     name: String,
-    about: About,
+    about: MemberInfo,
     version: String,
-    waiting: Vec<Waiting>,
+    pending_results: Vec<PendingResults>,
     heard: Stamp,
 }
 
-/// A run that somebody holds.
+/// A run that an operator holds.
 #[derive(Debug)]
-struct Held {
-    owner: ConnectionId,
+struct HeldRun {
+    operator: ConnectionId,
     port: u16,
-    /// Its parts: name there, and member.
+    /// Its parts: name in the run, and member.
     parts: Vec<(String, String)>,
-    /// All who are in it.
+    /// All members of the run.
     members: BTreeSet<String>,
-    /// When it is expected to be over, in seconds of Unix time.
+    /// Expected end, in seconds of Unix time.
     until: u64,
-    /// The summons by member.
-    summons: BTreeMap<String, Summon>,
+    /// Invitations by member.
+    invites: BTreeMap<String, Invite>,
 }
 
 impl Hub {
-    /// A controller without members.
+    /// Creates a controller without members.
     #[must_use]
     pub fn new(setup: Setup) -> Hub {
         Hub {
             setup,
             connections: BTreeMap::new(),
-            strangers: BTreeSet::new(),
+            pending: BTreeSet::new(),
             members: BTreeMap::new(),
             runs: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -195,178 +196,205 @@ impl Hub {
         }
     }
 
-    /// The runs that are held, and the port on loopback that each is passed on to.
+    /// Held runs, each with the loopback port to which it is proxied.
     pub fn runs(&self) -> impl Iterator<Item = (&str, u16)> {
-        self.runs.iter().map(|(run, held)| (run.as_str(), held.port))
+        self.runs.iter().map(|(run, acquired)| (run.as_str(), acquired.port))
     }
 
-    /// Whether it is known who is at this connection.
+    /// Returns whether the peer of a connection has authenticated.
     #[must_use]
     pub fn is_known(&self, id: ConnectionId) -> bool {
         let connection = self.connections.get(&id);
-        connection.is_some_and(|c| !matches!(c.who, Who::Stranger(_)))
+        connection.is_some_and(|c| !matches!(c.peer, Peer::Unauthenticated(_)))
     }
 
-    /// Who is here, by name.
+    /// Connected members, ordered by name.
     #[must_use]
-    pub fn members(&self) -> Vec<Present> {
+    pub fn members(&self) -> Vec<MemberStatus> {
         self.members.keys().filter_map(|name| self.member(name)).collect()
     }
 
-    /// The member of this name, if it is here.
+    /// The member of this name, if it is connected.
     #[must_use]
-    pub fn member(&self, name: &str) -> Option<Present> {
+    pub fn member(&self, name: &str) -> Option<MemberStatus> {
         let connection = &self.connections[self.members.get(name)?];
-        let Who::Member(member) = &connection.who else {
+        let Peer::Member(member) = &connection.peer else {
             return None;
         };
-        let held = self.run_of(&member.name);
-        Some(Present {
+        let acquired = self.run_of(&member.name);
+        Some(MemberStatus {
             name: member.name.clone(),
             about: member.about.clone(),
             version: member.version.clone(),
-            address: connection.way.address,
-            run: held.map(|(run, _)| run.to_owned()),
-            until: held.map(|(_, held)| held.until),
-            waiting: member.waiting.iter().map(|w| w.run.clone()).collect(),
+            address: connection.peer_info.address,
+            run: acquired.map(|(run, _)| run.to_owned()),
+            until: acquired.map(|(_, acquired)| acquired.until),
+            pending_results: member.pending_results.iter().map(|w| w.run.clone()).collect(),
         })
     }
 
-    /// Whether a member is here.
+    /// Returns whether a member is connected.
     #[must_use]
     pub fn is_here(&self, member: &str) -> bool {
         self.members.contains_key(member)
     }
 
-    /// Somebody opened a connection for a conversation.
-    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, line: Line, way: Way) {
+    /// A connection was opened.
+    pub fn handle_connected(&mut self, now: Stamp, id: ConnectionId, kind: ConnectionKind, peer_info: PeerInfo) {
         let connection = Connection {
-            who: Who::Stranger(line),
-            way,
+            peer: Peer::Unauthenticated(kind),
+            peer_info,
             deadline: None,
             refusals: 0,
         };
         self.connections.insert(id, connection);
-        self.set_deadline(id, Some(now.after(HELLO)));
-        self.strangers.insert(id);
-        // Numbers only go up: the first is the oldest.
-        let client = |way: Way| way.address.map(Client::at);
-        let there = |id: &&ConnectionId| client(self.connections[id].way) == client(way);
-        let one_too_many = match client(way).filter(|client| !client.is_loopback()) {
-            Some(_) if self.strangers.iter().filter(there).count() > MAX_STRANGERS_FROM_ONE => {
-                self.strangers.iter().find(there)
+        self.set_deadline(id, Some(now.after(HELLO_TIMEOUT)));
+        self.pending.insert(id);
+        // Numbers increase, so the first is the oldest.
+        let client = |peer_info: PeerInfo| peer_info.address.map(Client::at);
+        let there = |id: &&ConnectionId| client(self.connections[id].peer_info) == client(peer_info);
+        let one_too_many = match client(peer_info).filter(|client| !client.is_loopback()) {
+            Some(_) if self.pending.iter().filter(there).count() > MAX_PENDING_PER_CLIENT => {
+                self.pending.iter().find(there)
             }
-            _ if self.strangers.len() > MAX_STRANGERS => self.strangers.first(),
+            _ if self.pending.len() > MAX_PENDING_CONNECTIONS => self.pending.first(),
             _ => None,
         };
         if let Some(oldest) = one_too_many.copied() {
-            self.dismiss(now, oldest, "too many connections that don't say who they are");
+            self.disconnect(
+                now,
+                oldest,
+                RejectReason::LimitReached,
+                "too many unauthenticated connections",
+            );
         }
     }
 
-    /// A message came over a member's connection, or something that is none.
+    /// A member's connection received a message, or a text that can't be parsed.
     pub fn handle_member(&mut self, now: Stamp, id: ConnectionId, message: Result<FromMember, Malformed>) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        match (&mut connection.who, message) {
-            (Who::Stranger(Line::Member), Ok(FromMember::Enrol(enrol))) => match self.admit(now, id, &enrol) {
-                Ok(()) => self.enrol(now, id, enrol),
-                Err(denial) => self.deny(now, id, enrol.name, denial),
-            },
-            (Who::Member(member), message) => {
-                member.heard = now;
-                let name = member.name.clone();
-                self.set_deadline(id, Some(now.after(SILENCE)));
-                match message {
-                    Ok(FromMember::Alive) => {}
-                    Ok(FromMember::Late(late)) => self.outputs.push_back(Output::Late(name, late)),
-                    Ok(FromMember::LateEnd(end)) => self.outputs.push_back(Output::LateEnd(name, end)),
-                    Ok(FromMember::Bye) => self.dismiss(now, id, "goodbye"),
-                    Ok(FromMember::Enrol(_)) => self.deny(now, id, name, Denial::OutOfOrder("enrol")),
-                    Err(malformed) => self.deny(now, id, name, malformed.into()),
+        match (&mut connection.peer, message) {
+            (Peer::Unauthenticated(ConnectionKind::Member), Ok(FromMember::Register(register))) => {
+                match self.admit(now, id, &register) {
+                    Ok(()) => self.register(now, id, register),
+                    Err(rejection) => self.reject(now, id, register.name, rejection),
                 }
             }
-            (_, Ok(message)) => self.deny(now, id, "a stranger".to_owned(), Denial::OutOfOrder(message.name())),
-            (_, Err(malformed)) => self.deny(now, id, "a stranger".to_owned(), malformed.into()),
+            (Peer::Member(member), message) => {
+                member.heard = now;
+                let name = member.name.clone();
+                self.set_deadline(id, Some(now.after(SILENCE_TIMEOUT)));
+                match message {
+                    Ok(FromMember::Heartbeat) => {}
+                    Ok(FromMember::LateResults(late)) => self.outputs.push_back(Output::LateResults(name, late)),
+                    Ok(FromMember::LateResultsEnd(end)) => self.outputs.push_back(Output::LateResultsEnd(name, end)),
+                    Ok(FromMember::Bye) => self.disconnect(now, id, RejectReason::Other, "the member left"),
+                    Ok(FromMember::Register(_)) => self.reject(now, id, name, Rejection::OutOfOrder("register")),
+                    Err(malformed) => self.reject(now, id, name, malformed.into()),
+                }
+            }
+            (_, Ok(message)) => self.reject(
+                now,
+                id,
+                "an unauthenticated peer".to_owned(),
+                Rejection::OutOfOrder(message.name()),
+            ),
+            (_, Err(malformed)) => self.reject(now, id, "an unauthenticated peer".to_owned(), malformed.into()),
         }
     }
 
-    /// A connection is gone.
+    /// A connection closed.
     pub fn handle_closed(&mut self, now: Stamp, id: ConnectionId) {
         self.drop_connection(now, id);
     }
 
-    /// There is a new token: everybody is thrown out. `urls`: where to join from now on.
+    /// Replaces the token and disconnects all members. `urls`: the new join addresses.
     pub fn handle_token(&mut self, now: Stamp, token: Token, urls: Vec<String>) {
         self.setup.token = token;
         self.setup.urls = urls;
         for id in self.members.values().copied().collect::<Vec<_>>() {
-            self.dismiss(now, id, "the fleet's token was revoked; join with the new one");
+            self.disconnect(
+                now,
+                id,
+                RejectReason::TokenRevoked,
+                "the fleet's token was revoked; join with the new one",
+            );
         }
         let welcome = self.welcome();
-        for id in self.owners() {
+        for id in self.operators() {
             self.outputs
-                .push_back(Output::Tell(id, ToOwner::Revoked(welcome.clone())));
+                .push_back(Output::Tell(id, ControlReply::Revoked(welcome.clone())));
         }
     }
 
-    /// There can't be a new token, for this reason: the one that there is stays, and who asked hears of it.
-    pub fn handle_no_token(&mut self, owner: ConnectionId, reason: String) {
-        if self.connections.contains_key(&owner) {
-            let refused = ToOwner::Refused(Refused { reason });
-            self.outputs.push_back(Output::Tell(owner, refused));
+    /// Reports to the operator that the token could not be replaced. The old token stays valid.
+    pub fn handle_no_token(&mut self, operator: ConnectionId, reason: String) {
+        if self.connections.contains_key(&operator) {
+            let refused = ControlReply::Refused(Refused {
+                code: RejectReason::Other,
+                reason,
+            });
+            self.outputs.push_back(Output::Tell(operator, refused));
         }
     }
 
-    /// Says goodbye to everybody.
+    /// Disconnects all peers.
     pub fn end(&mut self) {
         for id in self.connections.keys().copied().collect::<Vec<_>>() {
-            self.dismiss(Stamp(0), id, "the controller ends");
+            self.disconnect(
+                Stamp(0),
+                id,
+                RejectReason::ShuttingDown,
+                "the controller is shutting down",
+            );
         }
     }
 
-    /// Time has come to `now`.
+    /// The time advanced to `now`.
     pub fn handle_timeout(&mut self, now: Stamp) {
         while let Some(&(at, id)) = self.deadlines.first()
             && at <= now
         {
-            let reason = match self.connections[&id].who {
-                Who::Stranger(_) => "it did not say who it is",
-                _ => "nothing was heard of it",
+            let reason = match self.connections[&id].peer {
+                Peer::Unauthenticated(_) => "no authentication in time",
+                _ => "no message in time",
             };
-            self.dismiss(now, id, reason);
+            self.disconnect(now, id, RejectReason::Timeout, reason);
         }
         if self.news.is_some_and(|at| at <= now) {
             self.news = None;
-            for id in self.owners() {
+            for id in self.operators() {
                 self.tell_members(id);
             }
         }
     }
 
-    /// Says something to a member about its late results, if it is here.
-    pub fn say(&mut self, member: &str, message: ToMember) {
+    /// Sends a message about late results to a member, if it is connected.
+    pub fn send_to_member(&mut self, member: &str, message: ToMember) {
         let Some(&id) = self.members.get(member) else { return };
-        if let (ToMember::Forget(Forget { run }), Who::Member(member)) = (
+        if let (ToMember::Discard(Discard { run }), Peer::Member(member)) = (
             &message,
-            &mut self.connections.get_mut(&id).expect("a member is here").who,
+            &mut self.connections.get_mut(&id).expect("a member is here").peer,
         ) {
-            member.waiting.retain(|waiting| waiting.run != *run);
+            member
+                .pending_results
+                .retain(|pending_results| pending_results.run != *run);
         }
         self.outputs.push_back(Output::Send(id, message));
     }
 
-    /// The next thing for the shell to do.
+    /// Next output.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    /// Time and reason of the next [`handle_timeout`](Self::handle_timeout).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Stamp, Wake)> {
-        let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].who {
-            Who::Stranger(_) => (*at, Wake::Stranger),
+        let connection = self.deadlines.first().map(|(at, id)| match self.connections[id].peer {
+            Peer::Unauthenticated(_) => (*at, Wake::Unauthenticated),
             _ => (*at, Wake::Silence),
         });
         let news = self.news.map(|at| (at, Wake::News));

@@ -1,35 +1,35 @@
-//! Sockets and timers around a [`Hub`].
+//! Sockets and timers of a [`Hub`].
 
-mod doorway;
-mod house;
-mod rooms;
+mod accept;
+mod driver;
+mod router;
 
-use super::annex::Annex;
-use super::crowd::{Aftermath, Crowd, Ticket};
-use super::denials::{Denials, More};
-use super::doors::{From, Known, Metered, Place, Porch, Visit, open};
-use super::http::{self, House, Opening};
-use super::machine::{Hub, Line, Output, Setup, Way};
-use super::owner::{FromOwner, MAX_OWNER, Present};
-use super::state::{Claim, State, StateError, Whereabouts};
-use super::{pass, places};
+use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
+use super::admission_limit::{AdmissionLimit, LoadMonitor, Ticket};
+use super::control::{ControlRequest, MAX_CONTROL_MESSAGE, MemberStatus};
+use super::http::{self, ConnectionHandler, Endpoint};
+use super::http_handler::HttpHandler;
+use super::machine::{ConnectionKind, Hub, Output, PeerInfo, Setup};
+use super::rejections::{RejectionLog, RejectionSummary};
+use super::state::{ControllerInfo, State, StateError, StateLock};
+use super::{addresses, proxy};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
-use crate::conversation;
+use crate::duplex;
 use crate::join_url::{self, JoinUrl};
-use crate::late::{Desk, Done};
-use crate::own_clock::{OwnClock, std};
-use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, Waiting};
+use crate::late::{JobResult, LateCollector};
+use crate::own_clock::{OwnClock, to_std};
+use crate::protocol::standing::{FromMember, MAX_FROM_MEMBER, PendingResults};
 use crate::protocol::{Malformed, Message};
 use crate::transport::Channel;
-use doorway::{acceptor, listen, private_socket, receive, receive_near};
-use house::{Event, Outgoing, Run};
+use accept::{accept_local, accept_tcp, acceptor, listen, private_socket};
+use driver::{Event, HubDriver, Outgoing};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use netburn_record::UnixTime;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
-use rooms::Rooms;
+use router::Router;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -40,72 +40,73 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// The most messages that wait to be handled: with the longest message, 64 MiB.
-const EVENTS: usize = 64;
-/// The most messages that wait to be sent over one connection; one that takes none is lost.
-const OUTGOING: usize = 256;
-/// What somebody may say before it is known who it is, in bytes.
-const UNKNOWN: usize = 64 << 10;
-/// The most participants at once that are passed on.
-const MAX_PASSED: usize = 8192;
-/// How long goodbyes may take.
-const GOODBYE: Duration = Duration::from_secs(1);
-/// How often late results are synced.
-const SYNC: Duration = Duration::from_secs(1);
-/// After a connection could not be accepted.
-const BREATH: Duration = Duration::from_millis(100);
+/// Maximum number of queued events: with messages of maximum length, 64 MiB.
+const MAX_EVENTS: usize = 64;
+/// Maximum number of queued messages per connection. If the queue is full, the connection closes.
+const MAX_OUTGOING: usize = 256;
+/// Maximum number of bytes from a peer before it authenticates.
+const MAX_UNAUTHENTICATED_BYTES: usize = 64 << 10;
+/// Maximum number of proxied connections.
+const MAX_PROXIED: usize = 8192;
+/// Time limit for sending the last messages.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Interval of syncing late results.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+/// Delay after a failed accept.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// A controller's settings.
+/// Settings of a controller.
 #[derive(Debug)]
 pub struct Config {
-    /// What it keeps, and where.
+    /// State directory.
     pub state: State,
-    /// Where it listens. Default: port [`join_url::PORT`] of every address.
+    /// Listening addresses. Default: port [`join_url::PORT`] of every address.
     pub listen: Vec<SocketAddr>,
-    /// What the fleet is called.
+    /// Name of the fleet.
     pub fleet: String,
-    /// What is printed for others to reach this machine by; `None`: its addresses.
+    /// Host in the printed addresses; `None`: this machine's addresses.
     pub host: Option<String>,
-    /// A certificate that the devices' systems trust: then browsers come over TLS, too. `None`: one made here, for
-    /// agents alone.
+    /// Certificate that the devices' systems trust, so that browsers can use TLS. `None`: a generated one,
+    /// for agents only.
     pub certificate: Option<Identity>,
 }
 
-/// Why there is no controller.
+/// Error of starting a controller.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// What is kept can't be.
+    /// The state directory can't be used.
     #[error(transparent)]
     State(#[from] StateError),
     /// A socket can't be opened.
     #[error("can't listen at {at}: {source}")]
     Listen {
-        /// Where.
+        /// Address of the socket.
         at: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
 }
 
-/// What those who watch a controller are told.
+/// Event of a controller, for its user interface.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// A member has joined.
-    Joined(&'a Present),
-    /// The member of this name is gone.
+    /// A member registered.
+    Joined(&'a MemberStatus),
+    /// The member of this name disconnected.
     Left(&'a str),
-    /// Somebody was not let in, or not heeded: who, and why. Of many from one address, the first.
-    Denied(&'a str, &'a str),
-    /// So many more were not let in from one address.
-    MoreDenied(More),
-    /// There is a new token, and these are the addresses to join; and a new key to the runs.
+    /// A connection or message was rejected: the sender and the reason. Only the first of many from one
+    /// address.
+    Rejected(&'a str, &'a str),
+    /// Number of further rejections from one address.
+    MoreRejected(RejectionSummary),
+    /// New join addresses, and a new token for the runs page.
     Revoked(&'a [JoinUrl], Token),
 }
 
-/// A controller that listens.
+/// A controller with open sockets.
 pub struct Controller {
-    claim: Claim,
-    desk: Desk,
+    lock: StateLock,
+    late_results: LateCollector,
     config: Config,
     identity: Identity,
     listeners: Vec<TcpListener>,
@@ -114,11 +115,11 @@ pub struct Controller {
     token: Token,
     secret: Token,
     addresses: Vec<SocketAddr>,
-    annex: Option<Arc<dyn Annex>>,
+    http_handler: Option<Arc<dyn HttpHandler>>,
 }
 
 impl Config {
-    /// The usual settings for a fleet of this name.
+    /// Default settings for a fleet of this name.
     #[must_use]
     pub fn new(state: State, fleet: String) -> Config {
         let everywhere = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
@@ -133,23 +134,24 @@ impl Config {
 }
 
 impl Controller {
-    /// Opens the sockets, and tells this user's other commands where they are. Within a runtime.
+    /// Opens the sockets and writes their addresses for this user's other commands. Must be called within a
+    /// runtime.
     ///
     /// # Errors
-    /// When there is a controller of this user already, or a file or socket can't be had.
+    /// [`ServeError`] if a controller of this user is running, or a file or socket can't be opened.
     pub fn bind(config: Config) -> Result<Controller, ServeError> {
-        let claim = config.state.claim()?;
-        let token = Token::known(&claim.token()?);
-        let late = claim.state().path().join("late");
-        let desk = Desk::open(&late).map_err(|source| StateError::Io { path: late, source })?;
+        let lock = config.state.lock()?;
+        let token = Token::known(&lock.token()?);
+        let late = lock.state().path().join("late");
+        let late_results = LateCollector::open(&late).map_err(|source| StateError::Io { path: late, source })?;
         let identity = match &config.certificate {
             Some(given) => given.clone(),
-            None => claim.identity()?,
+            None => lock.identity()?,
         };
         let mut listeners = Vec::new();
         let mut addresses: Vec<SocketAddr> = Vec::new();
         for &at in &config.listen {
-            // One port for all that leave it open.
+            // All listeners without a port share one.
             let port = match at.port() {
                 0 => addresses.first().map_or(0, SocketAddr::port),
                 port => port,
@@ -160,7 +162,7 @@ impl Controller {
                     addresses.push(listener.local_addr().unwrap_or(at));
                     listeners.push(listener);
                 }
-                // A machine without IPv6.
+                // This machine has no IPv6.
                 Err(error)
                     if at.ip() == Ipv6Addr::UNSPECIFIED
                         && !addresses.is_empty()
@@ -171,10 +173,10 @@ impl Controller {
                 }
             }
         }
-        let socket = claim.socket();
+        let socket = lock.socket();
         #[cfg(unix)]
         let unix = {
-            // The lock is ours: what is there is of a controller that was killed.
+            // The lock is held, so an existing socket belongs to a killed controller.
             let _ = std::fs::remove_file(&socket);
             private_socket(&socket).map_err(|source| ServeError::Listen {
                 at: socket.display().to_string(),
@@ -188,7 +190,7 @@ impl Controller {
         let near = addresses
             .iter()
             .find(|at| at.ip().is_unspecified() || at.ip().is_loopback());
-        claim.announce(&Whereabouts {
+        lock.announce(&ControllerInfo {
             process: std::process::id(),
             socket: cfg!(unix).then_some(socket),
             loopback: near.map(|at| match at.ip() {
@@ -199,8 +201,8 @@ impl Controller {
             secret: secret.reveal().to_owned(),
         })?;
         Ok(Controller {
-            claim,
-            desk,
+            lock,
+            late_results,
             config,
             identity,
             listeners,
@@ -209,56 +211,56 @@ impl Controller {
             token,
             secret,
             addresses,
-            annex: None,
+            http_handler: None,
         })
     }
 
-    /// Where it listens.
+    /// Listening addresses.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// SHA-256 of its certificate.
+    /// SHA-256 of the certificate.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.identity.fingerprint()
     }
 
-    /// Where to join over the network, the likeliest first.
+    /// Join addresses for the network, best first.
     #[must_use]
     pub fn urls(&self) -> Vec<JoinUrl> {
         urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
     }
 
-    /// What lets somebody in who asks for the runs: kept like the fleet's token, and told to nobody who joins.
+    /// Token of the runs page. It is stored like the fleet's token, and members do not receive it.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn runs_token(&self) -> Result<Token, StateError> {
-        Ok(Token::known(&self.claim.runs_token()?))
+        Ok(Token::known(&self.lock.runs_token()?))
     }
 
-    /// From now on `annex` answers below [`ANNEX`](super::ANNEX).
-    pub fn set_annex(&mut self, annex: Arc<dyn Annex>) {
-        self.annex = Some(annex);
+    /// Sets the handler of the routes below [`RUNS_PREFIX`](super::RUNS_PREFIX).
+    pub fn set_http_handler(&mut self, http_handler: Arc<dyn HttpHandler>) {
+        self.http_handler = Some(http_handler);
     }
 
-    /// Where to join on this machine.
+    /// Join address on this machine.
     #[must_use]
-    pub fn near_url(&self) -> JoinUrl {
+    pub fn local_url(&self) -> JoinUrl {
         JoinUrl {
-            place: join_url::Place::Unix(self.claim.socket()),
+            place: join_url::Place::Unix(self.lock.socket()),
             token: Some(self.token.reveal().to_owned()),
             fingerprint: None,
         }
     }
 
-    /// Serves until `stop` is done. `news` is told who is here whenever that changes.
+    /// Serves until `stop` completes. Calls `news` for each event.
     pub async fn run(self, stop: impl Future<Output = ()>, mut news: impl FnMut(News<'_>)) {
         let Controller {
-            claim,
-            desk,
+            lock,
+            late_results,
             config,
             identity,
             listeners,
@@ -267,7 +269,7 @@ impl Controller {
             token,
             secret,
             addresses,
-            annex,
+            http_handler,
         } = self;
         let join = |token: &str| urls(&config, &addresses, &identity, token);
         let setup = Setup {
@@ -276,64 +278,64 @@ impl Controller {
             urls: join(token.reveal()).iter().map(ToString::to_string).collect(),
             token,
             secret,
-            near_only: addresses.iter().all(|at| at.ip().is_loopback()),
+            loopback_only: addresses.iter().all(|at| at.ip().is_loopback()),
         };
         let secure = match (&config.certificate, &config.host) {
             (Some(_), Some(host)) => Some(format!("https://{host}:{}", addresses[0].port())),
             _ => None,
         };
-        let (tell, mut events) = mpsc::channel(EVENTS);
-        let rooms = Arc::new(Rooms {
+        let (event_sender, mut events) = mpsc::channel(MAX_EVENTS);
+        let router = Arc::new(Router {
             secure,
-            annex,
+            http_handler,
             runs: Mutex::default(),
             next: AtomicU64::new(0),
-            passed: Arc::new(Semaphore::new(MAX_PASSED)),
-            tell,
+            proxied: Arc::new(Semaphore::new(MAX_PROXIED)),
+            event_sender,
             clock: OwnClock::new(),
-            crowd: Crowd::new(),
+            admission_limit: AdmissionLimit::new(),
         });
-        let mut doormen = tokio::task::JoinSet::new();
-        let porch = Porch::default();
+        let mut acceptors = tokio::task::JoinSet::new();
+        let pending = PendingConnections::default();
         for listener in listeners {
             let tls = acceptor(&identity);
-            doormen.spawn(receive(listener, tls, porch.clone(), Arc::clone(&rooms)));
+            acceptors.spawn(accept_tcp(listener, tls, pending.clone(), Arc::clone(&router)));
         }
         #[cfg(unix)]
-        doormen.spawn(receive_near(unix, porch.clone(), Arc::clone(&rooms)));
-        let mut house = Run {
+        acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
+        let mut driver = HubDriver {
             hub: Hub::new(setup),
-            desk,
+            late_results,
             outgoing: BTreeMap::new(),
-            clock: rooms.clock,
-            rooms,
-            aftermath: Aftermath::default(),
+            clock: router.clock,
+            router,
+            load_monitor: LoadMonitor::default(),
         };
-        let (mut denials, mut stop) = (Denials::default(), std::pin::pin!(stop));
-        let mut sync = house.clock.now().after(SYNC);
+        let (mut rejections, mut stop) = (RejectionLog::default(), std::pin::pin!(stop));
+        let mut sync = driver.clock.now().after(SYNC_INTERVAL);
         loop {
-            while let Some(output) = house.hub.poll_output() {
+            while let Some(output) = driver.hub.poll_output() {
                 match output {
-                    // Who has to be kept out may have had either.
-                    Output::NewToken(owner) => match claim.new_tokens() {
+                    // Revocation replaces both tokens, because either may be compromised.
+                    Output::NewToken(operator) => match lock.new_tokens() {
                         Ok((token, runs)) => {
                             let urls = join(&token);
                             let texts = urls.iter().map(ToString::to_string).collect();
-                            house.hub.handle_token(house.clock.now(), Token::known(&token), texts);
+                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
                             news(News::Revoked(&urls, Token::known(&runs)));
                         }
-                        Err(error) => house.hub.handle_no_token(owner, error.to_string()),
+                        Err(error) => driver.hub.handle_no_token(operator, error.to_string()),
                     },
-                    Output::Refused(who, address, denial) => {
-                        if denials.handle(house.clock.now(), address) {
-                            tracing::info!(who, %denial, "refused");
-                            if denial.is_for_people() {
-                                news(News::Denied(&who, &denial.to_string()));
+                    Output::Refused(peer, address, rejection) => {
+                        if rejections.handle(driver.clock.now(), address) {
+                            tracing::info!(peer, %rejection, "refused");
+                            if rejection.is_for_operator() {
+                                news(News::Rejected(&peer, &rejection.to_string()));
                             }
                         }
                     }
                     Output::Joined(name) => {
-                        if let Some(member) = house.hub.member(&name) {
+                        if let Some(member) = driver.hub.member(&name) {
                             news(News::Joined(&member));
                         }
                     }
@@ -341,52 +343,55 @@ impl Controller {
                         if let Output::Gone(name) = &output {
                             news(News::Left(name));
                         }
-                        house.carry_out(output);
+                        driver.apply(output);
                     }
                 }
             }
-            let wake = house.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
-            let wake = house.clock.when(wake).unwrap_or_else(std::time::Instant::now);
+            let wake = driver.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
+            let wake = driver.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             tokio::select! {
                 event = events.recv() => {
                     let mut event = event;
-                    for _ in 0..EVENTS {
+                    for _ in 0..MAX_EVENTS {
                         let Some(what) = event else { break };
-                        house.handle(what);
+                        driver.handle(what);
                         event = events.try_recv().ok();
                     }
                 }
                 () = sleep_until(wake.into()) => {}
                 () = &mut stop => break,
             }
-            let now = house.clock.now();
+            let now = driver.clock.now();
             if sync <= now {
-                sync = now.after(SYNC);
-                house.keep();
-                while let Some(more) = denials.poll(now) {
-                    tracing::info!(count = more.count, from = ?more.from, "more were refused");
-                    news(News::MoreDenied(more));
+                sync = now.after(SYNC_INTERVAL);
+                driver.sync_late_results();
+                while let Some(more) = rejections.poll(now) {
+                    tracing::info!(count = more.count, from = ?more.from, "more rejections");
+                    news(News::MoreRejected(more));
                 }
             }
-            if house.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
-                house.hub.handle_timeout(now);
+            if driver.hub.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                driver.hub.handle_timeout(now);
             }
         }
-        doormen.abort_all();
-        house.say_goodbye(&mut events).await;
-        drop(claim);
+        acceptors.abort_all();
+        driver.disconnect_all(&mut events).await;
+        drop(lock);
     }
 }
 
-/// What it calls itself.
+/// Name and version of this program.
 const VERSION: &str = concat!("netburn ", env!("CARGO_PKG_VERSION"));
 
-/// Where to join, the likeliest first.
+/// Join addresses, best first.
 fn urls(config: &Config, addresses: &[SocketAddr], identity: &Identity, token: &str) -> Vec<JoinUrl> {
     let port = addresses.first().map_or(join_url::PORT, SocketAddr::port);
     let hosts = match &config.host {
         Some(host) => vec![host.trim_matches(['[', ']']).to_owned()],
-        None => places::of(addresses).iter().map(ToString::to_string).collect(),
+        None => addresses::of_listeners(addresses)
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
     };
     let url = |host| JoinUrl {
         place: join_url::Place::Network {

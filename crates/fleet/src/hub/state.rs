@@ -1,7 +1,8 @@
-//! What a controller keeps between its lives, and what tells this user's other commands where it is.
+//! State directory of a controller, which also contains its address for this user's other commands.
 //!
-//! A folder of its own, readable by its user alone: `token`, `runs-token`, `certificate.pem`, `key.pem`, `late/`; and while a
-//! controller runs `controller.sock`, `controller.json` and a lock on `controller.lock`.
+//! Only its user can read it. It contains `token`, `runs-token`, `certificate.pem`, `key.pem` and `late/`.
+//! While a controller runs, it also contains `controller.sock`, `controller.json` and a lock on
+//! `controller.lock`.
 
 use crate::join_url::{is_token, new_token};
 use netburn_traffic::tls::Identity;
@@ -11,65 +12,66 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The folder.
+/// The state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State(PathBuf);
 
-/// Where a controller of this user is.
+/// Address of this user's controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whereabouts {
-    /// Its process.
+pub struct ControllerInfo {
+    /// Process ID.
     pub process: u32,
-    /// Its Unix socket, where there are such.
+    /// Unix socket, if the system has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// Where it listens on loopback, if it does.
+    /// Loopback address, if it listens there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<SocketAddr>,
-    /// What lets an owner in.
+    /// Secret for operators.
     pub secret: String,
 }
 
-/// Why the state can't be used.
+/// Error of using the state directory.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// A file of it can't be read or written.
+    /// A file can't be read or written.
     #[error("{path}: {source}", path = path.display())]
     Io {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// A controller of this user runs already.
-    #[error("a controller of yours runs already{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
-    Taken(Option<Whereabouts>),
-    /// The certificate that was kept is of no use.
-    #[error("the certificate in {path} is of no use ({reason}); delete it, and a new one is made", path = path.display())]
+    /// A controller of this user is running.
+    #[error("a controller of this user is already running{}", .0.as_ref().map_or(String::new(), |w| format!(": process {}", w.process)))]
+    AlreadyRunning(Option<ControllerInfo>),
+    /// The stored certificate is invalid.
+    #[error("the certificate in {path} is invalid ({reason}); delete it to create a new one", path = path.display())]
     Certificate {
-        /// Where it is.
+        /// Path of the certificate.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         reason: String,
     },
-    /// Nobody has a home here.
-    #[error("no place to keep state: none of NETBURN_STATE, XDG_STATE_HOME and HOME is set")]
-    Homeless,
+    /// The environment names no directory.
+    #[error("no state directory: set NETBURN_STATE, XDG_STATE_HOME or HOME")]
+    NoStateDirectory,
 }
 
-/// That this process is the one controller. Its end, however it comes, is the end of it.
+/// Lock that makes this process the only controller. Released when the process ends.
 #[derive(Debug)]
-pub struct Claim {
+pub struct StateLock {
     state: State,
     _lock: File,
 }
 
 impl State {
-    /// The folder of this user: `fleet` in `$NETBURN_STATE`, or in `netburn` in `$XDG_STATE_HOME` or `~/.local/state`.
+    /// Directory of this user: `fleet` in `$NETBURN_STATE`, or in `netburn` in `$XDG_STATE_HOME` or
+    /// `~/.local/state`.
     ///
     /// # Errors
-    /// When nothing of this is set.
-    pub fn of_this_user() -> Result<State, StateError> {
+    /// [`StateError::NoStateDirectory`] if none of these variables nor `HOME` is set.
+    pub fn for_current_user() -> Result<State, StateError> {
         let set = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
@@ -84,26 +86,26 @@ impl State {
                     .join("netburn"),
             )
         });
-        Ok(State(netburn.ok_or(StateError::Homeless)?.join("fleet")))
+        Ok(State(netburn.ok_or(StateError::NoStateDirectory)?.join("fleet")))
     }
 
-    /// That folder.
+    /// Uses this directory.
     #[must_use]
-    pub fn at(path: impl Into<PathBuf>) -> State {
+    pub fn new(path: impl Into<PathBuf>) -> State {
         State(path.into())
     }
 
-    /// Where it is.
+    /// Path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Makes this process the one controller.
+    /// Locks the directory, creating it if necessary.
     ///
     /// # Errors
-    /// When there is one already, or the folder can't be used.
-    pub fn claim(&self) -> Result<Claim, StateError> {
+    /// [`StateError`] if a controller is running, or the directory can't be used.
+    pub fn lock(&self) -> Result<StateLock, StateError> {
         private_folder(&self.0).map_err(|source| self.fault("", source))?;
         let lock = private()
             .create(true)
@@ -112,20 +114,22 @@ impl State {
         let lock = lock.map_err(|source| self.fault("controller.lock", source))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StateError::Taken(self.whereabouts().ok().flatten())),
+            Err(TryLockError::WouldBlock) => {
+                return Err(StateError::AlreadyRunning(self.controller_info().ok().flatten()));
+            }
             Err(TryLockError::Error(source)) => return Err(self.fault("controller.lock", source)),
         }
-        Ok(Claim {
+        Ok(StateLock {
             state: self.clone(),
             _lock: lock,
         })
     }
 
-    /// Where this user's controller was last; `None` when there was none, or it ended as it should.
+    /// Address of this user's controller; `None` if none was started, or if it ended normally.
     ///
     /// # Errors
-    /// When that can't be read.
-    pub fn whereabouts(&self) -> Result<Option<Whereabouts>, StateError> {
+    /// If the file can't be read.
+    pub fn controller_info(&self) -> Result<Option<ControllerInfo>, StateError> {
         let fault = |source| self.fault("controller.json", source);
         match std::fs::read(self.0.join("controller.json")) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| fault(e.into()))?)),
@@ -142,50 +146,50 @@ impl State {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
-        self.write_beside(name, bytes)?;
-        self.put_in_place(name)
+        self.write_temp(name, bytes)?;
+        self.commit_temp(name)
     }
 
-    fn write_beside(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
+    fn write_temp(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
         let written = || {
-            let mut file = private().create(true).truncate(true).open(self.beside(name))?;
+            let mut file = private().create(true).truncate(true).open(self.temp_path(name))?;
             file.write_all(bytes)?;
             file.sync_all()
         };
         written().map_err(|source| self.fault(name, source))
     }
 
-    fn put_in_place(&self, name: &str) -> Result<(), StateError> {
-        std::fs::rename(self.beside(name), self.0.join(name)).map_err(|source| self.fault(name, source))
+    fn commit_temp(&self, name: &str) -> Result<(), StateError> {
+        std::fs::rename(self.temp_path(name), self.0.join(name)).map_err(|source| self.fault(name, source))
     }
 
-    /// Where a file is written before it takes the old one's place.
-    fn beside(&self, name: &str) -> PathBuf {
+    /// Path of a new file before it replaces the old one.
+    fn temp_path(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.new"))
     }
 }
 
-impl Claim {
-    /// The fleet's token: the one that was kept, or a new one.
+impl StateLock {
+    /// Token of the fleet: stored, or a new one.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn token(&self) -> Result<String, StateError> {
         self.kept("token")
     }
 
-    /// What lets its user look at the runs: the one that was kept, or a new one. Members don't know it.
+    /// Token of the runs page: stored, or a new one. Members do not receive it.
     ///
     /// # Errors
-    /// When it can't be read or made.
+    /// If it can't be read or created.
     pub fn runs_token(&self) -> Result<String, StateError> {
         self.kept("runs-token")
     }
 
-    /// A new token, and something new that lets its user look at the runs, kept in the places of the old ones.
+    /// Replaces both tokens. Returns the new token of the fleet and of the runs page.
     ///
     /// # Errors
-    /// When they can't be made or kept. The old ones are kept then, both of them.
+    /// If they can't be created or stored. Both old tokens then stay valid.
     pub fn new_tokens(&self) -> Result<(String, String), StateError> {
         const NAMES: [&str; 2] = ["token", "runs-token"];
         let state = &self.state;
@@ -194,12 +198,12 @@ impl Claim {
             let mut tokens = [String::new(), String::new()];
             for (name, token) in NAMES.iter().zip(&mut tokens) {
                 *token = new_token().map_err(|source| state.fault(name, source))?;
-                state.write_beside(name, format!("{token}\n").as_bytes())?;
+                state.write_temp(name, format!("{token}\n").as_bytes())?;
             }
-            state.put_in_place(NAMES[0])?;
-            if let Err(error) = state.put_in_place(NAMES[1]) {
+            state.commit_temp(NAMES[0])?;
+            if let Err(error) = state.commit_temp(NAMES[1]) {
                 if let Ok(Err(error)) = old.map(|old| state.write(NAMES[0], &old)) {
-                    tracing::error!(%error, "the fleet's token is a new one from the next start on");
+                    tracing::error!(%error, "the fleet's token changes at the next start");
                 }
                 return Err(error);
             }
@@ -208,7 +212,7 @@ impl Claim {
         };
         renewed().inspect_err(|_| {
             for name in NAMES {
-                let _ = std::fs::remove_file(state.beside(name));
+                let _ = std::fs::remove_file(state.temp_path(name));
             }
         })
     }
@@ -227,10 +231,10 @@ impl Claim {
         Ok(token)
     }
 
-    /// The controller's certificate: the one that was kept, or a new one.
+    /// Certificate of the controller: stored, or a new one.
     ///
     /// # Errors
-    /// When it can't be read, made or kept.
+    /// If it can't be read, created or stored.
     pub fn identity(&self) -> Result<Identity, StateError> {
         let (chain, key) = (self.state.0.join("certificate.pem"), self.state.0.join("key.pem"));
         let unfit = |error: &dyn std::fmt::Display| StateError::Certificate {
@@ -239,44 +243,44 @@ impl Claim {
         };
         if !chain.exists() {
             let made = Identity::generate_pem(&["netburn".to_owned()]).map_err(|e| unfit(&e))?;
-            // The certificate last: where it is, the key is.
+            // The certificate is written last, so its presence implies the key.
             self.state.write("key.pem", made.1.as_bytes())?;
             self.state.write("certificate.pem", made.0.as_bytes())?;
         }
         Identity::from_pem_files(&chain, &key).map_err(|e| unfit(&e))
     }
 
-    /// The path of the Unix socket.
+    /// Path of the Unix socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.state.0.join("controller.sock")
     }
 
-    /// Tells this user's other commands where it is.
+    /// Writes the controller's address for this user's other commands.
     ///
     /// # Errors
-    /// When that can't be written.
-    pub fn announce(&self, whereabouts: &Whereabouts) -> Result<(), StateError> {
-        let text = serde_json::to_vec(whereabouts).expect("plain fields become JSON");
+    /// If the file can't be written.
+    pub fn announce(&self, controller_info: &ControllerInfo) -> Result<(), StateError> {
+        let text = serde_json::to_vec(controller_info).expect("plain fields become JSON");
         self.state.write("controller.json", &text)
     }
 
-    /// The folder.
+    /// The state directory.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 }
 
-impl Drop for Claim {
+impl Drop for StateLock {
     fn drop(&mut self) {
-        // Whoever comes meanwhile finds that nobody answers, which is true as well.
+        // A command that reads the file before its removal finds no listener, with the same result.
         let _ = std::fs::remove_file(self.state.0.join("controller.json"));
         let _ = std::fs::remove_file(self.socket());
     }
 }
 
-/// Makes a folder that only its user can look into. One that is there is left as it is.
+/// Creates a directory that only its user can read. An existing directory stays unchanged.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -285,7 +289,7 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// For files that only their user can read.
+/// Options for files that only their user can read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -301,49 +305,49 @@ mod tests {
     #[test]
     fn token_and_certificate_live_on() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path().join("deep/fleet"));
+        let state = State::new(dir.path().join("deep/fleet"));
         let (token, fingerprint) = {
-            let claim = state.claim().unwrap();
-            (claim.token().unwrap(), claim.identity().unwrap().fingerprint())
+            let lock = state.lock().unwrap();
+            (lock.token().unwrap(), lock.identity().unwrap().fingerprint())
         };
-        let claim = state.claim().unwrap();
-        assert_eq!(claim.token().unwrap(), token);
-        assert_eq!(claim.identity().unwrap().fingerprint(), fingerprint);
-        let runs = claim.runs_token().unwrap();
+        let lock = state.lock().unwrap();
+        assert_eq!(lock.token().unwrap(), token);
+        assert_eq!(lock.identity().unwrap().fingerprint(), fingerprint);
+        let runs = lock.runs_token().unwrap();
         assert_ne!(runs, token);
-        let new = claim.new_tokens().unwrap();
+        let new = lock.new_tokens().unwrap();
         assert!(new.0 != token && new.1 != runs && new.0 != new.1);
-        assert_eq!((claim.token().unwrap(), claim.runs_token().unwrap()), new);
+        assert_eq!((lock.token().unwrap(), lock.runs_token().unwrap()), new);
     }
 
     #[test]
-    fn of_two_tokens_both_are_renewed_or_neither() {
+    fn both_tokens_are_replaced_or_neither() {
         for (full, other) in [("token", "runs-token"), ("runs-token", "token")] {
             let dir = tempfile::tempdir().unwrap();
-            let claim = State::at(dir.path()).claim().unwrap();
-            claim.token().unwrap();
-            claim.runs_token().unwrap();
+            let lock = State::new(dir.path()).lock().unwrap();
+            lock.token().unwrap();
+            lock.runs_token().unwrap();
             let kept = std::fs::read(dir.path().join(other)).unwrap();
-            // What nothing can be put in the place of, whoever tests.
+            // A directory that is not empty can't be replaced by a file, even by root.
             std::fs::remove_file(dir.path().join(full)).unwrap();
             std::fs::create_dir_all(dir.path().join(full).join("full")).unwrap();
-            let said = claim.new_tokens().unwrap_err().to_string();
+            let said = lock.new_tokens().unwrap_err().to_string();
             assert!(said.contains(&dir.path().join(full).display().to_string()), "{said}");
             assert_eq!(std::fs::read(dir.path().join(other)).unwrap(), kept, "{full}");
-            let new = |name: &str| claim.state().beside(name).exists();
-            assert!(!new(full) && !new(other), "secrets that nobody needs");
+            let new = |name: &str| lock.state().temp_path(name).exists();
+            assert!(!new(full) && !new(other), "no leftover secrets");
         }
     }
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_it() {
+    fn only_the_user_can_read_the_state() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path().join("fleet"));
-        let claim = state.claim().unwrap();
-        claim.token().unwrap();
-        claim.identity().unwrap();
+        let state = State::new(dir.path().join("fleet"));
+        let lock = state.lock().unwrap();
+        lock.token().unwrap();
+        lock.identity().unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(state.path()), 0o700);
         for file in ["token", "key.pem", "certificate.pem"] {
@@ -352,23 +356,23 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_controller_and_the_other_is_told_which() {
+    fn a_second_controller_is_rejected_with_the_process_of_the_first() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::at(dir.path());
-        let claim = state.claim().unwrap();
-        assert_eq!(state.whereabouts().unwrap(), None);
-        let whereabouts = Whereabouts {
+        let state = State::new(dir.path());
+        let lock = state.lock().unwrap();
+        assert_eq!(state.controller_info().unwrap(), None);
+        let controller_info = ControllerInfo {
             process: 77,
             socket: None,
             loopback: Some("127.0.0.1:4484".parse().unwrap()),
             secret: "s".to_owned(),
         };
-        claim.announce(&whereabouts).unwrap();
-        assert_eq!(state.whereabouts().unwrap(), Some(whereabouts));
-        let error = state.claim().unwrap_err().to_string();
-        assert_eq!(error, "a controller of yours runs already: process 77");
-        drop(claim);
-        assert_eq!(state.whereabouts().unwrap(), None);
-        state.claim().unwrap();
+        lock.announce(&controller_info).unwrap();
+        assert_eq!(state.controller_info().unwrap(), Some(controller_info));
+        let error = state.lock().unwrap_err().to_string();
+        assert_eq!(error, "a controller of this user is already running: process 77");
+        drop(lock);
+        assert_eq!(state.controller_info().unwrap(), None);
+        state.lock().unwrap();
     }
 }

@@ -1,12 +1,16 @@
-//! What a controller lets in, whom it sends where, and what it forgets, by virtual time.
+//! Admission, invitations and timeouts of a hub, in virtual time.
 
-use super::machine::{DOUBTFUL, HELLO, MAX_STRANGERS, MAX_STRANGERS_FROM_ONE, NEWS, SILENCE};
-use super::owner::{FromOwner, Hold, Open, Release, SummonMember, ToOwner};
-use super::{Denial, Hub, Line, Output, Setup, Wake, Way};
+use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun};
+use super::machine::{
+    HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
+};
+use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
 use crate::clock::Stamp;
 use crate::controller::{ConnectionId, Token};
 use crate::late::Part;
-use crate::protocol::standing::{About, Enrol, FromMember, Kind, Late, LateEnd, ToMember, Waiting};
+use crate::protocol::standing::{
+    FromMember, Kind, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register, ToMember,
+};
 use crate::protocol::{Batch, Message, VERSION};
 use netburn_record::Role;
 use netburn_units::Duration;
@@ -14,51 +18,55 @@ use std::net::IpAddr;
 
 const TOKEN: &str = "AAECAwQFBgcICQoLDA0ODw";
 const SECRET: &str = "the owner's";
-const NEAR: Way = Way {
+const NEAR: PeerInfo = PeerInfo {
     private: true,
     address: None,
 };
 
 /// A hub and a clock.
-struct House {
+struct Rig {
     hub: Hub,
     now: Stamp,
     next: u64,
 }
 
-impl House {
-    fn new() -> House {
-        House {
+impl Rig {
+    fn new() -> Rig {
+        Rig {
             hub: Hub::new(Setup {
                 fleet: "home".to_owned(),
                 version: "netburn test".to_owned(),
                 token: Token::known(TOKEN),
                 secret: Token::known(SECRET),
                 urls: vec!["http://192.0.2.1:4484/".to_owned()],
-                near_only: false,
+                loopback_only: false,
             }),
             now: Stamp(0),
             next: 0,
         }
     }
 
-    fn connect(&mut self, line: Line, way: Way) -> ConnectionId {
+    fn connect(&mut self, kind: ConnectionKind, peer_info: PeerInfo) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next += 1;
-        self.hub.handle_connected(self.now, id, line, way);
+        self.hub.handle_connected(self.now, id, kind, peer_info);
         id
     }
 
-    fn enrol(&mut self, name: &str, change: impl FnOnce(&mut Enrol, &mut Way)) -> (ConnectionId, Vec<Output>) {
-        let (mut enrol, mut way) = (enrol(name), NEAR);
-        change(&mut enrol, &mut way);
-        let id = self.connect(Line::Member, way);
-        self.hub.handle_member(self.now, id, Ok(FromMember::Enrol(enrol)));
+    fn register(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut Register, &mut PeerInfo),
+    ) -> (ConnectionId, Vec<Output>) {
+        let (mut register, mut peer_info) = (register(name), NEAR);
+        change(&mut register, &mut peer_info);
+        let id = self.connect(ConnectionKind::Member, peer_info);
+        self.hub.handle_member(self.now, id, Ok(FromMember::Register(register)));
         (id, self.outputs())
     }
 
     fn member(&mut self, name: &str) -> ConnectionId {
-        let (id, outputs) = self.enrol(name, |_, _| {});
+        let (id, outputs) = self.register(name, |_, _| {});
         assert!(
             matches!(outputs[0], Output::Send(_, ToMember::Welcome(_))),
             "{outputs:?}"
@@ -66,29 +74,29 @@ impl House {
         id
     }
 
-    fn owner(&mut self) -> ConnectionId {
-        let id = self.connect(Line::Owner, NEAR);
+    fn operator(&mut self) -> ConnectionId {
+        let id = self.connect(ConnectionKind::Operator, NEAR);
         let open = Open {
             protocol: VERSION,
             secret: SECRET.to_owned(),
         };
-        self.hub.handle_owner(self.now, id, Ok(FromOwner::Open(open)));
+        self.hub.handle_operator(self.now, id, Ok(ControlRequest::Open(open)));
         let outputs = self.outputs();
         assert!(
-            matches!(outputs[0], Output::Tell(_, ToOwner::Welcome(_))),
+            matches!(outputs[0], Output::Tell(_, ControlReply::Welcome(_))),
             "{outputs:?}"
         );
         id
     }
 
-    fn hold(&mut self, owner: ConnectionId, run: &str) -> Vec<Output> {
+    fn acquire(&mut self, operator: ConnectionId, run: &str) -> Vec<Output> {
         let part = Part {
             name: "tv".to_owned(),
             member: "box".to_owned(),
             stations: vec![0],
             ..Part::default()
         };
-        let hold = Hold {
+        let acquire = AcquireRun {
             run: run.to_owned(),
             port: 4000,
             folder: "/tmp/run".into(),
@@ -96,18 +104,20 @@ impl House {
             members: vec!["box".to_owned()],
             until: 1_800_000_000,
         };
-        self.hub.handle_owner(self.now, owner, Ok(FromOwner::Hold(hold)));
+        self.hub
+            .handle_operator(self.now, operator, Ok(ControlRequest::Acquire(acquire)));
         self.outputs()
     }
 
-    fn summon(&mut self, owner: ConnectionId, run: &str, member: &str) -> Vec<Output> {
-        let summon = SummonMember {
+    fn invite(&mut self, operator: ConnectionId, run: &str, member: &str) -> Vec<Output> {
+        let invite = InviteMember {
             run: run.to_owned(),
             member: member.to_owned(),
             name: "tv".to_owned(),
             token: "t".to_owned(),
         };
-        self.hub.handle_owner(self.now, owner, Ok(FromOwner::Summon(summon)));
+        self.hub
+            .handle_operator(self.now, operator, Ok(ControlRequest::Invite(invite)));
         self.outputs()
     }
 
@@ -115,7 +125,7 @@ impl House {
         std::iter::from_fn(|| self.hub.poll_output()).collect()
     }
 
-    /// Lets time pass, waking as the hub wants.
+    /// Advances the time, with the timeouts of the hub.
     fn pass(&mut self, span: Duration) -> Vec<Output> {
         let end = self.now.after(span);
         let mut outputs = Vec::new();
@@ -133,27 +143,27 @@ impl House {
     }
 }
 
-fn enrol(name: &str) -> Enrol {
-    Enrol {
+fn register(name: &str) -> Register {
+    Register {
         protocol: VERSION,
         name: name.to_owned(),
         token: TOKEN.to_owned(),
         version: "netburn test".to_owned(),
-        about: About::this_process(Role::Agent, None, Default::default()),
-        waiting: Vec::new(),
+        about: MemberInfo::this_process(Role::Agent, None, Default::default()),
+        pending: Vec::new(),
     }
 }
 
-fn far(ip: [u8; 4]) -> Way {
-    Way {
+fn far(ip: [u8; 4]) -> PeerInfo {
+    PeerInfo {
         private: false,
         address: Some(IpAddr::from(ip)),
     }
 }
 
-fn denial(outputs: &[Output]) -> Option<&Denial> {
+fn rejection(outputs: &[Output]) -> Option<&Rejection> {
     outputs.iter().find_map(|output| match output {
-        Output::Refused(_, _, denial) => Some(denial),
+        Output::Refused(_, _, rejection) => Some(rejection),
         _ => None,
     })
 }
@@ -163,367 +173,387 @@ fn closes(outputs: &[Output], id: ConnectionId) -> bool {
 }
 
 #[test]
-fn whoever_has_the_token_is_in_and_nobody_else() {
-    let mut house = House::new();
-    house.member("box");
+fn members_need_the_token() {
+    let mut rig = Rig::new();
+    rig.member("box");
     for (change, wanted) in [
         (
-            Box::new(|e: &mut Enrol, _: &mut Way| e.token = "wrong".to_owned())
-                as Box<dyn FnOnce(&mut Enrol, &mut Way)>,
-            Denial::Token,
+            Box::new(|e: &mut Register, _: &mut PeerInfo| e.token = "wrong".to_owned())
+                as Box<dyn FnOnce(&mut Register, &mut PeerInfo)>,
+            Rejection::Token,
         ),
         (
             Box::new(|e, _| e.protocol = VERSION + 1),
-            Denial::Version { theirs: VERSION + 1 },
+            Rejection::Version { theirs: VERSION + 1 },
         ),
-        (Box::new(|e, _| e.name = "two words".to_owned()), Denial::Name),
+        (Box::new(|e, _| e.name = "two words".to_owned()), Rejection::Name),
         (
             Box::new(|e, _| e.name = "box".to_owned()),
-            Denial::Duplicate("box".to_owned()),
+            Rejection::Duplicate("box".to_owned()),
         ),
-        (Box::new(|_, way| *way = far([192, 0, 2, 7])), Denial::InTheClear),
+        (
+            Box::new(|_, peer_info| *peer_info = far([192, 0, 2, 7])),
+            Rejection::NotEncrypted,
+        ),
         (
             Box::new(|e, _| {
                 e.about.labels.insert("bad key".to_owned(), "x".to_owned());
             }),
-            Denial::About,
+            Rejection::InvalidMemberInfo,
         ),
     ] {
-        let (id, outputs) = house.enrol("new", change);
-        assert_eq!(denial(&outputs), Some(&wanted));
+        let (id, outputs) = rig.register("new", change);
+        assert_eq!(rejection(&outputs), Some(&wanted));
         assert!(matches!(outputs[0], Output::Send(_, ToMember::Refused(_))) && closes(&outputs, id));
-        assert_eq!(house.names(), ["box"]);
+        assert_eq!(rig.names(), ["box"]);
     }
-    // A wrong token learns nothing of names.
-    let (_, outputs) = house.enrol("box", |e, _| e.token = "wrong".to_owned());
-    assert_eq!(denial(&outputs), Some(&Denial::Token));
+    // A peer with a wrong token does not learn the names.
+    let (_, outputs) = rig.register("box", |e, _| e.token = "wrong".to_owned());
+    assert_eq!(rejection(&outputs), Some(&Rejection::Token));
 }
 
 #[test]
 fn a_browser_may_come_in_the_clear() {
-    let mut house = House::new();
-    let (_, outputs) = house.enrol("phone", |e, way| {
+    let mut rig = Rig::new();
+    let (_, outputs) = rig.register("phone", |e, peer_info| {
         e.about.kind = Kind::Browser;
-        *way = far([192, 0, 2, 7]);
+        *peer_info = far([192, 0, 2, 7]);
     });
-    assert_eq!(denial(&outputs), None);
-    assert_eq!(house.names(), ["phone"]);
+    assert_eq!(rejection(&outputs), None);
+    assert_eq!(rig.names(), ["phone"]);
 }
 
 #[test]
 fn a_silent_one_gives_way_and_a_live_one_does_not() {
-    let mut house = House::new();
-    let first = house.member("box");
-    house.pass(DOUBTFUL - Duration::from_nanos(1));
-    assert!(denial(&house.enrol("box", |_, _| {}).1).is_some());
-    house.pass(Duration::from_nanos(1));
-    let (_, outputs) = house.enrol("box", |_, _| {});
-    assert!(closes(&outputs, first) && denial(&outputs).is_none());
-    assert_eq!(house.names(), ["box"]);
+    let mut rig = Rig::new();
+    let first = rig.member("box");
+    rig.pass(STALE_AFTER - Duration::from_nanos(1));
+    assert!(rejection(&rig.register("box", |_, _| {}).1).is_some());
+    rig.pass(Duration::from_nanos(1));
+    let (_, outputs) = rig.register("box", |_, _| {});
+    assert!(closes(&outputs, first) && rejection(&outputs).is_none());
+    assert_eq!(rig.names(), ["box"]);
 }
 
 #[test]
-fn who_says_nothing_is_gone_in_the_end_and_who_does_stays() {
-    let mut house = House::new();
-    let (quiet, loud) = (house.member("quiet"), house.member("loud"));
-    assert_eq!(house.hub.poll_timeout(), Some((Stamp(0).after(NEWS), Wake::News)));
-    for _ in 0..5 {
-        house.pass(Duration::from_secs(5));
-        house.hub.handle_member(house.now, loud, Ok(FromMember::Alive));
-    }
-    let outputs = house.pass(SILENCE - Duration::from_secs(25));
-    assert!(closes(&outputs, quiet) && !closes(&outputs, loud));
-    assert_eq!(house.names(), ["loud"]);
-}
-
-#[test]
-fn who_begins_with_another_word_is_told_which() {
-    let end = |run: &str| LateEnd {
-        run: run.to_owned(),
-        ..LateEnd::default()
-    };
-    let words = [
-        (FromMember::Alive, "`alive` has no place here"),
-        (FromMember::Late(Late::default()), "`late` has no place here"),
-        (FromMember::LateEnd(end("r")), "`late-end` has no place here"),
-        (FromMember::Bye, "`bye` has no place here"),
-    ];
-    for (word, said) in words {
-        // The name is the one in the message.
-        assert!(word.to_text().starts_with(&format!(r#"{{"type":"{}""#, word.name())));
-        let mut house = House::new();
-        let id = house.connect(Line::Member, NEAR);
-        house.hub.handle_member(house.now, id, Ok(word));
-        assert_eq!(denial(&house.outputs()).unwrap().to_string(), said);
-    }
-    let mut house = House::new();
-    let id = house.connect(Line::Owner, NEAR);
-    house.hub.handle_owner(house.now, id, Ok(FromOwner::Revoke));
+fn a_silent_member_is_disconnected_and_another_stays() {
+    let mut rig = Rig::new();
+    let (quiet, loud) = (rig.member("quiet"), rig.member("loud"));
     assert_eq!(
-        denial(&house.outputs()).unwrap().to_string(),
-        "`revoke` has no place here"
+        rig.hub.poll_timeout(),
+        Some((Stamp(0).after(NEWS_INTERVAL), Wake::News))
+    );
+    for _ in 0..5 {
+        rig.pass(Duration::from_secs(5));
+        rig.hub.handle_member(rig.now, loud, Ok(FromMember::Heartbeat));
+    }
+    let outputs = rig.pass(SILENCE_TIMEOUT - Duration::from_secs(25));
+    assert!(closes(&outputs, quiet) && !closes(&outputs, loud));
+    assert_eq!(rig.names(), ["loud"]);
+}
+
+#[test]
+fn an_unexpected_first_message_is_named() {
+    let end = |run: &str| LateResultsEnd {
+        run: run.to_owned(),
+        ..LateResultsEnd::default()
+    };
+    let messages = [
+        (FromMember::Heartbeat, "unexpected message `heartbeat`"),
+        (
+            FromMember::LateResults(LateResults::default()),
+            "unexpected message `late-results`",
+        ),
+        (
+            FromMember::LateResultsEnd(end("r")),
+            "unexpected message `late-results-end`",
+        ),
+        (FromMember::Bye, "unexpected message `bye`"),
+    ];
+    for (message, expected) in messages {
+        // The name is the one in the message.
+        assert!(
+            message
+                .to_text()
+                .starts_with(&format!(r#"{{"type":"{}""#, message.name()))
+        );
+        let mut rig = Rig::new();
+        let id = rig.connect(ConnectionKind::Member, NEAR);
+        rig.hub.handle_member(rig.now, id, Ok(message));
+        assert_eq!(rejection(&rig.outputs()).unwrap().to_string(), expected);
+    }
+    let mut rig = Rig::new();
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Revoke));
+    assert_eq!(
+        rejection(&rig.outputs()).unwrap().to_string(),
+        "unexpected message `revoke`"
     );
 }
 
 #[test]
-fn strangers_are_few_and_short_lived() {
-    let mut house = House::new();
-    let first = house.connect(Line::Member, NEAR);
-    for _ in 1..MAX_STRANGERS {
-        house.connect(Line::Member, NEAR);
+fn unauthenticated_connections_are_limited_in_number_and_time() {
+    let mut rig = Rig::new();
+    let first = rig.connect(ConnectionKind::Member, NEAR);
+    for _ in 1..MAX_PENDING_CONNECTIONS {
+        rig.connect(ConnectionKind::Member, NEAR);
     }
-    assert!(house.outputs().is_empty());
-    house.connect(Line::Owner, NEAR);
-    assert!(closes(&house.outputs(), first), "the oldest goes");
-    let outputs = house.pass(HELLO);
+    assert!(rig.outputs().is_empty());
+    rig.connect(ConnectionKind::Operator, NEAR);
+    assert!(closes(&rig.outputs(), first), "the oldest goes");
+    let outputs = rig.pass(HELLO_TIMEOUT);
     assert_eq!(
         outputs.iter().filter(|o| matches!(o, Output::Close(_))).count(),
-        MAX_STRANGERS
+        MAX_PENDING_CONNECTIONS
     );
-    assert_eq!(house.hub.poll_timeout(), None);
+    assert_eq!(rig.hub.poll_timeout(), None);
 }
 
 #[test]
 fn a_flood_from_one_address_pushes_out_its_own_alone() {
-    let mut house = House::new();
-    let other = house.connect(Line::Member, far([192, 0, 2, 1]));
-    let flood: Vec<_> = (0..=MAX_STRANGERS_FROM_ONE)
-        .map(|_| house.connect(Line::Member, far([192, 0, 2, 66])))
+    let mut rig = Rig::new();
+    let other = rig.connect(ConnectionKind::Member, far([192, 0, 2, 1]));
+    let flood: Vec<_> = (0..=MAX_PENDING_PER_CLIENT)
+        .map(|_| rig.connect(ConnectionKind::Member, far([192, 0, 2, 66])))
         .collect();
-    let outputs = house.outputs();
+    let outputs = rig.outputs();
     assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
     // A host may use any address of its IPv6 /64.
-    let flood: Vec<_> = (0..=MAX_STRANGERS_FROM_ONE as u128)
+    let flood: Vec<_> = (0..=MAX_PENDING_PER_CLIENT as u128)
         .map(|host| {
             let address = IpAddr::from((0x2001_0db8_u128 << 96 | host).to_be_bytes());
-            house.connect(
-                Line::Member,
-                Way {
+            rig.connect(
+                ConnectionKind::Member,
+                PeerInfo {
                     private: false,
                     address: Some(address),
                 },
             )
         })
         .collect();
-    let outputs = house.outputs();
+    let outputs = rig.outputs();
     assert!(closes(&outputs, flood[0]) && !closes(&outputs, other));
-    house.hub.handle_member(
-        house.now,
+    rig.hub.handle_member(
+        rig.now,
         other,
-        Ok(FromMember::Enrol(Enrol {
-            about: About {
+        Ok(FromMember::Register(Register {
+            about: MemberInfo {
                 kind: Kind::Browser,
-                ..enrol("x").about
+                ..register("x").about
             },
-            ..enrol("phone")
+            ..register("phone")
         })),
     );
-    assert_eq!(house.names(), ["phone"]);
+    assert_eq!(rig.names(), ["phone"]);
 }
 
 #[test]
-fn a_summons_reaches_its_member_now_and_when_it_comes_back() {
-    let mut house = House::new();
-    let (member, owner) = (house.member("box"), house.owner());
-    let held = house.hold(owner, "r1");
-    let [passed, Output::Register(_), Output::Tell(_, ToOwner::Held(_))] = &held[..] else {
-        panic!("{held:?}")
+fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
+    let mut rig = Rig::new();
+    let (member, operator) = (rig.member("box"), rig.operator());
+    let acquired = rig.acquire(operator, "r1");
+    let [proxied, Output::Register(_), Output::Tell(_, ControlReply::Acquired(_))] = &acquired[..] else {
+        panic!("{acquired:?}")
     };
     assert_eq!(
-        *passed,
-        Output::PassOn("r1".to_owned(), 4000),
+        *proxied,
+        Output::Proxy("r1".to_owned(), 4000),
         "the way is open before anybody is sent there"
     );
-    assert_eq!(house.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
-    let summoned = |outputs: &[Output], id| {
+    assert_eq!(rig.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
+    let invited = |outputs: &[Output], id| {
         outputs
             .iter()
-            .any(|o| matches!(o, Output::Send(to, ToMember::Summon(s)) if *to == id && s.run == "r1" && s.name == "tv"))
+            .any(|o| matches!(o, Output::Send(to, ToMember::Invite(s)) if *to == id && s.run == "r1" && s.name == "tv"))
     };
-    assert!(summoned(&house.summon(owner, "r1", "box"), member));
-    assert_eq!(house.hub.members()[0].run.as_deref(), Some("r1"));
-    house.hub.handle_closed(house.now, member);
-    house.outputs();
-    let (again, outputs) = house.enrol("box", |_, _| {});
-    assert!(summoned(&outputs, again), "it is told once more");
-    // One who isn't here is told when it comes.
+    assert!(invited(&rig.invite(operator, "r1", "box"), member));
+    assert_eq!(rig.hub.members()[0].run.as_deref(), Some("r1"));
+    rig.hub.handle_closed(rig.now, member);
+    rig.outputs();
+    let (reconnected, outputs) = rig.register("box", |_, _| {});
+    assert!(invited(&outputs, reconnected), "it is told once more");
+    // A disconnected member is invited when it connects.
     assert_eq!(
-        denial(&house.summon(owner, "r1", "tablet")),
-        Some(&Denial::Absent("tablet".to_owned()))
+        rejection(&rig.invite(operator, "r1", "tablet")),
+        Some(&Rejection::Absent("tablet".to_owned()))
     );
-    let (late, outputs) = house.enrol("tablet", |_, _| {});
-    assert!(summoned(&outputs, late));
+    let (late, outputs) = rig.register("tablet", |_, _| {});
+    assert!(invited(&outputs, late));
     assert_eq!(
-        denial(&house.summon(owner, "r2", "box")),
-        Some(&Denial::Run("r2".to_owned()))
+        rejection(&rig.invite(operator, "r2", "box")),
+        Some(&Rejection::Run("r2".to_owned()))
     );
 }
 
 #[test]
 fn a_member_is_in_one_run_at_a_time() {
-    let mut house = House::new();
-    let (_, first, second) = (house.member("box"), house.owner(), house.owner());
-    house.hold(first, "r1");
-    let present = &house.hub.members()[0];
+    let mut rig = Rig::new();
+    let (_, first, second) = (rig.member("box"), rig.operator(), rig.operator());
+    rig.acquire(first, "r1");
+    let present = &rig.hub.members()[0];
     assert_eq!(
         (present.run.as_deref(), present.until),
         (Some("r1"), Some(1_800_000_000))
     );
-    // Even before it is summoned.
-    let busy = Denial::Busy {
+    // Even before the invitation.
+    let busy = Rejection::Busy {
         member: "box".to_owned(),
         run: "r1".to_owned(),
     };
-    assert_eq!(denial(&house.hold(second, "r2")), Some(&busy));
-    assert!(house.outputs().is_empty() && house.hub.runs().count() == 1);
-    house.pass(NEWS);
-    house.hub.handle_closed(house.now, first);
-    house.outputs();
-    let told = house.pass(NEWS);
-    let free =
-        |o: &Output| matches!(o, Output::Tell(to, ToOwner::Members(m)) if *to == second && m.members[0].run.is_none());
+    assert_eq!(rejection(&rig.acquire(second, "r2")), Some(&busy));
+    assert!(rig.outputs().is_empty() && rig.hub.runs().count() == 1);
+    rig.pass(NEWS_INTERVAL);
+    rig.hub.handle_closed(rig.now, first);
+    rig.outputs();
+    let lists = rig.pass(NEWS_INTERVAL);
+    let free = |o: &Output| matches!(o, Output::Tell(to, ControlReply::Members(m)) if *to == second && m.members[0].run.is_none());
     assert!(
-        told.iter().any(free),
-        "who waits for it hears that it is free: {told:?}"
+        lists.iter().any(free),
+        "who waits for it hears that it is free: {lists:?}"
     );
-    assert_eq!(denial(&house.hold(second, "r2")), None);
-    // Whoever holds a run may hold it again, over another connection.
-    let again = house.owner();
-    assert_eq!(denial(&house.hold(again, "r2")), None);
+    assert_eq!(rejection(&rig.acquire(second, "r2")), None);
+    // The holder of a run may acquire it again, over another connection.
+    let reconnected = rig.operator();
+    assert_eq!(rejection(&rig.acquire(reconnected, "r2")), None);
 }
 
 #[test]
-fn a_run_of_many_who_are_not_here_keeps_its_holder() {
-    let mut house = House::new();
-    let owner = house.owner();
-    house.hold(owner, "r1");
+fn invitations_of_absent_members_do_not_close_the_operators_connection() {
+    let mut rig = Rig::new();
+    let operator = rig.operator();
+    rig.acquire(operator, "r1");
     for absent in 0..100 {
-        let outputs = house.summon(owner, "r1", &format!("m{absent}"));
-        assert!(!closes(&outputs, owner), "{absent} are not here yet");
+        let outputs = rig.invite(operator, "r1", &format!("m{absent}"));
+        assert!(!closes(&outputs, operator), "{absent} are not here yet");
     }
 }
 
 #[test]
 fn a_run_is_over_with_its_holder_or_its_word() {
-    let mut house = House::new();
-    let (_, owner) = (house.member("box"), house.owner());
-    house.hold(owner, "r1");
-    house.hub.handle_closed(house.now, owner);
+    let mut rig = Rig::new();
+    let (_, operator) = (rig.member("box"), rig.operator());
+    rig.acquire(operator, "r1");
+    rig.hub.handle_closed(rig.now, operator);
     let missing = vec![("box".to_owned(), "tv".to_owned())];
     assert_eq!(
-        house.outputs(),
+        rig.outputs(),
         [Output::RunOver("r1".to_owned(), missing)],
         "all may be missing"
     );
-    let owner = house.owner();
-    house.hold(owner, "r2");
-    let release = Release {
+    let operator = rig.operator();
+    rig.acquire(operator, "r2");
+    let release = ReleaseRun {
         run: "r2".to_owned(),
         missing: Vec::new(),
     };
-    house
-        .hub
-        .handle_owner(house.now, owner, Ok(FromOwner::Release(release.clone())));
-    assert_eq!(house.outputs(), [Output::RunOver("r2".to_owned(), Vec::new())]);
-    house
-        .hub
-        .handle_owner(house.now, owner, Ok(FromOwner::Release(release)));
-    assert!(denial(&house.outputs()).is_some(), "it is over already");
-    assert_eq!(house.hub.runs().count(), 0);
+    rig.hub
+        .handle_operator(rig.now, operator, Ok(ControlRequest::Release(release.clone())));
+    assert_eq!(rig.outputs(), [Output::RunOver("r2".to_owned(), Vec::new())]);
+    rig.hub
+        .handle_operator(rig.now, operator, Ok(ControlRequest::Release(release)));
+    assert!(rejection(&rig.outputs()).is_some(), "it is over already");
+    assert_eq!(rig.hub.runs().count(), 0);
 }
 
 #[test]
-fn what_a_member_kept_is_asked_for_unless_the_run_is_held() {
-    let mut house = House::new();
-    let owner = house.owner();
-    house.hold(owner, "r1");
-    let waiting = |run: &str| Waiting {
+fn results_of_released_runs_are_requested() {
+    let mut rig = Rig::new();
+    let operator = rig.operator();
+    rig.acquire(operator, "r1");
+    let pending_results = |run: &str| PendingResults {
         run: run.to_owned(),
         name: "tv".to_owned(),
         messages: 3,
     };
-    let (id, outputs) = house.enrol("box", |e, _| e.waiting = vec![waiting("r0"), waiting("r1")]);
-    let offered: Vec<_> = outputs.iter().filter(|o| matches!(o, Output::Waiting(..))).collect();
-    assert_eq!(offered, [&Output::Waiting("box".to_owned(), waiting("r0"))]);
-    let late = Late {
+    let (id, outputs) = rig.register("box", |e, _| {
+        e.pending = vec![pending_results("r0"), pending_results("r1")]
+    });
+    let offered: Vec<_> = outputs
+        .iter()
+        .filter(|o| matches!(o, Output::PendingResults(..)))
+        .collect();
+    assert_eq!(
+        offered,
+        [&Output::PendingResults("box".to_owned(), pending_results("r0"))]
+    );
+    let late = LateResults {
         run: "r0".to_owned(),
         proof: String::new(),
         sequence: 1,
         batch: Batch::default(),
     };
-    house
-        .hub
-        .handle_member(house.now, id, Ok(FromMember::Late(late.clone())));
-    assert_eq!(house.outputs(), [Output::Late("box".to_owned(), late)]);
+    rig.hub
+        .handle_member(rig.now, id, Ok(FromMember::LateResults(late.clone())));
+    assert_eq!(rig.outputs(), [Output::LateResults("box".to_owned(), late)]);
 }
 
 #[test]
-fn revoking_throws_everybody_out_for_good() {
-    let mut house = House::new();
-    let (member, owner) = (house.member("box"), house.owner());
-    house.hub.handle_owner(house.now, owner, Ok(FromOwner::Revoke));
-    assert_eq!(house.outputs(), [Output::NewToken(owner)]);
-    house
-        .hub
-        .handle_token(house.now, Token::known("another"), vec!["u".to_owned()]);
-    let outputs = house.outputs();
+fn revoking_disconnects_all_members_for_good() {
+    let mut rig = Rig::new();
+    let (member, operator) = (rig.member("box"), rig.operator());
+    rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
+    assert_eq!(rig.outputs(), [Output::NewToken(operator)]);
+    rig.hub
+        .handle_token(rig.now, Token::known("another"), vec!["u".to_owned()]);
+    let outputs = rig.outputs();
     assert!(closes(&outputs, member));
     assert!(
-        outputs
-            .iter()
-            .any(|o| matches!(o, Output::Tell(to, ToOwner::Revoked(w)) if *to == owner && w.token == "another"))
+        outputs.iter().any(
+            |o| matches!(o, Output::Tell(to, ControlReply::Revoked(w)) if *to == operator && w.token == "another")
+        )
     );
-    assert!(house.names().is_empty());
-    assert_eq!(denial(&house.enrol("box", |_, _| {}).1), Some(&Denial::Token));
+    assert!(rig.names().is_empty());
+    assert_eq!(rejection(&rig.register("box", |_, _| {}).1), Some(&Rejection::Token));
     assert_eq!(
-        denial(&house.enrol("box", |e, _| e.token = "another".to_owned()).1),
+        rejection(&rig.register("box", |e, _| e.token = "another".to_owned()).1),
         None
     );
 }
 
 #[test]
-fn who_revokes_in_vain_hears_why_and_everybody_stays() {
-    let mut house = House::new();
-    let (_, owner) = (house.member("box"), house.owner());
-    house.hub.handle_owner(house.now, owner, Ok(FromOwner::Revoke));
-    house.outputs();
-    house.hub.handle_no_token(owner, "the disk is full".to_owned());
+fn a_failed_revocation_is_reported_and_disconnects_no_member() {
+    let mut rig = Rig::new();
+    let (_, operator) = (rig.member("box"), rig.operator());
+    rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
+    rig.outputs();
+    rig.hub.handle_no_token(operator, "the disk is full".to_owned());
     let refused = crate::protocol::Refused {
+        code: crate::protocol::RejectReason::Other,
         reason: "the disk is full".to_owned(),
     };
-    assert_eq!(house.outputs(), [Output::Tell(owner, ToOwner::Refused(refused))]);
-    assert_eq!(house.names(), ["box"]);
+    assert_eq!(rig.outputs(), [Output::Tell(operator, ControlReply::Refused(refused))]);
+    assert_eq!(rig.names(), ["box"]);
 }
 
 #[test]
-fn owners_hear_of_changes_once_in_a_while() {
-    let mut house = House::new();
-    let owner = house.owner();
+fn operators_receive_changes_at_intervals() {
+    let mut rig = Rig::new();
+    let operator = rig.operator();
     for n in 0..100 {
-        house.member(&format!("m{n}"));
+        rig.member(&format!("m{n}"));
     }
-    let told = |outputs: &[Output]| {
+    let lists = |outputs: &[Output]| {
         let lists = outputs.iter().filter_map(|o| match o {
-            Output::Tell(to, ToOwner::Members(m)) if *to == owner => Some(m.members.len()),
+            Output::Tell(to, ControlReply::Members(m)) if *to == operator => Some(m.members.len()),
             _ => None,
         });
         lists.collect::<Vec<_>>()
     };
-    assert_eq!(told(&house.pass(NEWS)), [100]);
-    assert!(told(&house.pass(Duration::from_secs(1))).is_empty());
+    assert_eq!(lists(&rig.pass(NEWS_INTERVAL)), [100]);
+    assert!(lists(&rig.pass(Duration::from_secs(1))).is_empty());
 }
 
 #[test]
-fn an_owner_without_the_secret_is_none() {
-    let mut house = House::new();
-    let id = house.connect(Line::Owner, NEAR);
-    house.hub.handle_owner(house.now, id, Ok(FromOwner::Revoke));
-    assert!(closes(&house.outputs(), id));
-    let id = house.connect(Line::Owner, NEAR);
+fn an_operator_needs_the_secret() {
+    let mut rig = Rig::new();
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Revoke));
+    assert!(closes(&rig.outputs(), id));
+    let id = rig.connect(ConnectionKind::Operator, NEAR);
     let open = Open {
         protocol: VERSION,
         secret: TOKEN.to_owned(),
     };
-    house.hub.handle_owner(house.now, id, Ok(FromOwner::Open(open)));
-    assert!(closes(&house.outputs(), id));
+    rig.hub.handle_operator(rig.now, id, Ok(ControlRequest::Open(open)));
+    assert!(closes(&rig.outputs(), id));
 }

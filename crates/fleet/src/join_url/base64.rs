@@ -1,8 +1,8 @@
-//! Base64 for addresses: RFC 4648 §5, without padding.
+//! Base64 for URLs: RFC 4648 §5, without padding.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The bytes as text.
+/// Encodes bytes.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -15,7 +15,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text; `None` when it is none, or could be written otherwise.
+/// Decodes a text; `None` if it is not the canonical encoding of any bytes.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
@@ -63,12 +63,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bytes: Vec<u8>) {
+        fn messages_are_equal_after_parsing(bytes: Vec<u8>) {
             prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn what_is_read_is_written(text in "[A-Za-z0-9_-]{0,12}") {
+        fn parsed_addresses_are_written_equally(text in "[A-Za-z0-9_-]{0,12}") {
             if let Some(bytes) = decode(&text) {
                 prop_assert_eq!(encode(&bytes), text);
             }

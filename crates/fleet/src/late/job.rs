@@ -1,7 +1,7 @@
-//! Adding to a record what came late.
+//! Adding late results to a record.
 
-use super::waiting_room;
-use crate::protocol::standing::LateEnd;
+use super::pending_dir;
+use crate::protocol::standing::LateResultsEnd;
 use crate::spool;
 use netburn_record::{Error, Row, UnixTime, amend};
 use netburn_units::Instant;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 
-/// Something that takes time: reading a whole record and writing it anew.
+/// A slow job: reads a whole record and writes it again.
 #[derive(Debug)]
 pub struct Job {
     pub(super) member: String,
@@ -17,30 +17,30 @@ pub struct Job {
     pub(super) name: String,
     pub(super) folder: PathBuf,
     pub(super) stations: Vec<u16>,
-    pub(super) end: LateEnd,
-    pub(super) came: UnixTime,
+    pub(super) end: LateResultsEnd,
+    pub(super) received_at: UnixTime,
 }
 
-/// A job that was carried out.
+/// Result of a job.
 #[derive(Debug)]
-pub struct Done {
+pub struct JobResult {
     pub(super) job: Job,
-    /// How many rows were added.
+    /// Number of added rows.
     pub(super) result: Result<u64, Error>,
 }
 
 impl Job {
-    /// Does it. Blocks.
+    /// Executes the job. Blocks.
     #[must_use]
-    pub fn carry_out(self) -> Done {
+    pub fn carry_out(self) -> JobResult {
         let result = self.add();
-        Done { job: self, result }
+        JobResult { job: self, result }
     }
 
     fn add(&self) -> Result<u64, Error> {
         let path = self.folder.clone();
         let unreadable = |source: io::Error| Error::Io { path, source };
-        let mut late = spool::Late::open(&waiting_room(&self.folder), &self.name, 1).map_err(unreadable)?;
+        let mut late = spool::SpoolReader::open(&pending_dir(&self.folder), &self.name, 1).map_err(unreadable)?;
         let mut ready: VecDeque<Row> = VecDeque::new();
         let mut next = || {
             while ready.is_empty() {
@@ -53,7 +53,7 @@ impl Job {
         let whose = netburn_record::Late {
             name: &self.name,
             stations: &self.stations,
-            came: self.came,
+            came: self.received_at,
             health: self.end.health.as_ref(),
             error: self.end.error.as_deref(),
             held: self.end.told.map(Instant::from_nanos),
@@ -61,7 +61,7 @@ impl Job {
         amend(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }
 
-    /// Removes what is in the record now.
+    /// Deletes the results, which are in the record now.
     pub(super) fn clear(&self) {
         super::clear(&self.folder, &self.name);
     }

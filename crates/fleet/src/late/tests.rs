@@ -1,4 +1,4 @@
-//! Results that come home late, from an agent's spool to the record.
+//! Late results, from an agent's spool to the record.
 
 use super::*;
 use crate::protocol::standing::proof;
@@ -55,7 +55,7 @@ fn report() -> Health {
     }
 }
 
-/// A finished run of two stations in which the second agent was lost after 10 of its rows.
+/// A finished run of two stations. The second agent was lost after 10 of its rows.
 fn run(folder: &Path) {
     let talking = |name: &str| Station {
         workloads: vec![StationWorkload {
@@ -94,9 +94,9 @@ fn run(folder: &Path) {
     recorder.finish(&Ending::Complete).unwrap();
 }
 
-/// What the agent of the second station kept: 10 messages of 10 rows.
+/// Spool of the agent of the second station: 10 messages of 10 rows.
 fn kept(folder: &SpoolFolder) {
-    let about = About {
+    let about = SpoolHeader {
         run: RUN.to_owned(),
         name: "tv".to_owned(),
         stations: vec!["tv".to_owned()],
@@ -112,7 +112,7 @@ fn kept(folder: &SpoolFolder) {
         };
         writer.rows(&rows).unwrap();
     }
-    let end = LateEnd {
+    let end = LateResultsEnd {
         run: RUN.to_owned(),
         error: None,
         health: Some(report()),
@@ -131,57 +131,60 @@ fn registration(folder: &Path) -> Registration {
             member: "kitchen".to_owned(),
             stations: vec![1],
             proof: Some(PROOF.to_owned()),
-            most: Some(MOST),
+            max_bytes: Some(MOST),
         }],
-        home: BTreeSet::new(),
+        delivered: BTreeSet::new(),
     }
 }
 
 /// Delivers as a member does, from message `from` to `to`.
-fn deliver(desk: &mut Desk, folder: &SpoolFolder, from: u64, to: u64) {
-    let mut late = spool::Late::open(folder, RUN, from).unwrap();
+fn deliver(late_results: &mut LateCollector, folder: &SpoolFolder, from: u64, to: u64) {
+    let mut late = spool::SpoolReader::open(folder, RUN, from).unwrap();
     while let Some(message) = late.next().unwrap().filter(|message| message.sequence <= to) {
-        assert_eq!(desk.late("kitchen", message), None);
+        assert_eq!(late_results.late("kitchen", message), None);
     }
 }
 
 #[test]
-fn late_results_come_home_over_two_controllers() {
+fn late_results_are_delivered_across_a_controller_restart() {
     let dir = tempfile::tempdir().unwrap();
     let (folder, state) = (dir.path().join("run"), dir.path().join("state"));
     let spooled = SpoolFolder::new(dir.path().join("agent"));
     run(&folder);
     kept(&spooled);
-    let waiting = spool::waiting(&spooled);
+    let waiting = spool::pending(&spooled);
     assert_eq!((waiting.len(), &*waiting[0].name, waiting[0].messages), (1, "tv", 10));
 
-    let mut desk = Desk::open(&state).unwrap();
-    desk.register(registration(&folder)).unwrap();
-    assert_eq!(desk.offer("kitchen", &waiting), [], "somebody holds the run");
-    desk.release(RUN, &["tv".to_owned()]);
-    assert_eq!(desk.offer("cellar", &waiting), [], "another member's part");
-    let wanted = ToMember::Deliver(Deliver { run: RUN.to_owned() });
-    assert_eq!(desk.offer("kitchen", &waiting), std::slice::from_ref(&wanted));
-    deliver(&mut desk, &spooled, 1, 4);
+    let mut late_results = LateCollector::open(&state).unwrap();
+    late_results.register(registration(&folder)).unwrap();
+    assert_eq!(late_results.offer("kitchen", &waiting), [], "the run is held");
+    late_results.release(RUN, &["tv".to_owned()]);
+    assert_eq!(late_results.offer("cellar", &waiting), [], "another member's part");
+    let wanted = ToMember::RequestResults(RequestResults { run: RUN.to_owned() });
+    assert_eq!(late_results.offer("kitchen", &waiting), std::slice::from_ref(&wanted));
+    deliver(&mut late_results, &spooled, 1, 4);
     let kept = |sequence| {
         let run = RUN.to_owned();
-        ToMember::Kept(Kept { run, sequence })
+        ToMember::Ack(LateAck { run, sequence })
     };
-    assert_eq!(desk.sync(), [("kitchen".to_owned(), kept(4))]);
-    assert_eq!(desk.sync(), []);
-    deliver(&mut desk, &spooled, 4, 6);
+    assert_eq!(late_results.sync(), [("kitchen".to_owned(), kept(4))]);
+    assert_eq!(late_results.sync(), []);
+    deliver(&mut late_results, &spooled, 4, 6);
     // The controller is killed: two messages may or may not be on its disk; here they are.
-    drop(desk);
-    let mut desk = Desk::open(&state).unwrap();
-    assert_eq!(desk.offer("kitchen", &waiting), [kept(6), wanted]);
-    deliver(&mut desk, &spooled, 7, 10);
-    assert!(desk.next_job().is_none());
-    let end = spool::Late::open(&spooled, RUN, 1).unwrap().end();
-    assert_eq!(desk.end("kitchen", end, CAME), None);
-    let job = desk.next_job().unwrap();
-    assert!(desk.next_job().is_none(), "one at a time");
-    let forget = ToMember::Forget(Forget { run: RUN.to_owned() });
-    assert_eq!(desk.done(job.carry_out()), Some(("kitchen".to_owned(), forget.clone())));
+    drop(late_results);
+    let mut late_results = LateCollector::open(&state).unwrap();
+    assert_eq!(late_results.offer("kitchen", &waiting), [kept(6), wanted]);
+    deliver(&mut late_results, &spooled, 7, 10);
+    assert!(late_results.next_job().is_none());
+    let end = spool::SpoolReader::open(&spooled, RUN, 1).unwrap().end();
+    assert_eq!(late_results.end("kitchen", end, CAME), None);
+    let job = late_results.next_job().unwrap();
+    assert!(late_results.next_job().is_none(), "one at a time");
+    let forget = ToMember::Discard(Discard { run: RUN.to_owned() });
+    assert_eq!(
+        late_results.done(job.carry_out()),
+        Some(("kitchen".to_owned(), forget.clone()))
+    );
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.count("intervals"), 100);
     assert_eq!(
@@ -189,170 +192,185 @@ fn late_results_come_home_over_two_controllers() {
         ["no health report came from the server"]
     );
     assert!(!folder.join("late").exists());
-    // Where `forget` was lost on the way, nothing is delivered again.
-    let mut desk = Desk::open(&state).unwrap();
-    assert_eq!(desk.offer("kitchen", &waiting), [forget]);
-    spool::forget(&spooled, RUN).unwrap();
-    spool::forget(&spooled, RUN).unwrap();
-    assert_eq!(spool::waiting(&spooled), []);
+    // If `discard` was lost, nothing is delivered again.
+    let mut late_results = LateCollector::open(&state).unwrap();
+    assert_eq!(late_results.offer("kitchen", &waiting), [forget]);
+    spool::remove(&spooled, RUN).unwrap();
+    spool::remove(&spooled, RUN).unwrap();
+    assert_eq!(spool::pending(&spooled), []);
 }
 
 #[test]
-fn what_is_not_right_is_refused_and_stays_where_it_is() {
+fn invalid_late_results_are_rejected_and_stay_at_the_member() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("run");
     let spooled = SpoolFolder::new(dir.path().join("agent"));
     run(&folder);
     kept(&spooled);
-    let waiting = spool::waiting(&spooled);
-    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
+    let waiting = spool::pending(&spooled);
+    let mut late_results = LateCollector::open(&dir.path().join("state")).unwrap();
     let mut wrong = registration(&folder);
     wrong.run = "../elsewhere".to_owned();
-    assert!(desk.register(wrong).is_err());
-    desk.register(registration(&folder)).unwrap();
-    desk.release(RUN, &["tv".to_owned()]);
-    let late = |sequence, station| Late {
+    assert!(late_results.register(wrong).is_err());
+    late_results.register(registration(&folder)).unwrap();
+    late_results.release(RUN, &["tv".to_owned()]);
+    let late = |sequence, station| LateResults {
         run: RUN.to_owned(),
         proof: PROOF.to_owned(),
         sequence,
         batch: batch(&[row(station, 0)]),
     };
-    let reason = |said: Option<ToMember>| match said {
+    let reason = |acked: Option<ToMember>| match acked {
         Some(ToMember::Refused(refused)) => refused.reason,
         other => panic!("{other:?}"),
     };
-    assert!(reason(desk.late("kitchen", late(1, 1))).contains("were not asked for"));
-    desk.offer("kitchen", &waiting);
-    assert!(reason(desk.late("kitchen", late(1, 0))).contains("a row about station 0"));
-    // Whoever is refused begins anew.
-    assert!(reason(desk.late("kitchen", late(1, 1))).contains("were not asked for"));
-    desk.offer("kitchen", &waiting);
-    assert!(reason(desk.late("kitchen", late(2, 1))).contains("late rows 2"));
-    desk.offer("kitchen", &waiting);
+    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
+    late_results.offer("kitchen", &waiting);
+    assert!(reason(late_results.late("kitchen", late(1, 0))).contains("row of station 0"));
+    // A rejected member begins again.
+    assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
+    late_results.offer("kitchen", &waiting);
+    assert!(reason(late_results.late("kitchen", late(2, 1))).contains("missing late rows"));
+    late_results.offer("kitchen", &waiting);
     let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"lost","it rains"]]}"#).unwrap();
-    let everywhere = Late {
+    let everywhere = LateResults {
         run: RUN.to_owned(),
         proof: PROOF.to_owned(),
         sequence: 1,
         batch: lost,
     };
-    assert!(reason(desk.late("kitchen", everywhere)).contains("an event without a station"));
-    // The folder is gone.
+    assert!(reason(late_results.late("kitchen", everywhere)).contains("event without a station"));
+    // The folder is missing.
     std::fs::remove_dir_all(&folder).unwrap();
-    let said = desk.offer("kitchen", &waiting);
+    let acked = late_results.offer("kitchen", &waiting);
     assert!(
-        matches!(&said[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is gone")),
-        "{said:?}"
+        matches!(&acked[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is missing")),
+        "{acked:?}"
     );
-    assert_eq!(spool::waiting(&spooled), waiting);
+    assert_eq!(spool::pending(&spooled), waiting);
 }
 
 #[test]
-fn results_are_taken_from_who_took_part_alone() {
+fn only_the_agent_that_took_part_can_deliver_results() {
     assert_eq!(proof("secret"), PROOF);
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, spooled) = asked(dir.path());
-    // Somebody else, under the same name: it knows the fleet's token, and not that of the part.
-    let forged = |proof: &str| Late {
+    let (mut late_results, spooled) = asked(dir.path());
+    // Another agent of the same name: it has the fleet's token, but not that of the part.
+    let forged = |proof: &str| LateResults {
         run: RUN.to_owned(),
         proof: proof.to_owned(),
         sequence: 1,
         batch: batch(&[row(1, 0)]),
     };
-    let waiting = spool::waiting(&spooled);
+    let waiting = spool::pending(&spooled);
     for other in ["", "0", &proof("guess")] {
-        let said = desk.late("kitchen", forged(other));
+        let acked = late_results.late("kitchen", forged(other));
         assert!(
-            matches!(&said, Some(ToMember::Refused(why)) if why.reason.contains("from who took part")),
-            "{said:?}"
+            matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("wrong proof")),
+            "{acked:?}"
         );
-        assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
+        assert!(matches!(
+            &late_results.offer("kitchen", &waiting)[..],
+            [ToMember::RequestResults(_)]
+        ));
     }
-    let end = LateEnd {
+    let end = LateResultsEnd {
         run: RUN.to_owned(),
-        ..LateEnd::default()
+        ..LateResultsEnd::default()
     };
-    assert!(matches!(desk.end("kitchen", end, CAME), Some(ToMember::Refused(_))));
-    assert!(desk.next_job().is_none());
-    assert_eq!(desk.sync(), []);
-    assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
-    deliver(&mut desk, &spooled, 1, 10);
+    assert!(matches!(
+        late_results.end("kitchen", end, CAME),
+        Some(ToMember::Refused(_))
+    ));
+    assert!(late_results.next_job().is_none());
+    assert_eq!(late_results.sync(), []);
+    assert!(matches!(
+        &late_results.offer("kitchen", &waiting)[..],
+        [ToMember::RequestResults(_)]
+    ));
+    deliver(&mut late_results, &spooled, 1, 10);
 }
 
 #[test]
-fn no_more_is_kept_of_a_part_than_it_can_have() {
+fn late_results_are_limited_to_the_maximum_of_the_part() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, spooled) = asked(dir.path());
-    // Looks at connections, 2,000 at a time: each message is some 90 kB.
+    let (mut late_results, spooled) = asked(dir.path());
+    // Samples of connections, 2,000 per message: each message is about 90 kB.
     let look = r#"{"connections":[[1,0,1,0,4294967295,1,1,1,1,1,1,"station"]]}"#;
     let one: Batch = serde_json::from_str(look).unwrap();
     let rows = one.into_rows(|_| true, false).unwrap();
     let flood = batch(&vec![rows[0].clone(); protocol::MAX_BATCH_ROWS]);
     let kept = || {
-        let file = waiting_room(&dir.path().join("run")).path().join("tv.spool");
+        let file = pending_dir(&dir.path().join("run")).path().join("tv.spool");
         file.metadata().unwrap().len()
     };
-    let mut said = None;
+    let mut acked = None;
     for sequence in 1..1000 {
-        said = desk.late(
+        acked = late_results.late(
             "kitchen",
-            Late {
+            LateResults {
                 run: RUN.to_owned(),
                 proof: PROOF.to_owned(),
                 sequence,
                 batch: flood.clone(),
             },
         );
-        if said.is_some() {
+        if acked.is_some() {
             break;
         }
     }
     assert!(
-        matches!(&said, Some(ToMember::Refused(why)) if why.reason.contains("more than its part")),
-        "{said:?}"
+        matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("exceed the maximum")),
+        "{acked:?}"
     );
-    let (least, most) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
-    assert!((least..most).contains(&kept()), "{}", kept());
-    // And not after another connection either.
-    desk.offer("kitchen", &spool::waiting(&spooled));
-    let again = Late {
+    let (least, max_bytes) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
+    assert!((least..max_bytes).contains(&kept()), "{}", kept());
+    // Nor after another connection.
+    late_results.offer("kitchen", &spool::pending(&spooled));
+    let again = LateResults {
         run: RUN.to_owned(),
         proof: PROOF.to_owned(),
         sequence: 1,
         batch: flood,
     };
-    assert_eq!(desk.late("kitchen", again.clone()), None, "it is here already");
-    let sequence = 1 + desk.coming.values().map(|coming| coming.intake.taken()).max().unwrap();
-    let more = desk.late("kitchen", Late { sequence, ..again });
+    assert_eq!(late_results.late("kitchen", again.clone()), None, "it is here already");
+    let sequence = 1 + late_results
+        .deliveries
+        .values()
+        .map(|deliveries| deliveries.intake.taken())
+        .max()
+        .unwrap();
+    let more = late_results.late("kitchen", LateResults { sequence, ..again });
     assert!(matches!(more, Some(ToMember::Refused(_))), "{more:?}");
-    assert!(kept() < most);
+    assert!(kept() < max_bytes);
 }
 
-/// What a part delivered in the run is whole: nobody adds to it afterwards.
+/// The results of a part that was delivered in the run are complete: no rows are added afterwards.
 #[test]
-fn what_came_home_in_time_is_not_asked_for() {
+fn delivered_results_are_not_requested() {
     let dir = tempfile::tempdir().unwrap();
     let (folder, spooled) = (dir.path().join("run"), SpoolFolder::new(dir.path().join("agent")));
     run(&folder);
     kept(&spooled);
-    let waiting = spool::waiting(&spooled);
+    let waiting = spool::pending(&spooled);
     let state = dir.path().join("state");
-    let mut desk = Desk::open(&state).unwrap();
-    desk.register(registration(&folder)).unwrap();
-    desk.release(RUN, &["laptop".to_owned()]);
-    let forget = ToMember::Forget(Forget { run: RUN.to_owned() });
-    assert_eq!(desk.offer("kitchen", &waiting), std::slice::from_ref(&forget));
-    // A controller that is started again knows it too.
-    let mut desk = Desk::open(&state).unwrap();
-    assert_eq!(desk.offer("kitchen", &waiting), [forget]);
+    let mut late_results = LateCollector::open(&state).unwrap();
+    late_results.register(registration(&folder)).unwrap();
+    late_results.release(RUN, &["laptop".to_owned()]);
+    let forget = ToMember::Discard(Discard { run: RUN.to_owned() });
+    assert_eq!(late_results.offer("kitchen", &waiting), std::slice::from_ref(&forget));
+    // A restarted controller knows it too.
+    let mut late_results = LateCollector::open(&state).unwrap();
+    assert_eq!(late_results.offer("kitchen", &waiting), [forget]);
 }
 
-/// An agent whose connection ended before its last acknowledgement has its spool until it receives `Forget`.
+/// An agent whose connection ended before its last acknowledgement has its spool until it receives
+/// `Discard`.
 #[test]
-fn after_a_run_every_member_is_told_to_deliver_or_forget() {
+fn after_a_run_every_member_delivers_or_discards() {
     let dir = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
-    assert_eq!(desk.holders(RUN), []);
+    let mut late_results = LateCollector::open(&dir.path().join("state")).unwrap();
+    assert_eq!(late_results.holders(RUN), []);
     run(&dir.path().join("run"));
     let mut two = registration(&dir.path().join("run"));
     let radio = Part {
@@ -360,67 +378,74 @@ fn after_a_run_every_member_is_told_to_deliver_or_forget() {
         ..two.parts[0].clone()
     };
     two.parts.push(radio);
-    desk.register(two).unwrap();
+    late_results.register(two).unwrap();
     let mut answers = |missing: &[String]| {
-        desk.release(RUN, missing);
-        let holders = desk.holders(RUN).into_iter();
-        let answers = holders.map(|(member, waiting)| (waiting.name.clone(), desk.offer(&member, &[waiting])));
+        late_results.release(RUN, missing);
+        let holders = late_results.holders(RUN).into_iter();
+        let answers = holders.map(|(member, waiting)| (waiting.name.clone(), late_results.offer(&member, &[waiting])));
         answers.collect::<Vec<_>>()
     };
     let run = RUN.to_owned();
-    let deliver = ToMember::Deliver(Deliver { run: run.clone() });
-    let forget = ToMember::Forget(Forget { run });
-    // The member has one spool of both parts: it must not forget the one that is missing.
+    let deliver = ToMember::RequestResults(RequestResults { run: run.clone() });
+    let forget = ToMember::Discard(Discard { run });
+    // The member has one spool for both parts, and must keep it for the missing one.
     assert_eq!(answers(&["radio".to_owned()]), [("radio".to_owned(), vec![deliver])]);
     let both = ["tv", "radio"].map(|name| (name.to_owned(), vec![forget.clone()]));
     assert_eq!(answers(&[]), both);
 }
 
-/// A controller that is started again in the middle of a run may ask for results before `netburn run` has found it.
+/// A controller that restarts during a run may request results before `netburn run` has reconnected.
 #[test]
-fn what_was_begun_before_the_run_was_known_to_be_held_is_deleted_when_it_came_home_in_time() {
+fn partial_late_results_of_a_delivered_part_are_deleted() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, spooled) = asked(dir.path());
-    deliver(&mut desk, &spooled, 1, 4);
-    desk.sync();
+    let (mut late_results, spooled) = asked(dir.path());
+    deliver(&mut late_results, &spooled, 1, 4);
+    late_results.sync();
     let late = dir.path().join("run/late");
     assert!(late.join("tv.spool").exists());
-    // The run is found to be held, and then its agent has delivered everything to it.
-    desk.register(registration(&dir.path().join("run"))).unwrap();
-    desk.release(RUN, &[]);
+    // The run is acquired again, and then its agent delivers everything to it.
+    late_results.register(registration(&dir.path().join("run"))).unwrap();
+    late_results.release(RUN, &[]);
     assert!(!late.exists(), "late results stay: {:?}", late.read_dir());
 }
 
 #[test]
-fn what_is_asked_for_in_vain_leaves_no_file() {
+fn a_request_without_delivery_creates_no_file() {
     let dir = tempfile::tempdir().unwrap();
-    let (desk, _) = asked(dir.path());
-    drop(desk);
+    let (late_results, _) = asked(dir.path());
+    drop(late_results);
     assert!(!dir.path().join("run/late").exists());
 }
 
-/// A member offers what it has when it joins, and again when its part of the run is over.
+/// A member offers its results when it registers, and again after its part of the run.
 #[test]
-fn what_is_offered_again_is_asked_for_again_from_where_it_was() {
+fn a_repeated_offer_continues_the_delivery() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, spooled) = asked(dir.path());
-    deliver(&mut desk, &spooled, 1, 4);
-    let said = desk.offer("kitchen", &spool::waiting(&spooled));
+    let (mut late_results, spooled) = asked(dir.path());
+    deliver(&mut late_results, &spooled, 1, 4);
+    let acked = late_results.offer("kitchen", &spool::pending(&spooled));
     let run = RUN.to_owned();
-    let kept = ToMember::Kept(Kept {
+    let kept = ToMember::Ack(LateAck {
         run: run.clone(),
         sequence: 4,
     });
-    assert_eq!(said, [kept, ToMember::Deliver(Deliver { run })]);
-    deliver(&mut desk, &spooled, 5, 10);
-    desk.end("kitchen", spool::Late::open(&spooled, RUN, 1).unwrap().end(), CAME);
-    // It is all here: nothing of it is wanted once more.
-    assert_eq!(desk.offer("kitchen", &spool::waiting(&spooled)), []);
-    let job = desk.next_job().unwrap();
-    assert!(matches!(desk.done(job.carry_out()), Some((_, ToMember::Forget(_)))));
+    assert_eq!(acked, [kept, ToMember::RequestResults(RequestResults { run })]);
+    deliver(&mut late_results, &spooled, 5, 10);
+    late_results.end(
+        "kitchen",
+        spool::SpoolReader::open(&spooled, RUN, 1).unwrap().end(),
+        CAME,
+    );
+    // All results are here: nothing is requested again.
+    assert_eq!(late_results.offer("kitchen", &spool::pending(&spooled)), []);
+    let job = late_results.next_job().unwrap();
+    assert!(matches!(
+        late_results.done(job.carry_out()),
+        Some((_, ToMember::Discard(_)))
+    ));
 }
 
-/// A bound on what is kept that a test can reach.
+/// A limit that a test can reach.
 const MOST: u64 = 2 << 20;
 
 #[test]
@@ -430,97 +455,117 @@ fn a_record_in_use_is_waited_for() {
     let spooled = SpoolFolder::new(dir.path().join("agent"));
     run(&folder);
     kept(&spooled);
-    let mut desk = Desk::open(&dir.path().join("state")).unwrap();
-    desk.register(registration(&folder)).unwrap();
-    desk.release(RUN, &["tv".to_owned()]);
-    desk.offer("kitchen", &spool::waiting(&spooled));
-    deliver(&mut desk, &spooled, 1, 10);
-    desk.end("kitchen", spool::Late::open(&spooled, RUN, 1).unwrap().end(), CAME);
+    let mut late_results = LateCollector::open(&dir.path().join("state")).unwrap();
+    late_results.register(registration(&folder)).unwrap();
+    late_results.release(RUN, &["tv".to_owned()]);
+    late_results.offer("kitchen", &spool::pending(&spooled));
+    deliver(&mut late_results, &spooled, 1, 10);
+    late_results.end(
+        "kitchen",
+        spool::SpoolReader::open(&spooled, RUN, 1).unwrap().end(),
+        CAME,
+    );
     let busy = File::create(folder.join("spool")).unwrap();
     busy.lock().unwrap();
-    let job = desk.next_job().unwrap();
-    assert_eq!(desk.done(job.carry_out()), None);
-    assert!(desk.next_job().is_none());
+    let job = late_results.next_job().unwrap();
+    assert_eq!(late_results.done(job.carry_out()), None);
+    assert!(late_results.next_job().is_none());
     drop(busy);
-    desk.sync();
-    let job = desk.next_job().unwrap();
-    assert!(matches!(desk.done(job.carry_out()), Some((_, ToMember::Forget(_)))));
+    late_results.sync();
+    let job = late_results.next_job().unwrap();
+    assert!(matches!(
+        late_results.done(job.carry_out()),
+        Some((_, ToMember::Discard(_)))
+    ));
 }
 
-/// A desk that has asked for the kept results, and these.
-fn asked(dir: &Path) -> (Desk, SpoolFolder) {
+/// A collector that has requested the spooled results, and these.
+fn asked(dir: &Path) -> (LateCollector, SpoolFolder) {
     let (folder, spooled) = (dir.join("run"), SpoolFolder::new(dir.join("agent")));
     run(&folder);
     kept(&spooled);
-    let waiting = spool::waiting(&spooled);
-    let mut desk = Desk::open(&dir.join("state")).unwrap();
-    desk.register(registration(&folder)).unwrap();
-    desk.release(RUN, &["tv".to_owned()]);
-    assert!(matches!(&desk.offer("kitchen", &waiting)[..], [ToMember::Deliver(_)]));
-    (desk, spooled)
+    let waiting = spool::pending(&spooled);
+    let mut late_results = LateCollector::open(&dir.join("state")).unwrap();
+    late_results.register(registration(&folder)).unwrap();
+    late_results.release(RUN, &["tv".to_owned()]);
+    assert!(matches!(
+        &late_results.offer("kitchen", &waiting)[..],
+        [ToMember::RequestResults(_)]
+    ));
+    (late_results, spooled)
 }
 
-/// What is said when what there was no room for is tried again.
-fn tried_again(desk: &mut Desk) -> Vec<(String, ToMember)> {
-    let mut said = Vec::new();
-    while !desk.short.is_empty() && said.is_empty() {
-        said = desk.sync();
+/// Messages of a retry of deferred results.
+fn tried_again(late_results: &mut LateCollector) -> Vec<(String, ToMember)> {
+    let mut acked = Vec::new();
+    while !late_results.deferred.is_empty() && acked.is_empty() {
+        acked = late_results.sync();
     }
-    said
+    acked
 }
 
 #[test]
-fn what_the_disk_has_no_room_to_sync_is_asked_for_again_from_there() {
+fn unsynced_results_are_requested_again() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, spooled) = asked(dir.path());
-    deliver(&mut desk, &spooled, 1, 4);
+    let (mut late_results, spooled) = asked(dir.path());
+    deliver(&mut late_results, &spooled, 1, 4);
     let about = |message| ("kitchen".to_owned(), message);
     let run = || RUN.to_owned();
-    let kept = |sequence| about(ToMember::Kept(Kept { run: run(), sequence }));
-    assert_eq!(desk.sync(), [kept(4)]);
-    deliver(&mut desk, &spooled, 5, 7);
+    let kept = |sequence| about(ToMember::Ack(LateAck { run: run(), sequence }));
+    assert_eq!(late_results.sync(), [kept(4)]);
+    deliver(&mut late_results, &spooled, 5, 7);
     let key = ("kitchen".to_owned(), run());
     let full = io::Error::from(io::ErrorKind::StorageFull);
-    assert!(matches!(desk.give_up_unsynced(&key, &full), ToMember::Refused(_)));
-    assert_eq!(desk.sync(), [], "it waits a while, and nothing more is said to be kept");
-    let wanted = about(ToMember::Deliver(Deliver { run: run() }));
-    assert_eq!(tried_again(&mut desk), [kept(4), wanted]);
-    deliver(&mut desk, &spooled, 5, 10);
-    assert_eq!(desk.sync(), [kept(10)]);
-    // For anything else it isn't tried again.
+    assert!(matches!(
+        late_results.reject_unsynced(&key, &full),
+        ToMember::Refused(_)
+    ));
+    assert_eq!(
+        late_results.sync(),
+        [],
+        "it waits a while, and nothing more is said to be kept"
+    );
+    let wanted = about(ToMember::RequestResults(RequestResults { run: run() }));
+    assert_eq!(tried_again(&mut late_results), [kept(4), wanted]);
+    deliver(&mut late_results, &spooled, 5, 10);
+    assert_eq!(late_results.sync(), [kept(10)]);
+    // Other errors are not retried.
     let error = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
-    assert!(matches!(desk.give_up_unsynced(&key, &error), ToMember::Refused(_)));
-    assert!(desk.short.is_empty() && desk.coming.is_empty());
+    assert!(matches!(
+        late_results.reject_unsynced(&key, &error),
+        ToMember::Refused(_)
+    ));
+    assert!(late_results.deferred.is_empty() && late_results.deliveries.is_empty());
 }
 
 #[test]
-fn what_stands_in_the_way_when_there_may_be_room_again_is_told() {
+fn an_error_of_a_retry_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut desk, _) = asked(dir.path());
+    let (mut late_results, _) = asked(dir.path());
     let key = ("kitchen".to_owned(), RUN.to_owned());
     let full = io::Error::from(io::ErrorKind::StorageFull);
-    desk.give_up(&key, &full);
+    late_results.reject_storage_error(&key, &full);
     std::fs::remove_dir_all(dir.path().join("run")).unwrap();
-    let said = tried_again(&mut desk);
+    let acked = tried_again(&mut late_results);
     assert!(
-        matches!(&said[..], [(member, ToMember::Refused(refused))]
-            if member == "kitchen" && refused.reason.contains("folder is gone")),
-        "{said:?}"
+        matches!(&acked[..], [(member, ToMember::Refused(refused))]
+            if member == "kitchen" && refused.reason.contains("folder is missing")),
+        "{acked:?}"
     );
-    assert!(desk.short.is_empty());
+    assert!(late_results.deferred.is_empty());
 }
 
 #[test]
-fn of_too_many_runs_the_oldest_is_forgotten() {
+fn the_oldest_of_too_many_runs_is_removed() {
     let dir = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(dir.path()).unwrap();
+    let mut late_results = LateCollector::open(dir.path()).unwrap();
     for number in 0..=MAX_RUNS {
         let mut one = registration(dir.path());
         one.run = format!("run-{number:05}");
-        desk.register(one).unwrap();
+        late_results.register(one).unwrap();
     }
-    assert!(desk.registration("run-00000").is_none() && desk.registration("run-00001").is_some());
-    let again = Desk::open(dir.path()).unwrap();
+    assert!(late_results.registration("run-00000").is_none() && late_results.registration("run-00001").is_some());
+    let again = LateCollector::open(dir.path()).unwrap();
     assert_eq!(again.runs.len(), MAX_RUNS);
-    assert_eq!(again.runs, desk.runs);
+    assert_eq!(again.runs, late_results.runs);
 }

@@ -1,27 +1,27 @@
-//! Results that nobody took in time, brought home over the connection that a member keeps.
+//! Delivery of late results over the member's standing connection.
 
 use crate::protocol::standing::FromMember;
-use crate::spool::{self, Late, SpoolFolder};
+use crate::spool::{self, SpoolFolder, SpoolReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// So many messages may be on their way that aren't known to be kept.
-const AHEAD: u64 = 16;
+/// Maximum number of unacknowledged messages.
+const MAX_UNACKED: u64 = 16;
 
-/// What is wanted, and how far it is.
+/// Requested results, and the progress of their delivery.
 pub(super) struct Deliveries {
     folder: SpoolFolder,
-    wanted: BTreeSet<String>,
-    under_way: Option<Delivery>,
-    /// Up to which message each run is kept.
-    kept: BTreeMap<String, u64>,
-    /// Runs whose results the controller has, and whose spool an agent still has open.
+    requested: BTreeSet<String>,
+    current: Option<Delivery>,
+    /// Last acknowledged message of each run.
+    acked: BTreeMap<String, u64>,
+    /// Delivered runs whose spool an agent still has open.
     delivered: BTreeSet<String>,
 }
 
 struct Delivery {
     run: String,
-    late: Late,
+    late: SpoolReader,
     sent: u64,
     ended: bool,
 }
@@ -30,75 +30,75 @@ impl Deliveries {
     pub(super) fn new(folder: SpoolFolder) -> Deliveries {
         Deliveries {
             folder,
-            wanted: BTreeSet::new(),
-            under_way: None,
-            kept: BTreeMap::new(),
+            requested: BTreeSet::new(),
+            current: None,
+            acked: BTreeMap::new(),
             delivered: BTreeSet::new(),
         }
     }
 
-    /// There is a new connection: what was on its way is sent again, and what is kept will be said anew. A controller that was ended
-    /// may have less than its predecessor said.
-    pub(super) fn begin(&mut self) {
-        self.kept.clear();
-        self.wanted.clear();
+    /// Resets the state for a new connection: unacknowledged messages are sent again. A restarted
+    /// controller may have less than its predecessor acknowledged.
+    pub(super) fn reset(&mut self) {
+        self.acked.clear();
+        self.requested.clear();
         self.delivered.clear();
-        self.under_way = None;
+        self.current = None;
     }
 
-    /// The results of `run` are wanted.
-    pub(super) fn want(&mut self, run: &str) {
-        self.wanted.insert(run.to_owned());
+    /// Handles a request for the results of `run`.
+    pub(super) fn request(&mut self, run: &str) {
+        self.requested.insert(run.to_owned());
     }
 
-    /// All up to this message is kept there.
-    pub(super) fn kept(&mut self, run: &str, sequence: u64) {
-        let kept = self.kept.entry(run.to_owned()).or_default();
-        *kept = sequence.max(*kept);
+    /// Handles an acknowledgement.
+    pub(super) fn acked(&mut self, run: &str, sequence: u64) {
+        let acked = self.acked.entry(run.to_owned()).or_default();
+        *acked = sequence.max(*acked);
     }
 
-    /// They aren't taken now: they stay here.
-    pub(super) fn refused(&mut self) {
-        self.under_way = None;
+    /// Handles a rejection. The results stay on disk.
+    pub(super) fn rejected(&mut self) {
+        self.current = None;
     }
 
-    /// Somebody else has all of `run`. Whether there was anything.
-    pub(super) fn forget(&mut self, run: &str) -> bool {
-        self.wanted.remove(run);
-        self.kept.remove(run);
-        let was = self.under_way.take_if(|delivery| delivery.run == run).is_some();
+    /// Handles the completion of `run`. Returns whether its results were being delivered.
+    pub(super) fn discard(&mut self, run: &str) -> bool {
+        self.requested.remove(run);
+        self.acked.remove(run);
+        let was = self.current.take_if(|delivery| delivery.run == run).is_some();
         self.delivered.insert(run.to_owned());
         self.delete_delivered();
         was
     }
 
-    /// Deletes the spools that were delivered. One that an agent still has open is deleted later.
+    /// Deletes delivered spools. A spool that an agent still has open is deleted later.
     fn delete_delivered(&mut self) {
         let folder = &self.folder;
-        self.delivered.retain(|run| match spool::forget(folder, run) {
+        self.delivered.retain(|run| match spool::remove(folder, run) {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
             Err(error) => {
-                tracing::warn!(run, %error, "what was delivered can't be deleted");
+                tracing::warn!(run, %error, "a delivered spool can't be deleted");
                 false
             }
         });
     }
 
-    /// The first of the wanted runs that can be delivered.
+    /// Opens the first requested run that can be delivered.
     fn open(&mut self, busy: Option<&str>) -> Option<Delivery> {
-        let wanted: Vec<String> = self.wanted.iter().cloned().collect();
-        for run in wanted.into_iter().filter(|run| Some(run.as_str()) != busy) {
-            let from = self.kept.get(&run).copied().unwrap_or(0) + 1;
-            let opened = Late::open(&self.folder, &run, from);
-            // Its part is over, and its last sync may not be: it stays wanted.
+        let requested: Vec<String> = self.requested.iter().cloned().collect();
+        for run in requested.into_iter().filter(|run| Some(run.as_str()) != busy) {
+            let from = self.acked.get(&run).copied().unwrap_or(0) + 1;
+            let opened = SpoolReader::open(&self.folder, &run, from);
+            // The agent may still be syncing the spool. The request stays.
             if opened
                 .as_ref()
                 .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
             {
                 continue;
             }
-            self.wanted.remove(&run);
+            self.requested.remove(&run);
             match opened {
                 Ok(late) => {
                     return Some(Delivery {
@@ -114,30 +114,30 @@ impl Deliveries {
         None
     }
 
-    /// The next message to send; `None` when what was sent is to be kept first, or nothing is wanted. Nothing of the run
-    /// that is under way is.
+    /// Next message to send; `None` if an acknowledgement is awaited or nothing is requested. Omits the
+    /// `busy` run.
     pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
         self.delete_delivered();
-        if self.under_way.is_none() {
-            self.under_way = self.open(busy);
+        if self.current.is_none() {
+            self.current = self.open(busy);
         }
-        let delivery = self.under_way.as_mut()?;
-        let kept = self.kept.get(&delivery.run).copied().unwrap_or(0);
-        if delivery.ended || delivery.sent >= kept + AHEAD {
+        let delivery = self.current.as_mut()?;
+        let acked = self.acked.get(&delivery.run).copied().unwrap_or(0);
+        if delivery.ended || delivery.sent >= acked + MAX_UNACKED {
             return None;
         }
         match delivery.late.next() {
             Ok(Some(late)) => {
                 delivery.sent = late.sequence;
-                Some(FromMember::Late(late))
+                Some(FromMember::LateResults(late))
             }
             Ok(None) => {
                 delivery.ended = true;
-                Some(FromMember::LateEnd(delivery.late.end()))
+                Some(FromMember::LateResultsEnd(delivery.late.end()))
             }
             Err(error) => {
                 tracing::warn!(run = delivery.run, %error, "results can't be read from the disk");
-                self.under_way = None;
+                self.current = None;
                 None
             }
         }
@@ -148,20 +148,20 @@ impl Deliveries {
 mod tests {
     use super::*;
     use crate::protocol::{Batch, Rows, Start};
-    use crate::spool::{About, Writer};
+    use crate::spool::{SpoolHeader, Writer};
 
     fn sequence(message: Option<FromMember>) -> u64 {
         match message {
-            Some(FromMember::Late(late)) => late.sequence,
+            Some(FromMember::LateResults(late)) => late.sequence,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn over_a_new_connection_only_what_is_said_kept_there_is_left_out_and_what_is_locked_is_waited_for() {
+    fn a_new_connection_omits_acknowledged_rows_and_waits_for_locked_spools() {
         let folder = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(folder.path().join("spool"));
-        let about = About {
+        let about = SpoolHeader {
             run: "r".to_owned(),
             name: "tv".to_owned(),
             stations: vec!["tv".to_owned()],
@@ -174,18 +174,18 @@ mod tests {
         }
         let mut deliveries = Deliveries::new(folder);
         // A spool that an agent still writes stays requested. A spool that does not exist is no longer requested.
-        deliveries.want("a");
-        deliveries.want("r");
+        deliveries.request("a");
+        deliveries.request("r");
         assert!(deliveries.next(None).is_none());
         drop(writer);
         assert_eq!(sequence(deliveries.next(None)), 1);
-        deliveries.begin();
-        deliveries.kept("r", 3);
-        deliveries.want("r");
+        deliveries.reset();
+        deliveries.acked("r", 3);
+        deliveries.request("r");
         assert_eq!(sequence(deliveries.next(None)), 4);
-        // The next controller has nothing, and says of nothing that it is kept.
-        deliveries.begin();
-        deliveries.want("r");
+        // The next controller has no results and acknowledges none.
+        deliveries.reset();
+        deliveries.request("r");
         assert_eq!(sequence(deliveries.next(None)), 1);
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(dir.path().to_owned());
         let files = || std::fs::read_dir(dir.path()).unwrap().count();
-        let about = About {
+        let about = SpoolHeader {
             run: "r".to_owned(),
             name: "tv".to_owned(),
             stations: vec!["tv".to_owned()],
@@ -205,7 +205,7 @@ mod tests {
         let batch = Batch::default();
         writer.rows(&Rows { sequence: 1, batch }).unwrap();
         let mut deliveries = Deliveries::new(folder);
-        deliveries.forget("r");
+        deliveries.discard("r");
         assert_eq!(files(), 1);
         drop(writer);
         assert!(deliveries.next(None).is_none());

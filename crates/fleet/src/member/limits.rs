@@ -1,23 +1,24 @@
-//! What a device lets a fleet ask of it.
+//! Limits that a device sets to a fleet.
 
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::str::FromStr;
 
-/// What a device lets a fleet ask of it; `None`: no limit.
+/// Limits that a device sets to a fleet; `None`: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// The most it moves, each way: a download or an upload keeps to it, whatever else goes over it ends its part.
+    /// Maximum rate in each direction. Downloads and uploads are paced to it; other traffic above it ends
+    /// the part.
     pub rate: Option<BitRate>,
-    /// The most it moves in one run, both ways together. Then its part ends.
+    /// Maximum number of bytes per run, both directions together. The part ends when it is exceeded.
     pub bytes: Option<ByteSize>,
-    /// The longest run it takes part in: load and drain.
+    /// Maximum length of a run: baseline, load and drain.
     pub duration: Option<Duration>,
-    /// When it takes part.
+    /// Hours of the day in which the device takes part.
     pub hours: Option<Hours>,
 }
 
-/// Hours of the day, from the beginning of one to the beginning of another; over midnight where the second is not the
-/// later one. Written `18-23`.
+/// Range of hours of the day, from the beginning of one to the beginning of another. Wraps at midnight if
+/// the second is smaller. Written as `18-23`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hours {
     from: u8,
@@ -25,7 +26,7 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Whether the hour that begins at `hour` o'clock, 0 to 23, is among them.
+    /// Returns whether the hour that begins at `hour` o'clock (0 to 23) is in the range.
     #[must_use]
     pub const fn contain(self, hour: u8) -> bool {
         if self.from < self.to {
@@ -43,7 +44,7 @@ impl FromStr for Hours {
         let hour = |text: &str| text.trim().parse::<u8>().ok().filter(|hour| *hour <= 24);
         match text.split_once('-').map(|(from, to)| (hour(from), hour(to))) {
             Some((Some(from), Some(to))) if from < 24 && from != to => Ok(Hours { from, to }),
-            _ => Err("write it as `18-23` or `22-6`: from the one hour to the other, 0 to 24".to_owned()),
+            _ => Err("expected a range of hours from 0 to 24, such as `18-23` or `22-6`".to_owned()),
         }
     }
 }

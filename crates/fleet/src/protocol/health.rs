@@ -1,70 +1,71 @@
-//! The schemas of what `record` defines and messages carry.
+//! Schemas of the types of `netburn_record` that messages contain.
 
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
 
-/// What a participant does.
+/// Role in a run.
 #[derive(JsonSchema)]
 #[schemars(rename = "Role", rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is of use")]
 pub(super) enum RoleSchema {
-    /// It drives stations.
+    /// Drives stations.
     Agent,
-    /// It answers them.
+    /// Answers the stations.
     Server,
 }
 
-/// One participant's report on its own measuring, at the end of a run.
+/// Self-report on the measurement at the end of a run.
 #[derive(JsonSchema)]
 #[schemars(rename = "Health")]
 #[expect(dead_code, reason = "only its schema is of use")]
 pub(super) struct HealthSchema {
-    /// Its name.
+    /// Name of the agent or server.
     name: String,
-    /// What it did.
+    /// Role.
     role: RoleSchema,
-    /// The stations it drove, by name; empty for a server.
+    /// Names of the stations that it drove; empty for a server.
     stations: Vec<String>,
-    /// How late it acted on what was due: the 50th percentile in µs.
+    /// Start delay (due time to actual time): 50th percentile in µs.
     lateness_us_p50: f64,
-    /// The 99th percentile in µs.
+    /// Start delay: 99th percentile in µs.
     lateness_us_p99: f64,
-    /// The worst in µs.
+    /// Start delay: maximum in µs.
     lateness_us_max: f64,
-    /// How many times it acted.
+    /// Number of operations in the start delay statistics.
     lateness_count: u64,
-    /// The longest time in which a thread that acts or answers did not run although it should have, in µs; left out where it isn't
+    /// Longest time in µs in which a runnable thread that sends or answers did not run; absent if not
     /// measured.
     #[serde(default)]
     standstill_us_max: Option<f64>,
-    /// Things due that it never did because it was too late.
+    /// Number of due sends that were skipped because they were too late.
     missed_sends: u64,
-    /// Its busiest thread's processor time as a share of the run, 0 to 1.
+    /// CPU time of the busiest thread as a share of the run, 0 to 1.
     cpu: f64,
-    /// The machine's busy share over the run, 0 to 1.
+    /// Busy share of the machine over the run, 0 to 1.
     machine_busy: f64,
-    /// For a server: the 99th percentile of the time from a request's head to the first byte of its answer, in µs.
+    /// For a server: 99th percentile of the time from a request's head to the first byte of its response,
+    /// in µs.
     service_us_p99: f64,
-    /// For a server: requests refused or failed by its own fault.
+    /// For a server: number of requests that it rejected or failed.
     refused: u64,
-    /// Bytes of content it moved down (server to station).
+    /// Bytes of content moved down (server to station).
     bytes_down: u64,
-    /// Bytes of content it moved up.
+    /// Bytes of content moved up (station to server).
     bytes_up: u64,
-    /// Operations (agent) or requests (server) completed.
+    /// Number of completed operations (agent) or requests (server).
     operations: u64,
-    /// For a server: the content of each station's requests, by the station's name.
+    /// For a server: content moved for each station, by name.
     #[serde(default)]
     served: BTreeMap<String, MovedSchema>,
 }
 
-/// Content that was moved for one station.
+/// Content moved for one station.
 #[derive(JsonSchema)]
 #[schemars(rename = "Moved")]
 #[expect(dead_code, reason = "only its schema is of use")]
 struct MovedSchema {
-    /// Bytes sent to it.
+    /// Bytes sent to the station.
     bytes_down: u64,
-    /// Bytes taken from it.
+    /// Bytes received from the station.
     bytes_up: u64,
 }

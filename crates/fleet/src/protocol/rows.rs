@@ -10,60 +10,63 @@ use netburn_workload::{Failure, FarTimes, Operation, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most rows in one batch. The longest row but a link and an event is below 300 bytes, so a full batch is below 600 kB.
+/// Maximum number of rows in a batch. A row other than a link or an event is shorter than 300 bytes, so a
+/// full batch is shorter than 600 kB.
 pub const MAX_BATCH_ROWS: usize = 2000;
 
-/// The most events in one batch: their texts, every byte escaped, are below 400 kB.
+/// Maximum number of events in a batch. Their texts are shorter than 400 kB, even with every byte escaped.
 pub const MAX_BATCH_EVENTS: usize = 16;
 
-/// The most looks at Wi-Fi links in one batch: each is below 1,100 bytes, were every byte of its name escaped.
+/// Maximum number of Wi-Fi link samples in a batch. Each is shorter than 1,100 bytes, even with every byte
+/// of its name escaped.
 pub const MAX_BATCH_LINKS: usize = 32;
 
-/// Some rows, each kind in its own order.
+/// Rows of all kinds, each kind in its own order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Batch {
     /// Operations that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     operations: Vec<OperationWire>,
-    /// Bytes of 100 ms.
+    /// Bytes per interval of 100 ms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     intervals: Vec<IntervalWire>,
-    /// Looks at connections.
+    /// Samples of connections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     connections: Vec<ConnectionWire>,
-    /// Looks at Wi-Fi links.
+    /// Samples of Wi-Fi links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkWire>,
-    /// Things that happened.
+    /// Events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     events: Vec<EventWire>,
 }
 
-/// Why a batch is not taken.
+/// Error of validating a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongRow {
-    /// It holds more rows than a batch may.
-    #[error("a batch of more than {MAX_BATCH_ROWS} rows, {MAX_BATCH_EVENTS} events or {MAX_BATCH_LINKS} links")]
+    /// The batch contains more rows than allowed.
+    #[error("batch too large: at most {MAX_BATCH_ROWS} rows, {MAX_BATCH_EVENTS} events or {MAX_BATCH_LINKS} links")]
     TooMany,
-    /// A row is about a station that isn't the sender's.
-    #[error("a row about station {0}, which isn't the sender's")]
+    /// A row belongs to a station of another sender.
+    #[error("row of station {0}, which is not the sender's")]
     ForeignStation(u16),
-    /// An event is about no station: only the controller reports what concerns the whole run.
-    #[error("an event without a station")]
+    /// An event has no station. Only the controller reports events of the whole run.
+    #[error("event without a station")]
     NoStation,
-    /// An agent reports what the server saw of a connection, or the other way round.
-    #[error("a look at a connection from the other end")]
+    /// An agent reports a sample of the server's side, or the server one of the station's side.
+    #[error("connection sample of the other side")]
     ForeignSide,
-    /// An event is of a kind, or a length, that a participant can't report.
-    #[error("an event that isn't a participant's to report")]
+    /// An agent can't report events of this kind or length.
+    #[error("event that an agent can't report")]
     ForeignEvent,
-    /// A link's name is longer than one can be.
-    #[error("a network's name of more than {} bytes", LinkRow::MAX_SSID)]
+    /// The name of a network exceeds the maximum length.
+    #[error("network name longer than {} bytes", LinkRow::MAX_SSID)]
     LongName,
 }
 
-/// `[station, workload, sequence, due, started, connected, first byte, finished, bytes, outcome, far end's times]`,
-/// times in ns since the run began, null where there is none; the far end's `[received, sent]` by its own clock.
+/// `[station, workload, sequence, due, started, connected, first byte, finished, bytes, outcome, remote
+/// timestamps]`. Times are in ns since the start of the run, or null. The remote timestamps are `[received,
+/// sent]` on the server's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct OperationWire(
     u16,
@@ -79,7 +82,7 @@ struct OperationWire(
     Option<(i64, i64)>,
 );
 
-/// How an operation ended; a failed one by what failed.
+/// Outcome of an operation, with the cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum OutcomeWire {
@@ -98,12 +101,13 @@ enum OutcomeWire {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct IntervalWire(u16, u16, i64, u64, u64);
 
-/// `[station, workload, station's port, at, rtt µs, its variation µs, cwnd in segments, retransmits, delivery rate
-/// bit/s, bytes acknowledged, bytes received, side]`. A server that can't tell the station says 65535.
+/// `[station, workload, station's port, at, rtt µs, rtt variation µs, cwnd in segments, retransmits,
+/// delivery rate bit/s, bytes acknowledged, bytes received, side]`. The station is 65535 if the server does
+/// not know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct ConnectionWire(u16, u16, u16, i64, u32, u32, u32, u32, u64, u64, u64, SideWire);
 
-/// Which end of a connection looked.
+/// End of the connection that was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum SideWire {
@@ -115,8 +119,8 @@ enum SideWire {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct EventWire(Option<u16>, Option<u16>, i64, u64, EventWireKind, String);
 
-/// The kinds of event that a participant reports. What becomes of participants only the controller records: no message
-/// of a participant becomes such an event. `lost`: results of the station are missing.
+/// Kinds of events that an agent can report. Only the controller records lost agents and servers; no
+/// message of an agent becomes such an event. `lost`: results of the station are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum EventWireKind {
@@ -131,25 +135,25 @@ enum EventWireKind {
 }
 
 impl Batch {
-    /// How many rows are in it.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.operations.len() + self.intervals.len() + self.connections.len() + self.links.len() + self.events.len()
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether the batch contains no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it may take no more: the message would risk being too long.
+    /// Returns whether the batch is full: with more rows, the message could exceed its maximum length.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() >= MAX_BATCH_ROWS || self.events.len() >= MAX_BATCH_EVENTS || self.links.len() >= MAX_BATCH_LINKS
     }
 
-    /// Adds a row. Events about participants are the controller's own and are left out, and so is modelled air.
+    /// Adds a row. Omits modelled airtime, and events that only the controller reports.
     pub fn push(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => self.operations.push(row.into()),
@@ -166,17 +170,17 @@ impl Batch {
             Row::Connection(row) => self.connections.push(row.into()),
             Row::Link(row) => self.links.push(row.into()),
             Row::Event(row) => self.events.extend(EventWire::of(row)),
-            // Participants have real air or none: what is modelled is recorded where it is modelled.
+            // Modelled airtime is recorded where it is modelled. Agents use a real network.
             Row::Air(_) => {}
         }
     }
 
-    /// The rows, checked: not too many, each about a station that `owned` agrees to. With `far` the sender is a
-    /// server, which may leave the station of a connection open. Nobody may leave the station of an event open: such an
-    /// event would count for every station of the run.
+    /// Validates and returns the rows. Each row must belong to a station for which `owned` returns true.
+    /// With `far` the sender is a server, which may leave the station of a connection open. An event must
+    /// have a station, because an event without one counts for every station of the run.
     ///
     /// # Errors
-    /// At the first row that doesn't fit; then none is taken.
+    /// [`WrongRow`] for the first invalid row. The whole batch is then rejected.
     pub fn into_rows(self, owned: impl Fn(u16) -> bool, far: bool) -> Result<Vec<Row>, WrongRow> {
         let many = self.events.len() > MAX_BATCH_EVENTS || self.links.len() > MAX_BATCH_LINKS;
         if self.len() > MAX_BATCH_ROWS || many {
@@ -201,7 +205,8 @@ impl Batch {
         }
         let side = if far { Side::Server } else { Side::Station };
         for row in &rows {
-            // The controller finds the station of a server's look by the port in it: from an agent, it could be anybody's.
+            // The controller finds the station of a server's sample by its port. An agent could name any
+            // port.
             if matches!(row, Row::Connection(row) if row.side != side) {
                 return Err(WrongRow::ForeignSide);
             }

@@ -1,22 +1,23 @@
-//! What a fleet's controller and its members say between runs, over the connection that a member keeps open.
+//! Messages between a fleet's controller and its members between runs, over the connection that a member
+//! keeps open.
 //!
 //! ```text
-//! member                                         controller (`netburn fleet serve`)
-//!   enrol {protocol, name, token, about, waiting} ─→
-//!                                                 ←─   welcome, or refused {reason} and the end
-//!   alive                                         ─→   every 5 s
-//!                                                 ←─   summon {run, name, token}     there is a part for it in a run
-//!   (a second connection, to /run/RUN, takes part in that run: `Hello`, with the summons' name and token)
-//!                                                 ←─   deliver {run}                 results that it kept are wanted here
-//!   late {run, sequence, batch}                   ─→
-//!                                                 ←─   kept {run, sequence}
-//!   late-end {run, error, health}                 ─→
-//!                                                 ←─   forget {run}                  all is on disk
-//!   bye                                           ─→                                 or ←─, on either side's wish
+//! member                                            controller (`netburn fleet serve`)
+//!   register {protocol, name, token, about, pending} ─→
+//!                                                    ←─   welcome, or refused {code, reason} and close
+//!   heartbeat                                        ─→   every 5 s
+//!                                                    ←─   invite {run, name, token}    to take part in a run
+//!   (a second connection, to /run/RUN, joins that run: `Hello`, with the name and token of the invitation)
+//!                                                    ←─   request-results {run}        to deliver spooled results
+//!   late-results {run, sequence, batch}              ─→
+//!                                                    ←─   ack {run, sequence}
+//!   late-results-end {run, error, health}            ─→
+//!                                                    ←─   discard {run}                all results are on disk
+//!   bye                                              ─→   or ←─, sent by either side
 //! ```
 //!
-//! The second connection ends at the process that holds the run (`netburn run --on fleet`); the controller only passes
-//! its bytes on.
+//! The second connection ends at the process that holds the run (`netburn run --on fleet`). The controller
+//! only proxies its bytes.
 
 use super::{Batch, Health, Message, Refused, Role, is_name, shorten};
 use ring::digest;
@@ -24,88 +25,88 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The longest message of a member, in bytes of JSON: 1 MiB, for the rows in it.
+/// Maximum length of a message from a member, in bytes of JSON: 1 MiB, because it contains rows.
 pub const MAX_FROM_MEMBER: usize = 1 << 20;
-/// The longest message to a member, in bytes of JSON.
+/// Maximum length of a message to a member, in bytes of JSON.
 pub const MAX_TO_MEMBER: usize = 64 << 10;
-/// The most labels of a member; each key and value is a name ([`is_name`]).
+/// Maximum number of labels of a member. Each key and value is a name ([`is_name`]).
 pub const MAX_LABELS: usize = 16;
-/// The most runs whose results may wait at a member.
-pub const MAX_WAITING: usize = 64;
+/// Maximum number of runs whose results a member offers.
+pub const MAX_PENDING_RUNS: usize = 64;
 
-/// What a member says.
+/// Message from a member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum FromMember {
-    /// Who it is. The first message, and only the first.
-    Enrol(Enrol),
-    /// A sign of life.
-    Alive,
-    /// Results that a run didn't wait for.
-    Late(Late),
-    /// There are no more of them.
-    LateEnd(LateEnd),
-    /// It leaves.
+    /// Identity of the member. Only valid as the first message.
+    Register(Register),
+    /// Heartbeat.
+    Heartbeat,
+    /// Rows that were not delivered during their run.
+    LateResults(LateResults),
+    /// End of the late rows of a run.
+    LateResultsEnd(LateResultsEnd),
+    /// The member leaves.
     Bye,
 }
 
-/// What a controller says to a member.
+/// Message from the controller to a member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ToMember {
-    /// It has joined.
-    Welcome(Enrolled),
-    /// What it said was refused. Before `welcome` the connection ends with this.
+    /// The member is registered.
+    Welcome(Registered),
+    /// A message was rejected. Before `welcome` the connection closes after this.
     Refused(Refused),
-    /// There is a part for it in a run.
-    Summon(Summon),
-    /// The results of this run are wanted, from the first message that isn't kept.
-    Deliver(Deliver),
-    /// Late results of a run up to and with this number are on disk.
-    Kept(Kept),
-    /// Nothing more is wanted of this run: what the member kept may be deleted.
-    Forget(Forget),
-    /// The controller ends, or has no place for the member any more.
+    /// Invitation to take part in a run.
+    Invite(Invite),
+    /// Request for the results of a run, from the first message that is not acknowledged.
+    RequestResults(RequestResults),
+    /// Late rows of a run up to this sequence number are on disk.
+    Ack(LateAck),
+    /// The controller has all results of the run; the member deletes its copy.
+    Discard(Discard),
+    /// The controller shuts down or removes the member.
     Bye(super::Bye),
 }
 
-/// See [`FromMember::Enrol`].
+/// See [`FromMember::Register`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Enrol {
-    /// The protocol version it speaks.
+pub struct Register {
+    /// Protocol version of the member.
     pub protocol: u32,
-    /// Its name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
+    /// Name: letters, digits and `-`, at most 64 bytes, unique in the fleet.
     pub name: String,
-    /// The fleet's token.
+    /// Token of the fleet.
     pub token: String,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// What it is.
-    pub about: About,
-    /// Runs whose results it still has.
+    /// Description of the member.
+    pub about: MemberInfo,
+    /// Runs whose results the member still has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waiting: Vec<Waiting>,
+    pub pending: Vec<PendingResults>,
 }
 
-/// What a member is.
+/// Description of a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct About {
-    /// What it can do.
+pub struct MemberInfo {
+    /// Role that the member can take.
     #[schemars(with = "super::health::RoleSchema")]
     pub role: Role,
-    /// What kind of program it is.
+    /// Kind of program.
     pub kind: Kind,
-    /// The system and its processor, for people: `linux x86-64`, or what a browser says of itself.
+    /// Operating system and processor, for people: `linux x86-64`, or a browser's description of itself.
     pub system: String,
-    /// The interface its traffic is bound to, where it is.
+    /// Interface that the traffic is bound to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
-    /// Labels that scenarios can choose it by: name to value, each a name.
+    /// Labels that scenarios select members by. Keys and values are names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
 
-/// What kind of program a member is.
+/// Kind of program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -115,98 +116,100 @@ pub enum Kind {
     Browser,
 }
 
-/// A run whose results a member has kept.
+/// A run whose undelivered results a member has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Waiting {
-    /// The run.
+pub struct PendingResults {
+    /// Name of the run.
     pub run: String,
-    /// Under which name it took part.
+    /// Name of the member in the run.
     pub name: String,
-    /// How many messages of rows wait.
+    /// Number of spooled messages of rows.
     pub messages: u64,
 }
 
 /// See [`ToMember::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Enrolled {
-    /// The protocol version the controller speaks.
+pub struct Registered {
+    /// Protocol version of the controller.
     pub protocol: u32,
-    /// The program and its version, for people.
+    /// Program and version, for people.
     pub version: String,
-    /// The fleet's name, for people.
+    /// Name of the fleet, for people.
     pub fleet: String,
 }
 
-/// See [`ToMember::Summon`].
+/// See [`ToMember::Invite`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Summon {
-    /// The run: a second connection is opened to the path `/run/RUN`.
+pub struct Invite {
+    /// Name of the run. The member opens a second connection to the path `/run/RUN`.
     pub run: String,
-    /// Under which name it is expected there.
+    /// Name of the member in the run.
     pub name: String,
-    /// What lets it in there.
+    /// Token for the run.
     pub token: String,
 }
 
-/// See [`ToMember::Deliver`].
+/// See [`ToMember::RequestResults`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deliver {
-    /// The run.
+pub struct RequestResults {
+    /// Name of the run.
     pub run: String,
 }
 
-/// See [`FromMember::Late`].
+/// See [`FromMember::LateResults`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Late {
-    /// The run.
+pub struct LateResults {
+    /// Name of the run.
     pub run: String,
-    /// The [`proof`] of the part that they are of.
+    /// The [`proof`] of the part that measured the rows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub proof: String,
-    /// The number that the rows had, or would have had, in the run.
+    /// Sequence number of the rows in the run.
     pub sequence: u64,
     /// The rows.
     pub batch: Batch,
 }
 
-/// See [`FromMember::LateEnd`].
+/// See [`FromMember::LateResultsEnd`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct LateEnd {
-    /// The run.
+pub struct LateResultsEnd {
+    /// Name of the run.
     pub run: String,
-    /// The [`proof`] of the part that it is of.
+    /// The [`proof`] of the part.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub proof: String,
-    /// Why its part wasn't done in full, where it wasn't.
+    /// Reason why the part is incomplete, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How well it measured, where it lived to say so.
+    /// Self-report, if the agent reached the end of its part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<super::health::HealthSchema>")]
     pub health: Option<Health>,
-    /// When the holder of the run told it to end, in ns of the run's time: until then the run was held, whatever its record has.
+    /// Time at which the holder of the run stopped the agent, in ns since the start of the run. Until then
+    /// the run was held, regardless of the end time in its record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<i64>,
 }
 
-/// See [`ToMember::Kept`].
+/// See [`ToMember::Ack`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Kept {
-    /// The run.
+pub struct LateAck {
+    /// Name of the run.
     pub run: String,
-    /// The highest number up to which all is on disk.
+    /// Highest sequence number without gaps that is on disk.
     pub sequence: u64,
 }
 
-/// See [`ToMember::Forget`].
+/// See [`ToMember::Discard`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Forget {
-    /// The run.
+pub struct Discard {
+    /// Name of the run.
     pub run: String,
 }
 
-/// What shows that late results are of who took part: SHA-256 of `late` and the token of the part in the run, in
-/// hexadecimal. A member's name alone shows nothing: whoever knows the fleet's token may take one that is free.
+/// Proof that late results come from the agent that took part: SHA-256 of `late` and the token of the part,
+/// in hexadecimal. A member's name is no proof, because every holder of the fleet's token can register an
+/// unused name.
 #[must_use]
 pub fn proof(token: &str) -> String {
     let digest = digest::digest(&digest::SHA256, format!("late {token}").as_bytes());
@@ -214,14 +217,14 @@ pub fn proof(token: &str) -> String {
 }
 
 impl FromMember {
-    /// Its type, as it is written.
+    /// Type of the message, as serialized.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            FromMember::Enrol(_) => "enrol",
-            FromMember::Alive => "alive",
-            FromMember::Late(_) => "late",
-            FromMember::LateEnd(_) => "late-end",
+            FromMember::Register(_) => "register",
+            FromMember::Heartbeat => "heartbeat",
+            FromMember::LateResults(_) => "late-results",
+            FromMember::LateResultsEnd(_) => "late-results-end",
             FromMember::Bye => "bye",
         }
     }
@@ -235,8 +238,8 @@ impl Message for ToMember {
     const LIMIT: usize = MAX_TO_MEMBER;
 }
 
-impl About {
-    /// Whether its labels are few and are names, and its texts are short.
+impl MemberInfo {
+    /// Returns whether the number of labels, their names and the lengths of the texts are valid.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let labels = self.labels.iter();
@@ -246,10 +249,10 @@ impl About {
             && self.interface.as_ref().is_none_or(|name| name.len() <= 15)
     }
 
-    /// What this program is, with these labels.
+    /// Description of this program with the given labels.
     #[must_use]
-    pub fn this_process(role: Role, interface: Option<String>, labels: BTreeMap<String, String>) -> About {
-        About {
+    pub fn this_process(role: Role, interface: Option<String>, labels: BTreeMap<String, String>) -> MemberInfo {
+        MemberInfo {
             role,
             kind: Kind::Process,
             system: shorten(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH), 64),

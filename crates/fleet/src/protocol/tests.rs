@@ -1,4 +1,4 @@
-//! Every message that is sent fits the built-in schema, and the built-in schema is that of the code.
+//! All messages are valid by the shipped schema, and the shipped schema is that of the code.
 
 use super::*;
 use netburn_record::row::BASELINE;
@@ -15,22 +15,22 @@ fn schema_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.schema.json")
 }
 
-/// With `NETBURN_WRITE=1` the file is written anew.
+/// With `NETBURN_REGENERATE=1` the file is written again.
 #[test]
 fn the_shipped_schema_is_current() {
     let mut current = serde_json::to_string_pretty(&schema()).unwrap();
     current.push('\n');
-    if std::env::var_os("NETBURN_WRITE").is_some() {
+    if std::env::var_os("NETBURN_REGENERATE").is_some() {
         std::fs::write(schema_file(), &current).unwrap();
     }
     let found = std::fs::read_to_string(schema_file()).unwrap();
     assert!(
         found == current,
-        "docs/protocol.schema.json: write it anew with NETBURN_WRITE=1"
+        "docs/protocol.schema.json: write it again with NETBURN_REGENERATE=1"
     );
 }
 
-/// Holds messages of one direction against the schema.
+/// Checks messages of one direction against the schema.
 fn fits(direction: &str, messages: impl IntoIterator<Item = Value>) {
     let mut schema = schema();
     let top = schema.as_object_mut().unwrap();
@@ -94,7 +94,7 @@ fn outcomes() -> Vec<Outcome> {
     failures.into_iter().map(Outcome::Failed).chain(others).collect()
 }
 
-/// One row of every kind, with the longest numbers there are, and every outcome.
+/// One row of every kind, with the longest numbers, and every outcome.
 fn every_row() -> Vec<Row> {
     let longest = Some(Instant::from_nanos(i64::MIN));
     let operation = |outcome| Operation {
@@ -214,14 +214,14 @@ fn every_message_fits_the_schema() {
         sequence: 1,
         batch: batch(&every_row()),
     };
-    let said = [
+    let received = [
         ToController::Hello(Hello {
             protocol: VERSION,
             role: Role::Server,
             name: "server".into(),
             token: "t".into(),
             version: "v".into(),
-            again: false,
+            reconnect: false,
         }),
         ToController::Pong(Pong {
             id: u64::MAX,
@@ -240,7 +240,7 @@ fn every_message_fits_the_schema() {
         }),
         ToController::Progress(Progress {
             at: i64::MIN,
-            waiting: 1,
+            pending: 1,
         }),
         ToController::Health(HealthMessage { health: health() }),
         ToController::Done(Done::default()),
@@ -251,45 +251,49 @@ fn every_message_fits_the_schema() {
     ];
     fits(
         "ToController",
-        said.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        received.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &said {
+    for message in &received {
         assert_eq!(ToController::from_text(&message.to_text()).as_ref(), Ok(message));
     }
-    let told = [
-        ToParticipant::Welcome(Welcome {
+    let sent = [
+        ToAgent::Welcome(Welcome {
             protocol: VERSION,
             version: "v".into(),
-            taken: 0,
+            last_sequence: 0,
         }),
-        ToParticipant::Refused(Refused { reason: "r".into() }),
-        ToParticipant::Ping(Ping { id: 0 }),
-        ToParticipant::Assign(Assign {
+        ToAgent::Refused(Refused {
+            code: RejectReason::NameTaken,
+            reason: "r".into(),
+        }),
+        ToAgent::Ping(Ping { id: 0 }),
+        ToAgent::Assign(Assign {
             plan: serde_json::json!({ "name": "x" }),
             stations: vec![0, 65535],
             target: address(),
         }),
-        ToParticipant::Serve(Serve {
+        ToAgent::Serve(Serve {
             plan: serde_json::json!({}),
             rate_bps: u64::MAX,
         }),
-        ToParticipant::Start(Start { at: i64::MIN }),
-        ToParticipant::Ack(Ack { sequence: 3 }),
-        ToParticipant::Stop(Stop { reason: "r".into() }),
-        ToParticipant::Bye(Bye {
+        ToAgent::Start(Start { at: i64::MIN }),
+        ToAgent::Ack(Ack { sequence: 3 }),
+        ToAgent::Stop(Stop { reason: "r".into() }),
+        ToAgent::Bye(Bye {
+            code: Some(RejectReason::TokenRevoked),
             reason: Some("r".into()),
         }),
     ];
     fits(
-        "ToParticipant",
-        told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        "ToAgent",
+        sent.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &told {
-        assert_eq!(ToParticipant::from_text(&message.to_text()).as_ref(), Ok(message));
+    for message in &sent {
+        assert_eq!(ToAgent::from_text(&message.to_text()).as_ref(), Ok(message));
     }
 }
 
-/// What `record` writes and the schema by hand have the same fields.
+/// The types of `record` and their hand-written schemas have the same fields.
 #[test]
 fn a_health_report_has_the_fields_of_its_schema() {
     let schema = schema();
@@ -306,7 +310,7 @@ fn a_health_report_has_the_fields_of_its_schema() {
 }
 
 #[test]
-fn rows_come_back_as_they_went() {
+fn rows_are_equal_after_the_wire() {
     let of_server = |row: &Row| matches!(row, Row::Connection(row) if row.side == Side::Server);
     let (servers, agents): (Vec<Row>, Vec<Row>) = every_row().into_iter().partition(of_server);
     for (rows, far) in [(agents, false), (servers, true)] {
@@ -315,7 +319,7 @@ fn rows_come_back_as_they_went() {
     }
 }
 
-/// Such an event would count for every station: neither an agent nor a server may send it, whatever its kind.
+/// Such an event would count for every station: neither an agent nor a server may send it, of any kind.
 #[test]
 fn an_event_without_a_station_is_rejected() {
     for kind in ["stall", "lost", "change", "roam", "warning", "startup", "rate"] {
@@ -331,9 +335,9 @@ fn an_event_without_a_station_is_rejected() {
     }
 }
 
-/// The controller finds the station of what a server saw by the port alone: an agent could name any.
+/// The controller finds the station of a server's sample by the port alone: an agent could name any port.
 #[test]
-fn what_the_other_end_saw_is_rejected() {
+fn samples_of_the_other_side_are_rejected() {
     for (side, far) in [("server", false), ("station", true)] {
         for station in [1, u16::MAX] {
             let text = format!(r#"{{"connections":[[{station},0,4000,0,1,1,1,1,1,1,1,"{side}"]]}}"#);
@@ -396,7 +400,7 @@ fn a_batch_knows_when_it_is_full_and_too_full() {
 }
 
 #[test]
-fn what_is_no_message_is_said_to_be_none() {
+fn invalid_messages_are_errors() {
     let deep = format!(
         "{{\"type\":\"bye\",\"reason\":{}1{}}}",
         "[".repeat(200),
@@ -425,9 +429,9 @@ fn what_is_no_message_is_said_to_be_none() {
             limit: 1_048_576
         }
     );
-    // What a later version adds is let be.
+    // Fields of a later version are ignored.
     let later = "{\"type\":\"ping\",\"id\":3,\"colour\":\"red\"}";
-    assert_eq!(ToParticipant::from_text(later), Ok(ToParticipant::Ping(Ping { id: 3 })));
+    assert_eq!(ToAgent::from_text(later), Ok(ToAgent::Ping(Ping { id: 3 })));
 }
 
 #[test]
@@ -487,36 +491,37 @@ proptest! {
 #[test]
 fn every_message_between_runs_fits_the_schema() {
     use super::standing::{
-        About, Deliver, Enrol, Enrolled, Forget, FromMember, Kept, Kind, Late, LateEnd, Summon, ToMember, Waiting,
+        Discard, FromMember, Invite, Kind, LateAck, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register,
+        Registered, RequestResults, ToMember,
     };
     let run = || "2026-11-22T05-30-00Z-four-uses".to_owned();
-    let said = [
-        FromMember::Enrol(Enrol {
+    let received = [
+        FromMember::Register(Register {
             protocol: VERSION,
             name: "kitchen".into(),
             token: "t".into(),
             version: "v".into(),
-            about: About {
+            about: MemberInfo {
                 role: Role::Agent,
                 kind: Kind::Browser,
                 system: "s".into(),
                 interface: Some("wlan0".into()),
                 labels: [("room".to_owned(), "kitchen".to_owned())].into(),
             },
-            waiting: vec![Waiting {
+            pending: vec![PendingResults {
                 run: run(),
                 name: "kitchen".into(),
                 messages: u64::MAX,
             }],
         }),
-        FromMember::Alive,
-        FromMember::Late(Late {
+        FromMember::Heartbeat,
+        FromMember::LateResults(LateResults {
             proof: "0f".repeat(32),
             run: run(),
             sequence: u64::MAX,
             batch: batch(&every_row()),
         }),
-        FromMember::LateEnd(LateEnd {
+        FromMember::LateResultsEnd(LateResultsEnd {
             run: run(),
             error: Some("e".into()),
             health: Some(health()),
@@ -527,36 +532,60 @@ fn every_message_between_runs_fits_the_schema() {
     ];
     fits(
         "FromMember",
-        said.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        received.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &said {
+    for message in &received {
         assert_eq!(FromMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
-    let told = [
-        ToMember::Welcome(Enrolled {
+    let sent = [
+        ToMember::Welcome(Registered {
             protocol: VERSION,
             version: "v".into(),
             fleet: "f".into(),
         }),
-        ToMember::Refused(Refused { reason: "r".into() }),
-        ToMember::Summon(Summon {
+        ToMember::Refused(Refused {
+            code: RejectReason::NameTaken,
+            reason: "r".into(),
+        }),
+        ToMember::Invite(Invite {
             run: run(),
             name: "tv".into(),
             token: "t".into(),
         }),
-        ToMember::Deliver(Deliver { run: run() }),
-        ToMember::Kept(Kept {
+        ToMember::RequestResults(RequestResults { run: run() }),
+        ToMember::Ack(LateAck {
             run: run(),
             sequence: 3,
         }),
-        ToMember::Forget(Forget { run: run() }),
+        ToMember::Discard(Discard { run: run() }),
         ToMember::Bye(Bye::default()),
     ];
     fits(
         "ToMember",
-        told.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
+        sent.iter().map(|m| serde_json::from_str(&m.to_text()).unwrap()),
     );
-    for message in &told {
+    for message in &sent {
         assert_eq!(ToMember::from_text(&message.to_text()).as_ref(), Ok(message));
     }
+}
+
+/// A newer controller may send a code that this version does not know, or none.
+#[test]
+fn unknown_reject_codes_are_accepted() {
+    let code = |text: &str| match ToAgent::from_text(text) {
+        Ok(ToAgent::Refused(refused)) => refused.code,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        code(r#"{"type":"refused","code":"name_taken","reason":"r"}"#),
+        RejectReason::NameTaken
+    );
+    assert_eq!(
+        code(r#"{"type":"refused","code":"of_a_newer_version","reason":"r"}"#),
+        RejectReason::Other
+    );
+    assert_eq!(code(r#"{"type":"refused","reason":"r"}"#), RejectReason::Other);
+    let bye = r#"{"type":"bye","code":"token_revoked","reason":"r"}"#;
+    let bye = standing::ToMember::from_text(bye);
+    assert!(matches!(bye, Ok(standing::ToMember::Bye(bye)) if bye.code == Some(RejectReason::TokenRevoked)));
 }

@@ -1,37 +1,37 @@
-//! Reading a spool.
+//! Reading of a spool.
 
-use super::{About, Kind, LONGEST, MAGIC, OVERHEAD, SpoolFolder, VERSION};
-use crate::protocol::standing::{self, LateEnd};
+use super::{Kind, MAGIC, MAX_PAYLOAD, OVERHEAD, SpoolFolder, SpoolHeader, VERSION};
+use crate::protocol::standing::{self, LateResultsEnd};
 use crate::protocol::{Rows, shorten};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// What a spool was found to hold.
+/// Content of a spool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spooled {
-    /// Whose.
-    pub about: About,
-    /// Messages of rows.
+pub struct SpoolContent {
+    /// Header.
+    pub about: SpoolHeader,
+    /// Number of messages of rows.
     pub messages: u64,
-    /// How it ended; `None` when it was cut short.
-    pub end: Option<LateEnd>,
+    /// End of the part; `None` if the agent was killed.
+    pub end: Option<LateResultsEnd>,
 }
 
-/// The results of a run that is over, read from its spool message by message, to be delivered late. While this is there
-/// nobody else can read or delete them.
+/// Reader of a spool, message by message, for late delivery. Holds a lock, so that no other process reads
+/// or deletes the file.
 #[derive(Debug)]
-pub struct Late {
+pub struct SpoolReader {
     source: Source<BufReader<File>>,
-    spooled: Spooled,
+    spooled: SpoolContent,
     from: u64,
 }
 
-impl Late {
-    /// The messages of `run` from number `from` on (the first is 1).
+impl SpoolReader {
+    /// Opens the spool of `run`, at message number `from` (the first is 1).
     ///
     /// # Errors
-    /// When there are none, they can't be read, or the agent that measures them is still at work.
-    pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<Late> {
+    /// If there is no spool, it can't be read, or an agent has it open.
+    pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<SpoolReader> {
         let file = File::open(folder.file(run)?)?;
         file.try_lock()?;
         let mut source = Source::open(BufReader::with_capacity(64 << 10, file))?;
@@ -45,39 +45,39 @@ impl Late {
             }
         }
         source.seek(begin)?;
-        let spooled = Spooled {
+        let spooled = SpoolContent {
             about: source.about().clone(),
             messages,
             end,
         };
-        Ok(Late { source, spooled, from })
+        Ok(SpoolReader { source, spooled, from })
     }
 
-    /// Whose they are.
+    /// Header of the spool.
     #[must_use]
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &SpoolHeader {
         &self.spooled.about
     }
 
-    /// How many messages there are altogether.
+    /// Total number of messages.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.spooled.messages
     }
 
-    /// The next message; `None` after the last, when [`end`](Self::end) is to follow.
+    /// Next message; `None` after the last. Then send [`end`](Self::end).
     ///
     /// # Errors
-    /// When the file can't be read.
+    /// If the file can't be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator that fails is none")]
-    pub fn next(&mut self) -> io::Result<Option<standing::Late>> {
+    pub fn next(&mut self) -> io::Result<Option<standing::LateResults>> {
         while let Some((kind, payload)) = self.source.frame()? {
             if kind != Kind::Rows {
                 continue;
             }
             let rows: Rows = serde_json::from_slice(&payload).map_err(io::Error::other)?;
             if rows.sequence >= self.from {
-                return Ok(Some(standing::Late {
+                return Ok(Some(standing::LateResults {
                     run: self.spooled.about.run.clone(),
                     proof: self.spooled.about.proof.clone(),
                     sequence: rows.sequence,
@@ -88,51 +88,51 @@ impl Late {
         Ok(None)
     }
 
-    /// What follows the last message: how it ended, or that it was cut short.
+    /// Message after the last rows: the end of the part.
     #[must_use]
-    pub fn end(&self) -> LateEnd {
-        let About { run, proof, .. } = &self.spooled.about;
-        let cut = || LateEnd {
+    pub fn end(&self) -> LateResultsEnd {
+        let SpoolHeader { run, proof, .. } = &self.spooled.about;
+        let cut = || LateResultsEnd {
             run: run.clone(),
             error: Some("it ended before its part was done".to_owned()),
-            ..LateEnd::default()
+            ..LateResultsEnd::default()
         };
-        LateEnd {
+        LateResultsEnd {
             proof: proof.clone(),
             ..self.spooled.end.clone().unwrap_or_else(cut)
         }
     }
 }
 
-/// A spool's frames.
+/// Frames of a spool.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     from: R,
-    about: About,
+    about: SpoolHeader,
     at: u64,
-    /// Where it ends: no length that it claims is believed beyond.
+    /// Size of the file, which limits the length of a frame.
     size: u64,
 }
 
 impl<R: Read + Seek> Source<R> {
-    /// Reads the beginning and the header.
+    /// Reads the magic bytes and the header.
     pub(crate) fn open(mut from: R) -> io::Result<Source<R>> {
         let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
         let size = from.seek(SeekFrom::End(0))?;
         from.seek(SeekFrom::Start(0))?;
         let mut beginning = [0; MAGIC.len() + 4];
         from.read_exact(&mut beginning)
-            .map_err(|_| damaged("it ends before its header does"))?;
+            .map_err(|_| damaged("the header is incomplete"))?;
         let (magic, version) = beginning.split_at(MAGIC.len());
         if magic != MAGIC {
-            return Err(damaged("it does not begin as a spool does"));
+            return Err(damaged("not a spool"));
         }
         if u32::from_le_bytes(version.try_into().expect("four bytes")) > VERSION {
-            return Err(damaged("a newer netburn wrote it"));
+            return Err(damaged("written by a newer netburn"));
         }
         let mut source = Source {
             from,
-            about: About::default(),
+            about: SpoolHeader::default(),
             at: beginning.len() as u64,
             size,
         };
@@ -140,16 +140,16 @@ impl<R: Read + Seek> Source<R> {
             Some((Kind::Header, payload)) => {
                 serde_json::from_slice(&payload).map_err(|error| damaged(&shorten(error.to_string(), 200)))?
             }
-            _ => return Err(damaged("it ends before its header does")),
+            _ => return Err(damaged("the header is incomplete")),
         };
         Ok(source)
     }
 
-    pub(super) fn about(&self) -> &About {
+    pub(super) fn about(&self) -> &SpoolHeader {
         &self.about
     }
 
-    /// Where the next frame begins.
+    /// Position of the next frame.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
@@ -159,7 +159,7 @@ impl<R: Read + Seek> Source<R> {
         self.from.seek(SeekFrom::Start(at)).map(drop)
     }
 
-    /// The next frame that is whole and correct.
+    /// Next complete and valid frame.
     pub(crate) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
         let left = self.size.saturating_sub(self.at);
         if left < OVERHEAD as u64 {
@@ -168,7 +168,7 @@ impl<R: Read + Seek> Source<R> {
         let mut head = [0; 5];
         self.from.read_exact(&mut head)?;
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if length > LONGEST || left < (length + OVERHEAD) as u64 {
+        if length > MAX_PAYLOAD || left < (length + OVERHEAD) as u64 {
             return Ok(None);
         }
         let mut body = head.to_vec();

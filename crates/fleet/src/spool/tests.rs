@@ -1,7 +1,7 @@
-//! Spools that are cut, and what is left of them.
+//! Truncated and damaged spools.
 
 use super::*;
-use crate::protocol::standing::LateEnd;
+use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{Batch, Rows, Start};
 use netburn_record::{IntervalRow, Row};
 use netburn_units::Instant;
@@ -21,8 +21,8 @@ fn rows(sequence: u64) -> Rows {
     Rows { sequence, batch }
 }
 
-fn about() -> About {
-    About {
+fn about() -> SpoolHeader {
+    SpoolHeader {
         run: "r".to_owned(),
         name: "tv".to_owned(),
         stations: vec!["tv".to_owned()],
@@ -30,14 +30,14 @@ fn about() -> About {
     }
 }
 
-/// A spool of `messages` messages, ended or not.
+/// A spool of `messages` messages, with or without an end.
 fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
     let mut writer = Writer::create(folder, &about(), Start { at: 7 }).unwrap();
     for sequence in 1..=messages {
         writer.rows(&rows(sequence)).unwrap();
     }
     if ended {
-        let end = LateEnd {
+        let end = LateResultsEnd {
             run: "r".to_owned(),
             error: None,
             health: None,
@@ -49,9 +49,9 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
     folder.path().join("r.spool")
 }
 
-/// What a reader gets.
+/// Content of a spool.
 fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
-    let mut late = Late::open(folder, "r", from).unwrap();
+    let mut late = SpoolReader::open(folder, "r", from).unwrap();
     let mut got = Vec::new();
     while let Some(late) = late.next().unwrap() {
         let (sequence, batch) = (late.sequence, late.batch);
@@ -61,15 +61,15 @@ fn read(folder: &SpoolFolder, from: u64) -> Vec<Rows> {
 }
 
 #[test]
-fn what_is_written_is_read_whole_or_from_a_number_on() {
+fn a_spool_is_read_from_any_message_on() {
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("made"));
-    assert_eq!(waiting(&folder), []);
+    assert_eq!(pending(&folder), []);
     spool(&folder, 20, true);
     assert_eq!(read(&folder, 1), (1..=20).map(rows).collect::<Vec<_>>());
     assert_eq!(read(&folder, 15), (15..=20).map(rows).collect::<Vec<_>>());
     assert_eq!(read(&folder, 21), []);
-    assert_eq!(Late::open(&folder, "r", 1).unwrap().end().error, None);
+    assert_eq!(SpoolReader::open(&folder, "r", 1).unwrap().end().error, None);
     assert!(
         Writer::create(&folder, &about(), Start { at: 7 }).is_err(),
         "there is one"
@@ -79,20 +79,20 @@ fn what_is_written_is_read_whole_or_from_a_number_on() {
     assert!(writer.unsynced().is_none(), "what is taken up is on the disk");
     assert_eq!(writer.message(3).unwrap(), Some(rows(3)));
     assert_eq!((writer.message(0).unwrap(), writer.message(21).unwrap()), (None, None));
-    // While it is written nobody else has it.
-    assert!(Late::open(&folder, "r", 1).is_err() && forget(&folder, "r").is_err());
-    assert_eq!(waiting(&folder), []);
+    // While an agent has it open, no other process can.
+    assert!(SpoolReader::open(&folder, "r", 1).is_err() && remove(&folder, "r").is_err());
+    assert_eq!(pending(&folder), []);
     writer.rows(&rows(21)).unwrap();
     assert!(writer.unsynced().is_some() && writer.unsynced().is_none());
     drop(writer);
     assert_eq!(read(&folder, 21), [rows(21)]);
-    forget(&folder, "r").unwrap();
-    assert_eq!(waiting(&folder), []);
+    remove(&folder, "r").unwrap();
+    assert_eq!(pending(&folder), []);
 }
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_it() {
+fn only_the_user_can_read_the_spool() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path().join("made"));
@@ -122,7 +122,7 @@ fn a_run_is_called_so_that_it_leads_nowhere_else() {
     }
     let dir = tempfile::tempdir().unwrap();
     let folder = SpoolFolder::new(dir.path());
-    assert!(Late::open(&folder, "../x", 1).is_err() && forget(&folder, "../x").is_err());
+    assert!(SpoolReader::open(&folder, "../x", 1).is_err() && remove(&folder, "../x").is_err());
 }
 
 #[test]
@@ -137,19 +137,19 @@ fn a_file_of_something_else_is_not_taken() {
         b"nbagent\n\x01\0\0\0\xff\xff\xff\xff\0",
     ] {
         std::fs::write(dir.path().join("r.spool"), bytes).unwrap();
-        assert!(Late::open(&folder, "r", 1).is_err(), "{bytes:?}");
+        assert!(SpoolReader::open(&folder, "r", 1).is_err(), "{bytes:?}");
         assert!(Writer::resume(&folder, "r").is_err(), "{bytes:?}");
-        assert_eq!(waiting(&folder), []);
+        assert_eq!(pending(&folder), []);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Cut or changed anywhere behind the header: what comes before is there, whole messages from the first on, and what
-    /// is taken up again goes on from there.
+    /// Truncated or changed anywhere behind the header: the frames before are read, and a resumed spool
+    /// continues after them.
     #[test]
-    fn what_is_torn_is_kept_up_to_the_tear(cut in any::<prop::sample::Index>(), flip in any::<Option<u8>>()) {
+    fn a_truncated_spool_is_read_up_to_the_truncation(cut in any::<prop::sample::Index>(), flip in any::<Option<u8>>()) {
         let dir = tempfile::tempdir().unwrap();
         let folder = SpoolFolder::new(dir.path());
         let path = spool(&folder, 12, true);

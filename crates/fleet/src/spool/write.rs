@@ -1,31 +1,32 @@
-//! Appending to a spool, and reading back what was appended.
+//! Appending to a spool, and reading of appended messages.
 
-use super::read::{Source, Spooled};
-use super::{About, Kind, MAGIC, SpoolFolder, VERSION};
-use crate::protocol::standing::LateEnd;
+use super::read::{Source, SpoolContent};
+use super::{Kind, MAGIC, SpoolFolder, SpoolHeader, VERSION};
+use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{Rows, Start};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-/// The spool of a run under way. It is locked: nobody delivers or deletes it meanwhile; the lock goes with the process.
+/// Spool of the current run. Holds a lock until the process ends, so that no other process reads or deletes
+/// it.
 #[derive(Debug)]
 pub(crate) struct Writer {
     file: File,
     path: PathBuf,
-    /// Where each message of rows begins, that of number 1 first.
+    /// Position of each message of rows; the first is number 1.
     places: Vec<u64>,
     length: u64,
     dirty: bool,
 }
 
 impl Writer {
-    /// Begins the spool of a run.
+    /// Creates the spool of a run.
     ///
     /// # Errors
-    /// When it can't be written, or there is one already.
-    pub(crate) fn create(folder: &SpoolFolder, about: &About, start: Start) -> io::Result<Writer> {
+    /// If it can't be written or already exists.
+    pub(crate) fn create(folder: &SpoolFolder, about: &SpoolHeader, start: Start) -> io::Result<Writer> {
         let path = folder.file(&about.run)?;
         make_private(folder)?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
@@ -48,18 +49,17 @@ impl Writer {
             Ok(writer)
         })();
         if begun.is_err() {
-            // A file without a header is of no use to anybody, and on a full disk its name isn't either.
+            // A file without a header is useless.
             let _ = std::fs::remove_file(&path);
         }
         begun
     }
 
-    /// Takes up the spool that an agent left which was killed, its torn end cut off. What is left is on the disk: whoever
-    /// left it may not have come to syncing it.
+    /// Opens the spool of a killed agent, truncates an incomplete frame and syncs the rest.
     ///
     /// # Errors
-    /// When there is none, it can't be read or synced, or somebody else has it.
-    pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, Spooled)> {
+    /// If there is no spool, it can't be read or synced, or another process has it open.
+    pub(crate) fn resume(folder: &SpoolFolder, run: &str) -> io::Result<(Writer, SpoolContent)> {
         let path = folder.file(run)?;
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         file.try_lock()?;
@@ -74,7 +74,7 @@ impl Writer {
             }
             at = source.at();
         }
-        let spooled = Spooled {
+        let spooled = SpoolContent {
             about: source.about().clone(),
             messages: places.len() as u64,
             end,
@@ -95,7 +95,7 @@ impl Writer {
     /// Appends a message of rows, the next in order.
     ///
     /// # Errors
-    /// When it can't be written; then nothing of it is there.
+    /// If it can't be written; the file is then unchanged.
     pub(crate) fn rows(&mut self, rows: &Rows) -> io::Result<()> {
         debug_assert_eq!(rows.sequence, self.messages() + 1, "in order");
         let place = self.length;
@@ -104,11 +104,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Says how it ended.
+    /// Appends the end of the part.
     ///
     /// # Errors
-    /// When it can't be written; then nothing of it is there.
-    pub(crate) fn end(&mut self, end: &LateEnd) -> io::Result<()> {
+    /// If it can't be written; the file is then unchanged.
+    pub(crate) fn end(&mut self, end: &LateResultsEnd) -> io::Result<()> {
         let before = self.length;
         self.append(Kind::End, end)?;
         let synced = self.file.sync_data();
@@ -118,20 +118,20 @@ impl Writer {
         synced
     }
 
-    /// How long the file is, in bytes.
+    /// Size of the file, in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// How many messages of rows there are.
+    /// Number of messages of rows.
     pub(crate) fn messages(&self) -> u64 {
         self.places.len() as u64
     }
 
-    /// The message of this number, from 1; `None` when there is none.
+    /// Message of this number, from 1; `None` if there is none.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it can't be read.
     pub(crate) fn message(&mut self, sequence: u64) -> io::Result<Option<Rows>> {
         let index = sequence.checked_sub(1).and_then(|index| usize::try_from(index).ok());
         let Some(place) = index.and_then(|index| self.places.get(index).copied()) else {
@@ -147,32 +147,33 @@ impl Writer {
         Ok(Some(rows))
     }
 
-    /// What is to be synced, if anything is: a second handle on the file, for a thread that may wait.
+    /// Second handle of the file for a thread that syncs it, if there are unsynced messages.
     pub(crate) fn unsynced(&mut self) -> Option<File> {
         if !self.dirty {
             return None;
         }
-        // Without a handle to be had it stays to be synced.
+        // Without a second handle the messages stay unsynced.
         let file = self.file.try_clone().ok()?;
         self.dirty = false;
         Some(file)
     }
 
-    /// Makes all of it last. Blocks.
+    /// Syncs the file to disk. Blocks.
     ///
     /// # Errors
-    /// When the disk won't. The system says so once: another try would find nothing to do.
+    /// If the disk reports an error. The system reports it once: a second call would succeed.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
-        match std::mem::take(&mut self.dirty) {
-            true => self.file.sync_data(),
-            false => Ok(()),
+        if std::mem::take(&mut self.dirty) {
+            self.file.sync_data()
+        } else {
+            Ok(())
         }
     }
 
-    /// Cuts off what follows the first `messages` of rows.
+    /// Truncates the file after the first `messages` of rows.
     ///
     /// # Errors
-    /// When that can't be written.
+    /// If that can't be written.
     pub(crate) fn cut(&mut self, messages: u64) -> io::Result<()> {
         let kept = usize::try_from(messages).unwrap_or(usize::MAX);
         let at = self.places.get(kept).copied().unwrap_or(self.length);
@@ -186,13 +187,13 @@ impl Writer {
         self.file.seek(SeekFrom::Start(length)).map(drop)
     }
 
-    /// Deletes it: somebody else has all of it.
-    pub(crate) fn forget(self) {
-        // What stays is delivered once more, and deleted then.
+    /// Deletes the file after its delivery.
+    pub(crate) fn remove(self) {
+        // A remaining file is delivered again and deleted then.
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// From now on the disk takes no more: it is as if the file could only be read.
+    /// Simulates a full disk: the file becomes read-only.
     #[cfg(test)]
     pub(crate) fn fill_disk(&mut self) {
         self.file = File::open(&self.path).expect("it is there");
@@ -215,14 +216,14 @@ impl Writer {
                 self.length += bytes.len() as u64;
                 self.dirty = true;
             }
-            // What fitted of it would be taken for a torn end, and hide what may yet be appended.
+            // A partial frame would hide later frames.
             Err(_) => self.shorten(self.length)?,
         }
         written
     }
 }
 
-/// Makes the folder, for its owner alone.
+/// Creates the folder, readable by its user only.
 fn make_private(folder: &SpoolFolder) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -231,10 +232,11 @@ fn make_private(folder: &SpoolFolder) -> io::Result<()> {
     builder.create(folder.path())
 }
 
-/// Makes the entries of the folder last.
+/// Syncs the directory entries of the folder.
 fn sync_folder(folder: &SpoolFolder) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(folder.path())?.sync_all(),
-        false => Ok(()),
+    if cfg!(unix) {
+        File::open(folder.path())?.sync_all()
+    } else {
+        Ok(())
     }
 }

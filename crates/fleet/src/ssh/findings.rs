@@ -1,38 +1,38 @@
-//! Which phase is slow, what usually makes it so, and what helps.
+//! Slow phases of a login, with probable causes and remedies.
 
 use super::transcript::{Step, Transcript};
 use netburn_units::Duration;
 
-/// What is known of both machines, from their files. All is optional: another's machine shows what it shows.
+/// Facts about both machines, from their files. All are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The `hosts:` line of the client's nsswitch.conf.
     pub client_hosts: Option<String>,
     /// Whether the server looks up the names of its clients (`UseDNS`).
     pub use_dns: Option<bool>,
-    /// The PAM modules that the server's sessions go through.
+    /// PAM session modules of the server.
     pub session_modules: Vec<String>,
-    /// How long the same command took over a connection that was there.
+    /// Time of the same command over an existing connection.
     pub reused: Option<Duration>,
 }
 
-/// Something that makes logins slow.
+/// A cause of slow logins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How much time it takes.
+    /// Time that it takes, without the network's part.
     pub took: Duration,
-    /// Where: a phase's name.
+    /// Name of the phase.
     pub phase: String,
-    /// What makes it so, likely.
+    /// Probable cause.
     pub cause: String,
-    /// What helps.
+    /// Remedy.
     pub cure: String,
 }
 
-/// What a phase may take beside its round trips before something is said of it.
+/// Time of a phase, in addition to its round trips, from which it is a finding.
 pub const SLOW: Duration = Duration::from_millis(150);
 
-/// What makes this login slow, the slowest first.
+/// Causes that make this login slow, slowest first.
 #[must_use]
 pub fn findings(login: &Transcript, facts: &Facts) -> Vec<Finding> {
     let round_trip = login.took(|step| *step == Step::Connect);
@@ -40,7 +40,7 @@ pub fn findings(login: &Transcript, facts: &Facts) -> Vec<Finding> {
         .phases
         .iter()
         .filter_map(|phase| {
-            // What the network takes isn't the machines' fault.
+            // Subtract the part of the network.
             let own = phase.took - (round_trip * round_trips(&phase.step)).min(phase.took);
             if own < SLOW {
                 return None;
@@ -58,7 +58,7 @@ pub fn findings(login: &Transcript, facts: &Facts) -> Vec<Finding> {
     found
 }
 
-/// How often a phase goes to and fro; generous.
+/// Maximum number of round trips of a phase.
 const fn round_trips(step: &Step) -> u64 {
     match step {
         Step::Lookup => 0,
@@ -171,7 +171,7 @@ fn method(name: &str, accepted: bool) -> (String, String) {
 }
 
 impl Facts {
-    /// What the far end's files say: `netburn-` marks begin each (see [`Facts::question`]).
+    /// Parses the answer to [`Facts::question`]. Lines with `netburn-` begin each section.
     pub fn learn(&mut self, answer: &str) {
         let mut section = "";
         for line in answer.lines().take(10_000) {
@@ -182,7 +182,7 @@ impl Facts {
             let line = line.split('#').next().unwrap_or_default().trim();
             let mut words = line.split_whitespace();
             match section {
-                // The first word counts (sshd_config(5)).
+                // The first value applies (sshd_config(5)).
                 "sshd" if self.use_dns.is_none() => {
                     let named = words.next().is_some_and(|word| word.eq_ignore_ascii_case("usedns"));
                     let value = words.next().filter(|_| named);
@@ -201,7 +201,7 @@ impl Facts {
                         }
                     }
                 }
-                // Without a word of it, it is off (since OpenSSH 6.8).
+                // The default is off (since OpenSSH 6.8).
                 "end" => self.use_dns = self.use_dns.or(Some(false)),
                 _ => {}
             }
@@ -211,7 +211,7 @@ impl Facts {
         }
     }
 
-    /// What is asked of the far end's shell: it only reads.
+    /// Shell commands for the server. They only read.
     #[must_use]
     pub const fn question() -> &'static str {
         "echo netburn-sshd; (sshd -T 2>/dev/null || /usr/sbin/sshd -T 2>/dev/null || \

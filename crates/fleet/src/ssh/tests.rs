@@ -4,7 +4,8 @@ use super::{Facts, Finding, Step, Transcript, findings};
 use netburn_units::Duration;
 use std::path::{Path, PathBuf};
 
-/// Logins into OpenSSH 9.2 on one machine, recorded with `ssh -vvv`; the server was made slow as the name says.
+/// Logins into OpenSSH 9.2 on one machine, recorded with `ssh -vvv`. The server was slowed down as the name
+/// says.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/ssh")
 }
@@ -46,7 +47,7 @@ fn a_login_has_all_its_phases_in_order() {
 
 /// A module that sleeps for 1.2 s in the session stack.
 #[test]
-fn slow_session_modules_are_found_and_named_where_they_are_known() {
+fn slow_session_modules_are_found_and_named_if_known() {
     let finding = worst("pam-session", &Facts::default());
     assert_eq!(finding.phase, "session");
     assert!(finding.took >= ms(1200) && finding.took < ms(1500), "{finding:?}");
@@ -69,7 +70,7 @@ fn slow_session_modules_are_found_and_named_where_they_are_known() {
     );
 }
 
-/// The same module in the account stack: it holds up the key that is right.
+/// The same module in the account stack: it delays the accepted key.
 #[test]
 fn slow_account_modules_are_found() {
     let finding = worst("pam-account", &Facts::default());
@@ -77,22 +78,22 @@ fn slow_account_modules_are_found() {
     assert!(finding.cause.contains("PAM account modules"), "{finding:?}");
 }
 
-/// `UseDNS yes` and a name server that doesn't answer.
+/// `UseDNS yes` and a name server that does not answer.
 #[test]
 fn reverse_dns_is_found() {
-    let told = |use_dns| Facts {
+    let facts = |use_dns| Facts {
         use_dns,
         ..Facts::default()
     };
-    let finding = worst("usedns", &told(Some(true)));
+    let finding = worst("usedns", &facts(Some(true)));
     assert!(finding.took > ms(1000), "{finding:?}");
     assert!(
         finding.cause.contains("UseDNS yes") && finding.cure.contains("UseDNS no"),
         "{finding:?}"
     );
-    assert!(worst("usedns", &told(None)).cause.contains("reverse DNS"));
+    assert!(worst("usedns", &facts(None)).cause.contains("reverse DNS"));
     assert!(
-        worst("usedns", &told(Some(false))).cause.contains("directory"),
+        worst("usedns", &facts(Some(false))).cause.contains("directory"),
         "it can't be reverse DNS"
     );
 }
@@ -116,7 +117,7 @@ fn challenge_response_that_fails_is_found() {
     );
 }
 
-/// Each that was tried and refused has its own phase, however quick.
+/// Each rejected method has its own phase.
 #[test]
 fn methods_that_fail_first_are_phases() {
     for (name, method) in [("gssapi", "gssapi-with-mic"), ("hostbased", "hostbased")] {
@@ -135,7 +136,7 @@ fn methods_that_fail_first_are_phases() {
     }
 }
 
-/// What was made slow nowhere here is read from lines as OpenSSH writes them.
+/// Causes without a recording, from lines in OpenSSH's format.
 #[test]
 fn slow_lookups_gssapi_and_hostbased_have_their_causes() {
     let login = |slow: usize| {
@@ -178,7 +179,7 @@ fn slow_lookups_gssapi_and_hostbased_have_their_causes() {
 }
 
 #[test]
-fn a_login_that_fails_says_what_ssh_said() {
+fn a_failed_login_contains_the_message_of_ssh() {
     let login = recorded("refused");
     assert!(!login.complete);
     assert!(
@@ -192,7 +193,7 @@ fn a_login_that_fails_says_what_ssh_said() {
 
 #[test]
 fn a_slow_network_is_no_fault_of_the_machines() {
-    // 100 ms of round trip: keys take two, the method three.
+    // 100 ms of round trip: key exchange takes two, the method three.
     let lines = [
         (1, "debug1: Connecting to a [b] port 22."),
         (101, "debug1: Connection established."),
@@ -209,7 +210,7 @@ fn a_slow_network_is_no_fault_of_the_machines() {
     assert!(login.complete);
     assert_eq!(findings(&login, &Facts::default()), []);
     assert_eq!(login.total(), ms(1200));
-    // On a busy machine the output may be read before what is said of the session.
+    // On a busy machine the output may precede messages about the session.
     let (mut overtaken, output) = (lines.to_vec(), (960, OUTPUT));
     overtaken.insert(6, output);
     let login = Transcript::read(overtaken.into_iter().map(|(at, line)| (ms(at), line)));
@@ -228,7 +229,7 @@ fn without_a_word_of_it_reverse_dns_is_off() {
 }
 
 #[test]
-fn any_transcript_does() {
+fn any_transcript_is_handled() {
     let mut files = Vec::new();
     for file in std::fs::read_dir(folder()).unwrap() {
         files.push(std::fs::read(file.unwrap().path()).unwrap());

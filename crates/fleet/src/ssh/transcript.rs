@@ -1,55 +1,55 @@
-//! What `ssh -vvv` says, as phases of a login (RFC 4253, RFC 4252, RFC 4254; the words are OpenSSH's own).
+//! Phases of a login from the output of `ssh -vvv` (RFC 4253, RFC 4252, RFC 4254; the texts are OpenSSH's).
 
 use netburn_units::Duration;
 
-/// A login, as the client told of it.
+/// A login, as seen by the client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transcript {
-    /// Its phases, in order, without those that weren't reached.
+    /// Reached phases, in order.
     pub phases: Vec<Phase>,
-    /// The authentication methods that the server would take.
+    /// Authentication methods that the server offers.
     pub offered: Vec<String>,
-    /// The server's version, such as `OpenSSH_9.2p1`.
+    /// Version of the server, such as `OpenSSH_9.2p1`.
     pub server: Option<String>,
-    /// Whether it got as far as running the command.
+    /// Whether the command was run.
     pub complete: bool,
-    /// The client's last word of its own, where it failed.
+    /// Last message of the client, if the login failed.
     pub complaint: Option<String>,
 }
 
 /// A phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
-    /// What was under way.
+    /// Step of the login.
     pub step: Step,
-    /// How long.
+    /// Length.
     pub took: Duration,
 }
 
-/// What is under way in a login.
+/// Step of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The client finds the address of a name.
+    /// Name lookup by the client.
     Lookup,
-    /// TCP's handshake.
+    /// TCP handshake.
     Connect,
-    /// The server says its version.
+    /// Version exchange.
     Banner,
-    /// Keys are agreed on.
+    /// Key exchange.
     Keys,
-    /// The server begins with the user: it looks up who that is, and who asks.
+    /// Lookup of the user and the client by the server.
     User,
-    /// An authentication method: its name, and whether it let the user in.
+    /// An authentication method: its name, and whether it succeeded.
     Method(String, bool),
-    /// The server prepares the session.
+    /// Preparation of the session by the server.
     Session,
-    /// The command is handed over.
+    /// Request of the command.
     Command,
-    /// The user's shell begins, up to its first output.
+    /// Start of the user's shell, up to its first output.
     Shell,
 }
 
-/// Where a transcript is.
+/// State of the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum At {
     Lookup,
@@ -65,11 +65,11 @@ enum At {
     Done,
 }
 
-/// What the client's standard output brings is told as this line.
+/// Line that represents the first output of the command.
 pub const OUTPUT: &str = "netburn: first output";
 
 impl Transcript {
-    /// Reads lines with the times at which they came, since the client was started; they don't go backwards.
+    /// Reads lines with their times since the start of the client. Times must not decrease.
     #[must_use]
     pub fn read<'a>(lines: impl IntoIterator<Item = (Duration, &'a str)>) -> Transcript {
         let mut reader = Reader {
@@ -85,14 +85,14 @@ impl Transcript {
         reader.read
     }
 
-    /// How long a phase took; that of several methods together.
+    /// Total time of the steps for which `wanted` returns true.
     #[must_use]
     pub fn took(&self, wanted: impl Fn(&Step) -> bool) -> Duration {
         let those = self.phases.iter().filter(|phase| wanted(&phase.step));
         those.fold(Duration::ZERO, |sum, phase| sum + phase.took)
     }
 
-    /// All of it.
+    /// Total time.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.took(|_| true)
@@ -100,7 +100,7 @@ impl Transcript {
 }
 
 impl Step {
-    /// For people.
+    /// Name for people.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -123,7 +123,7 @@ struct Reader {
     read: Transcript,
     at: At,
     since: Duration,
-    /// The output has come; on a busy machine it may overtake all that is said of the session.
+    /// The output has arrived. On a busy machine it may precede messages about the session.
     output: bool,
 }
 
@@ -156,7 +156,7 @@ impl Reader {
                 self.pass(at, Some(Step::Session), next);
             }
             At::Command if text.starts_with("exec request accepted") => self.pass(at, Some(Step::Command), At::Shell),
-            // A quick one's output overtakes what is said of it.
+            // The output of a fast command may precede the message.
             At::Command if text == OUTPUT => self.pass(at, Some(Step::Command), At::Done),
             At::Shell if text == OUTPUT => self.pass(at, Some(Step::Shell), At::Done),
             At::User | At::Method(_) | At::Between => self.authentication(at, text),
@@ -168,7 +168,7 @@ impl Reader {
         if text.starts_with("Authenticated to ") || text.starts_with("Authentication succeeded (") {
             let step = match &self.at {
                 At::Method(name) => Some(Step::Method(name.clone(), true)),
-                // Nothing was asked for.
+                // No authentication was required.
                 At::User => Some(Step::User),
                 _ => None,
             };
@@ -178,7 +178,7 @@ impl Reader {
             self.read.offered = offered.collect();
             match self.at.clone() {
                 At::User => self.pass(at, Some(Step::User), At::Between),
-                // Several keys may be refused one after another.
+                // Several keys may be rejected in sequence.
                 At::Method(name) => self.pass(at, Some(Step::Method(name, false)), At::Between),
                 _ => {}
             }

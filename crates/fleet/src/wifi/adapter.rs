@@ -1,7 +1,7 @@
-//! The interface that a station's traffic goes by, and the thread that looks at it.
+//! The interface of a station's traffic, and the thread that samples it.
 
 use super::link::Link;
-use super::look::Look;
+use super::sample::Sample;
 use netburn_linux::interface;
 use netburn_linux::nl80211::recording::Kind;
 use netburn_linux::nl80211::{Events, Nl80211, decode};
@@ -14,58 +14,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A look at the link this often.
-const LOOK: Duration = Duration::from_secs(1);
-/// Its counter is read this often: what a gap is exact to.
-const STEP: Duration = Duration::from_millis(20);
+/// Interval of sampling the link.
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of reading the byte counter, which is the precision of an interruption.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The interface that a station's traffic goes by.
+/// The interface of a station's traffic.
 #[derive(Debug)]
 pub struct Adapter {
     name: String,
     index: u32,
-    /// Whether it was asked for by its name, so that the traffic goes by no other.
+    /// Whether the traffic is bound to the interface.
     bound: bool,
     wifi: Result<(Nl80211, Events), String>,
 }
 
 impl Adapter {
-    /// The interface of this name, else the one that the route to `server` takes.
+    /// Finds the interface of this name, or the one of the route to `server`.
     ///
     /// # Errors
-    /// When there is no such interface, or no route: a sentence for people.
+    /// A message for people, if there is no such interface or no route.
     pub fn find(name: Option<&str>, server: IpAddr) -> Result<Adapter, String> {
         let bound = name.is_some();
         let name = match name {
             Some(name) => name.to_owned(),
-            None => interface::towards(server).map_err(|error| format!("no interface leads to {server}: {error}"))?,
+            None => interface::towards(server).map_err(|error| format!("no route to {server}: {error}"))?,
         };
-        let index = interface::number(&name).map_err(|_| format!("there is no interface `{name}` on this machine"))?;
+        let index = interface::number(&name).map_err(|_| format!("unknown interface `{name}`"))?;
         Ok(Adapter {
-            wifi: wifi(index).map_err(|why| format!("no Wi-Fi facts: {name} {why}")),
+            wifi: wifi(index).map_err(|why| format!("no Wi-Fi samples: {name} {why}")),
             name,
             index,
             bound,
         })
     }
 
-    /// Why there will be no Wi-Fi facts, where there won't: a sentence for people.
+    /// Reason why there are no Wi-Fi samples, for people; `None` if there are.
     #[must_use]
     pub fn note(&self) -> Option<&str> {
         self.wifi.as_ref().err().map(String::as_str)
     }
 
-    /// Looks at it from now on, for these stations of the plan, until [`Watching::end`]. `None` where there is nothing to look at: it
-    /// has no Wi-Fi, and the traffic isn't bound to it.
+    /// Starts sampling for these stations of the plan, until [`AdapterMonitor::end`]. `None` if there is
+    /// nothing to sample: the interface has no Wi-Fi, and the traffic is not bound to it.
     ///
     /// # Errors
-    /// When no thread can be had.
+    /// If no thread can be started.
     pub fn watch(
         self,
         stations: Vec<u16>,
         clock: RunClock,
         tell: UnboundedSender<Vec<Row>>,
-    ) -> std::io::Result<Option<Watching>> {
+    ) -> std::io::Result<Option<AdapterMonitor>> {
         if self.wifi.is_err() && !self.bound {
             return Ok(None);
         }
@@ -73,7 +73,7 @@ impl Adapter {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("netburn-wifi".to_owned());
         let thread = thread.spawn(move || self.run(Link::new(stations), clock, &tell, &stopped))?;
-        Ok(Some(Watching { stop, thread }))
+        Ok(Some(AdapterMonitor { stop, thread }))
     }
 
     fn run(mut self, mut link: Link, clock: RunClock, tell: &UnboundedSender<Vec<Row>>, stop: &AtomicBool) {
@@ -83,31 +83,31 @@ impl Adapter {
             let now = clock.now();
             let over = stop.load(Ordering::Acquire);
             if now >= due && !over {
-                self.look(&mut link, now);
-                due = (due + LOOK).max(now);
+                self.sample(&mut link, now);
+                due = (due + SAMPLE_INTERVAL).max(now);
             }
             if over {
                 link.handle_end(now);
             }
             let rows: Vec<Row> = std::iter::from_fn(|| link.poll_row()).collect();
-            // Who listened may be gone already.
+            // The receiver may have been dropped.
             if !rows.is_empty() && tell.send(rows).is_err() || over {
                 return;
             }
         }
     }
 
-    /// Waits a step for events, and reads the counter.
+    /// Waits for an event or the next poll, and reads the byte counter.
     fn step(&mut self, link: &mut Link, clock: &RunClock) {
-        let told = match &mut self.wifi {
-            Ok((_, events)) => events.next(STEP),
+        let event = match &mut self.wifi {
+            Ok((_, events)) => events.next(POLL_INTERVAL),
             Err(_) => {
-                std::thread::sleep(std::time::Duration::from_nanos(STEP.as_nanos()));
+                std::thread::sleep(std::time::Duration::from_nanos(POLL_INTERVAL.as_nanos()));
                 Ok(None)
             }
         };
         let now = clock.now();
-        match told {
+        match event {
             Ok(Some(datagram)) => {
                 for event in decode::events(&datagram)
                     .into_iter()
@@ -122,63 +122,61 @@ impl Adapter {
                 self.wifi = Err(error.to_string());
             }
         }
-        // Where there are no counters, gaps are as long as the events say.
+        // Without a counter, interruptions last as long as the events show.
         if let Ok(bytes) = interface::received(&self.name) {
             link.handle_bytes(now, bytes);
         }
     }
 
-    fn look(&mut self, link: &mut Link, now: Instant) {
+    fn sample(&mut self, link: &mut Link, now: Instant) {
         match interface::number(&self.name) {
             Err(_) => return link.handle_presence(now, &self.name, false),
-            // It may have come back with another number.
+            // The interface may have returned with another index.
             Ok(index) => self.index = index,
         }
         link.handle_presence(now, &self.name, true);
         let Ok((wifi, _)) = &mut self.wifi else { return };
-        let mut look = Look::default();
+        let mut sample = Sample::default();
         for (kind, answer) in [
             (Kind::Interface, wifi.interface(self.index)),
             (Kind::Station, wifi.stations(self.index)),
             (Kind::Survey, wifi.survey(self.index)),
         ] {
             match answer {
-                Ok(datagrams) => datagrams.iter().for_each(|datagram| look.add(kind, datagram)),
-                // Not every driver has everything, a survey least of all.
+                Ok(datagrams) => datagrams.iter().for_each(|datagram| sample.add(kind, datagram)),
+                // Drivers do not support all requests, in particular surveys.
                 Err(error) => tracing::trace!(%error, ?kind, "not told"),
             }
         }
-        link.handle_look(now, look);
+        link.handle_sample(now, sample);
     }
 }
 
-/// A conversation about an interface, where it has Wi-Fi; else what it has not.
+/// Opens nl80211 for an interface, or returns the reason why it has no Wi-Fi.
 fn wifi(index: u32) -> Result<(Nl80211, Events), String> {
     let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "isn't Wi-Fi (this kernel has none)".to_owned(),
-        std::io::ErrorKind::Unsupported => "isn't looked at on this system".to_owned(),
-        _ => format!("can't be asked: {error}"),
+        std::io::ErrorKind::Unsupported => "can't be sampled on this system".to_owned(),
+        _ => format!("can't be queried: {error}"),
     })?;
     wifi.interface(index).map_err(|_| "isn't Wi-Fi".to_owned())?;
-    let events = wifi
-        .events()
-        .map_err(|error| format!("can't be listened to: {error}"))?;
+    let events = wifi.events().map_err(|error| format!("can't be monitored: {error}"))?;
     Ok((wifi, events))
 }
 
-/// The thread that looks.
+/// The sampling thread.
 #[derive(Debug)]
-pub struct Watching {
+pub struct AdapterMonitor {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
-impl Watching {
-    /// Ends it: what is still to be said of the link is said. Takes some 20 ms.
+impl AdapterMonitor {
+    /// Ends sampling and records the end of the link. Takes about 20 ms.
     pub fn end(self) {
         self.stop.store(true, Ordering::Release);
         if self.thread.join().is_err() {
-            tracing::error!("the thread that looked at the Wi-Fi link panicked");
+            tracing::error!("the thread that samples the Wi-Fi link panicked");
         }
     }
 }

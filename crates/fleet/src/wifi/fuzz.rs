@@ -1,19 +1,19 @@
-//! The entry point for a fuzzer: bytes become looks, events and counters of a link.
+//! Entry point for a fuzzer: bytes as samples, events and counters of a link.
 
 use super::link::Link;
-use super::look::Look;
+use super::sample::Sample;
 use netburn_linux::nl80211::{Channel, Event, Mac, Rate, Station, Survey};
 use netburn_record::{EventKind, Row};
 use netburn_units::{Duration, Instant};
 
-/// Drives a link as the bytes say, two of them a step.
+/// Drives a link with the bytes, two per step.
 ///
 /// # Panics
-/// When something panics, an event ends after the present, or a look leaves no row.
+/// If an event ends in the future, or a sample produces no row.
 pub fn check(bytes: &[u8]) {
     let mut link = Link::new(vec![3, 5]);
     let mut now = Instant::from_millis(-1000);
-    let (mut received, mut looks, mut rows) = (0_u64, 0, Vec::new());
+    let (mut received, mut samples, mut rows) = (0_u64, 0, Vec::new());
     for step in bytes.chunks_exact(2) {
         let [what, how] = [step[0], step[1]];
         now += Duration::from_millis(u64::from(how) * 7);
@@ -52,12 +52,12 @@ pub fn check(bytes: &[u8]) {
             }
             4 => link.handle_presence(now, "wlan0", how & 1 != 0),
             5 => {
-                // Counters may start anew.
+                // Counters may restart at zero.
                 received = if how == 255 { 0 } else { received + u64::from(how / 32) };
                 link.handle_bytes(now, received);
             }
             _ => {
-                looks += 1;
+                samples += 1;
                 let rate = |byte: u8| Rate {
                     bps: Some(u64::from(byte) * 6_000_000),
                     ..Rate::default()
@@ -73,12 +73,12 @@ pub fn check(bytes: &[u8]) {
                     busy_ms: Some(times / 3 + u64::from(how)),
                     ..Survey::default()
                 };
-                let look = Look {
+                let sample = Sample {
                     station: (how != 0).then_some(station),
                     survey: (how & 4 != 0).then_some(survey),
-                    ..Look::default()
+                    ..Sample::default()
                 };
-                link.handle_look(now, look);
+                link.handle_sample(now, sample);
             }
         }
         rows.extend(std::iter::from_fn(|| link.poll_row()));
@@ -88,7 +88,7 @@ pub fn check(bytes: &[u8]) {
     rows.extend(std::iter::from_fn(|| link.poll_row()));
     check_rows(&rows, now);
     let links = rows.iter().filter(|row| matches!(row, Row::Link(_))).count();
-    assert_eq!(links, looks * 2, "a look is a row of each station");
+    assert_eq!(links, samples * 2, "a look is a row of each station");
     let roams = rows
         .iter()
         .filter(|row| matches!(row, Row::Event(event) if event.kind == EventKind::Roam));

@@ -1,60 +1,64 @@
-//! A link's course through a run. Pure: looks, events and counters in, rows out.
+//! State of a link during a run. Pure: samples, events and counters in, rows out.
 
-mod written;
+mod format;
 
-use super::look::Look;
 use super::rates::{Collapse, Rates};
+use super::sample::Sample;
+use format::{changes, channel_text, mbps, reason_suffix, row};
 use netburn_linux::nl80211::{Event, Mac};
 use netburn_record::{EventKind, EventRow, LinkRow, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
-use written::{because, changes, mbps, of_channel, row};
 
-/// A link through a run. Looks ([`handle_look`](Self::handle_look), once a second), events and the interface's counter go in, in the
-/// order of their times; after each, and after [`handle_end`](Self::handle_end), [`poll_row`](Self::poll_row) is drained.
+/// A link during a run.
+///
+/// **Call order:** pass samples ([`handle_sample`](Self::handle_sample), once a second), events and the
+/// interface's counter in the order of their times. After each, and after [`handle_end`](Self::handle_end),
+/// drain [`poll_row`](Self::poll_row).
 #[derive(Debug, Clone)]
 pub struct Link {
     stations: Vec<u16>,
     rows: VecDeque<Row>,
     bytes: Counter,
     bssid: Option<Mac>,
-    broken: Option<Broken>,
-    /// Since when the interface is gone.
-    gone: Option<(Instant, String)>,
-    first: Option<(Look, Instant)>,
-    last: Option<Look>,
+    outage: Option<Outage>,
+    /// Time since which the interface is missing, and its name.
+    missing_since: Option<(Instant, String)>,
+    first: Option<(Sample, Instant)>,
+    last: Option<Sample>,
     rates: Rates,
 }
 
-/// The interface's received bytes, and when they last grew.
+/// Received bytes of the interface, and the time of their last increase.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counter {
     value: Option<u64>,
     grew: Option<Instant>,
 }
 
-/// A link that was lost, or moved, and over which nothing has come yet.
+/// A lost or changed link, before the first byte afterwards.
 #[derive(Debug, Clone, Copy)]
-struct Broken {
-    /// The first word of it.
-    told: Instant,
-    /// From when nothing came.
+struct Outage {
+    /// Time of its first event.
+    first_event: Instant,
+    /// Time of the last byte before it.
     since: Instant,
     from: Option<Mac>,
-    /// Where it is now; `None`: nowhere.
+    /// Current access point; `None` if not connected.
     to: Option<Mac>,
-    /// When it got there.
-    back: Option<Instant>,
+    /// Time of the connection to it.
+    reconnected_at: Option<Instant>,
     reason: Option<u16>,
 }
 
-/// Whose last bytes lie further back than this was idle: the gap begins with the first word of the loss.
-const IDLE: Duration = Duration::from_secs(1);
-/// A link over which nothing comes for so long after it is back wasn't being used.
-const QUIET: Duration = Duration::from_secs(2);
+/// Silence before the event from which the link counts as idle. The interruption then begins with the
+/// event.
+const IDLE_THRESHOLD: Duration = Duration::from_secs(1);
+/// Silence after the reconnection from which the link counts as unused.
+const QUIET_THRESHOLD: Duration = Duration::from_secs(2);
 
 impl Link {
-    /// The link of these stations of the plan (usually one).
+    /// Creates the link of these stations of the plan (usually one).
     #[must_use]
     pub fn new(stations: Vec<u16>) -> Link {
         Link {
@@ -62,31 +66,31 @@ impl Link {
             rows: VecDeque::new(),
             bytes: Counter::default(),
             bssid: None,
-            broken: None,
-            gone: None,
+            outage: None,
+            missing_since: None,
             first: None,
             last: None,
             rates: Rates::default(),
         }
     }
 
-    /// The next row.
+    /// Next row.
     pub fn poll_row(&mut self) -> Option<Row> {
         self.rows.pop_front()
     }
 
-    /// What was seen of it.
-    pub fn handle_look(&mut self, now: Instant, look: Look) {
-        let seen = look.station.and_then(|station| station.mac);
-        // Events may have been lost, or the driver gives none.
-        if self.broken.is_none() && seen.is_some() && self.bssid.is_some() && seen != self.bssid {
+    /// Handles a sample.
+    pub fn handle_sample(&mut self, now: Instant, sample: Sample) {
+        let seen = sample.station.and_then(|station| station.mac);
+        // Events can be lost, and some drivers send none.
+        if self.outage.is_none() && seen.is_some() && self.bssid.is_some() && seen != self.bssid {
             self.moved(now, seen);
         }
-        if self.broken.is_none() {
+        if self.outage.is_none() {
             self.bssid = seen.or(self.bssid);
         }
-        let shares = self.shares(&look);
-        let base = row(&look, shares);
+        let shares = self.shares(&sample);
+        let base = row(&sample, shares);
         for &station in &self.stations {
             self.rows.push_back(Row::Link(LinkRow {
                 station,
@@ -94,65 +98,70 @@ impl Link {
                 ..base.clone()
             }));
         }
-        if let Some(bps) = look.station.and_then(|station| station.tx.bps)
-            && let Some(collapse) = self.rates.look(now, bps)
+        if let Some(bps) = sample.station.and_then(|station| station.tx.bps)
+            && let Some(collapse) = self.rates.sample(now, bps)
         {
             self.collapsed(collapse);
         }
-        if self.first.is_none() && look.station.is_some() {
-            self.first = Some((look.clone(), now));
+        if self.first.is_none() && sample.station.is_some() {
+            self.first = Some((sample.clone(), now));
         }
-        self.last = Some(look);
+        self.last = Some(sample);
     }
 
-    /// Something happened to it.
+    /// Handles an event.
     pub fn handle_event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Disconnected { reason, .. } => {
-                let broken = self.break_off(now);
-                broken.to = None;
-                broken.back = None;
-                broken.reason = broken.reason.or(reason);
+                let outage = self.begin_outage(now);
+                outage.to = None;
+                outage.reconnected_at = None;
+                outage.reason = outage.reason.or(reason);
             }
             Event::Roamed { bssid, .. } => self.moved(now, bssid),
             Event::Connected { bssid, status: 0, .. } => self.moved(now, bssid),
             Event::Connected { .. } => {}
             Event::Switched { channel, .. } => {
-                let text = format!("its network moved to {}", of_channel(channel));
+                let text = format!("its network moved to {}", channel_text(channel));
                 self.event(now, 0, EventKind::Warning, &text);
             }
         }
     }
 
-    /// What its interface has received so far, in bytes.
+    /// Handles the byte counter of the interface.
     pub fn handle_bytes(&mut self, now: Instant, received: u64) {
         let grew = self.bytes.value.is_some_and(|before| received > before);
         self.bytes.value = Some(received);
         if !grew {
-            if let Some(Broken { back: Some(back), .. }) = self.broken
-                && now.checked_since(back).is_some_and(|quiet| quiet >= QUIET)
+            if let Some(Outage {
+                reconnected_at: Some(reconnected_at),
+                ..
+            }) = self.outage
+                && now
+                    .checked_since(reconnected_at)
+                    .is_some_and(|quiet| quiet >= QUIET_THRESHOLD)
             {
-                self.mended(None);
+                self.restored(None);
             }
             return;
         }
         self.bytes.grew = Some(now);
-        if self.broken.is_some_and(|broken| broken.back.is_some()) {
-            self.mended(Some(now));
+        if self.outage.is_some_and(|outage| outage.reconnected_at.is_some()) {
+            self.restored(Some(now));
         }
     }
 
-    /// Whether the interface is there.
+    /// Handles the presence of the interface.
     pub fn handle_presence(&mut self, now: Instant, name: &str, present: bool) {
-        match (&self.gone, present) {
-            (None, false) => self.gone = Some((now, name.to_owned())),
-            (Some(_), true) => self.returned(now, "was gone for a while"),
+        match (&self.missing_since, present) {
+            (None, false) => self.missing_since = Some((now, name.to_owned())),
+            (Some(_), true) => self.returned(now, "was missing for a while"),
             _ => {}
         }
     }
 
     fn returned(&mut self, now: Instant, how: &str) {
-        if let Some((since, name)) = self.gone.take() {
+        if let Some((since, name)) = self.missing_since.take() {
             let length = now.checked_since(since).map_or(0, Duration::as_nanos);
             self.event(
                 since,
@@ -163,18 +172,24 @@ impl Link {
         }
     }
 
-    /// The run is over.
+    /// Handles the end of the run.
     pub fn handle_end(&mut self, now: Instant) {
         if let Some(collapse) = self.rates.end() {
             self.collapsed(collapse);
         }
-        self.returned(now, "vanished and wasn't back at the end");
-        match self.broken {
-            Some(Broken { back: Some(_), .. }) => self.mended(None),
-            Some(broken) => {
-                let length = now.checked_since(broken.since).map_or(0, Duration::as_nanos);
-                let text = format!("lost its network{} and wasn't back at the end", because(broken.reason));
-                self.event(broken.since, length, EventKind::Warning, &text);
+        self.returned(now, "disappeared and was missing at the end");
+        match self.outage {
+            Some(Outage {
+                reconnected_at: Some(_),
+                ..
+            }) => self.restored(None),
+            Some(outage) => {
+                let length = now.checked_since(outage.since).map_or(0, Duration::as_nanos);
+                let text = format!(
+                    "lost its network{} and was disconnected at the end",
+                    reason_suffix(outage.reason)
+                );
+                self.event(outage.since, length, EventKind::Warning, &text);
             }
             None => {}
         }
@@ -189,55 +204,55 @@ impl Link {
         }
     }
 
-    /// The break that is under way, or one that begins now.
-    fn break_off(&mut self, now: Instant) -> &mut Broken {
-        let idle = |grew: &Instant| now.checked_since(*grew).is_some_and(|idle| idle > IDLE);
+    /// Current interruption, or a new one.
+    fn begin_outage(&mut self, now: Instant) -> &mut Outage {
+        let idle = |grew: &Instant| now.checked_since(*grew).is_some_and(|idle| idle > IDLE_THRESHOLD);
         let since = self.bytes.grew.filter(|grew| !idle(grew)).unwrap_or(now);
         let from = self.bssid;
-        self.broken.get_or_insert(Broken {
-            told: now,
+        self.outage.get_or_insert(Outage {
+            first_event: now,
             since,
             from,
             to: None,
-            back: None,
+            reconnected_at: None,
             reason: None,
         })
     }
 
-    /// It is now at `to`.
+    /// Handles a connection to `to`.
     fn moved(&mut self, now: Instant, to: Option<Mac>) {
         let known = self.bssid;
-        if known.is_none() && self.broken.is_none() {
-            // It joined before anything was seen of it.
+        if known.is_none() && self.outage.is_none() {
+            // The first connection, before the first sample.
             self.bssid = to;
             return;
         }
-        let broken = self.break_off(now);
-        broken.to = to.or(broken.to);
-        broken.back = Some(now);
+        let outage = self.begin_outage(now);
+        outage.to = to.or(outage.to);
+        outage.reconnected_at = Some(now);
     }
 
-    /// Bytes came again, at `when`, or none were asked for.
-    fn mended(&mut self, when: Option<Instant>) {
-        let Some(broken) = self.broken.take() else { return };
-        // Without bytes the break lasts as long as is known: from the first word of it to the last.
+    /// Handles the end of an interruption: the first byte at `when`, or no traffic.
+    fn restored(&mut self, when: Option<Instant>) {
+        let Some(outage) = self.outage.take() else { return };
+        // Without traffic the interruption lasts from the first event to the last.
         let (since, until) = match when {
-            Some(when) => (broken.since, when),
-            None => (broken.told, broken.back.unwrap_or(broken.told)),
+            Some(when) => (outage.since, when),
+            None => (outage.first_event, outage.reconnected_at.unwrap_or(outage.first_event)),
         };
         let length = until.checked_since(since).unwrap_or(Duration::ZERO);
         let felt = match when {
             Some(_) => format!("nothing arrived for {} ms", length.as_nanos() / 1_000_000),
-            None => "nothing was under way".to_owned(),
+            None => "there was no traffic".to_owned(),
         };
-        let (from, to) = (broken.from, broken.to);
+        let (from, to) = (outage.from, outage.to);
         self.bssid = to.or(from);
         let name = |mac: Option<Mac>| mac.map_or_else(|| "an access point".to_owned(), |mac| mac.to_string());
         if to.is_some() && to == from {
             let text = format!(
-                "lost {}{} and came back to it; {felt}",
+                "lost {}{} and reconnected to it; {felt}",
                 name(from),
-                because(broken.reason)
+                reason_suffix(outage.reason)
             );
             self.event(since, length.as_nanos(), EventKind::Warning, &text);
         } else {
@@ -249,7 +264,7 @@ impl Link {
     fn collapsed(&mut self, collapse: Collapse) {
         let length = collapse.until.checked_since(collapse.since).unwrap_or(Duration::ZERO);
         let text = format!(
-            "its rate to the access point fell to {} Mbit/s, where its median was {}",
+            "its rate to the access point fell to {} Mbit/s (median {})",
             mbps(collapse.lowest),
             mbps(collapse.median)
         );
@@ -269,10 +284,11 @@ impl Link {
         }
     }
 
-    /// Of the time that the radio was on its channel since the look before: busy, receiving, sending, in millionths.
-    fn shares(&self, look: &Look) -> [Option<u32>; 3] {
+    /// Shares of the radio's time on the channel since the previous sample: busy, receiving, sending, in
+    /// parts per million.
+    fn shares(&self, sample: &Sample) -> [Option<u32>; 3] {
         let before = self.last.as_ref().and_then(|last| last.survey);
-        let (Some(before), Some(now)) = (before, look.survey) else {
+        let (Some(before), Some(now)) = (before, sample.survey) else {
             return [None; 3];
         };
         if before.frequency_mhz != now.frequency_mhz {

@@ -1,17 +1,17 @@
-//! When a rate has collapsed.
+//! Detection of rate collapses.
 
 use netburn_units::{Duration, Instant};
 
-/// A rate below a quarter of the run's median so far, for at least this long, has collapsed.
-const LEAST: Duration = Duration::from_secs(3);
-/// Looks before the median means anything.
-const ENOUGH: usize = 10;
+/// Minimum length of a collapse: a rate below a quarter of the median so far.
+const MIN_COLLAPSE: Duration = Duration::from_secs(3);
+/// Minimum number of samples for a median.
+const MIN_SAMPLES: usize = 10;
 
-/// Watches one rate, looked at about once a second.
+/// Rates of one link, sampled about once a second.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rates {
-    /// Those outside collapses, sorted.
-    known: Vec<u64>,
+    /// Rates outside collapses, sorted.
+    samples: Vec<u64>,
     low: Option<Low>,
 }
 
@@ -23,25 +23,25 @@ struct Low {
     median: u64,
 }
 
-/// A collapse that is over.
+/// A collapse that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Collapse {
-    /// The first look at which it was low.
+    /// First low sample.
     pub(super) since: Instant,
-    /// The last one.
+    /// Last low sample.
     pub(super) until: Instant,
-    /// The lowest rate in bit/s.
+    /// Lowest rate in bit/s.
     pub(super) lowest: u64,
-    /// The median before it in bit/s.
+    /// Median before the collapse in bit/s.
     pub(super) median: u64,
 }
 
 impl Rates {
-    /// A look at the rate; a collapse that it ended.
-    pub(super) fn look(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
+    /// Adds a sample. Returns the collapse that it ends, if any.
+    pub(super) fn sample(&mut self, at: Instant, bps: u64) -> Option<Collapse> {
         let median = match self.low {
             Some(low) => Some(low.median),
-            None => (self.known.len() >= ENOUGH).then(|| self.known[self.known.len() / 2]),
+            None => (self.samples.len() >= MIN_SAMPLES).then(|| self.samples[self.samples.len() / 2]),
         };
         match median {
             Some(median) if bps < median / 4 => {
@@ -56,17 +56,17 @@ impl Rates {
                 None
             }
             _ => {
-                let place = self.known.partition_point(|known| *known < bps);
-                self.known.insert(place, bps);
+                let place = self.samples.partition_point(|samples| *samples < bps);
+                self.samples.insert(place, bps);
                 self.end()
             }
         }
     }
 
-    /// No more looks: a collapse that lasted.
+    /// Ends sampling. Returns the current collapse, if any.
     pub(super) fn end(&mut self) -> Option<Collapse> {
         let low = self.low.take()?;
-        let lasted = low.last.checked_since(low.since)? >= LEAST;
+        let lasted = low.last.checked_since(low.since)? >= MIN_COLLAPSE;
         lasted.then_some(Collapse {
             since: low.since,
             until: low.last,
@@ -81,12 +81,12 @@ mod tests {
     use super::*;
 
     fn run(rates: &[u64]) -> Vec<Collapse> {
-        let mut watched = Rates::default();
+        let mut rates_under_test = Rates::default();
         let mut found = Vec::new();
         for (rate, second) in rates.iter().zip(0..) {
-            found.extend(watched.look(Instant::from_secs(second), *rate));
+            found.extend(rates_under_test.sample(Instant::from_secs(second), *rate));
         }
-        found.extend(watched.end());
+        found.extend(rates_under_test.end());
         found
     }
 

@@ -1,5 +1,5 @@
 use super::link::Link;
-use super::look::{Look, replay};
+use super::sample::{Sample, replay};
 use super::{Adapter, fuzz};
 use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
 use netburn_record::{Bssid, EventKind, EventRow, LinkRow, Phy, Row};
@@ -15,13 +15,13 @@ fn ms(at: i64) -> Instant {
     Instant::from_millis(at)
 }
 
-fn look(mac: Mac, mbps: u64) -> Look {
+fn sample(mac: Mac, mbps: u64) -> Sample {
     let rate = Rate {
         bps: Some(mbps * 1_000_000),
         generation: Some(Generation::Vht),
         ..Rate::default()
     };
-    Look {
+    Sample {
         interface: Interface {
             ssid: Some(b"home".to_vec()),
             channel: Some(Channel {
@@ -54,21 +54,21 @@ fn events(rows: &[Row]) -> Vec<&EventRow> {
     events.collect()
 }
 
-/// What happened to it, with times and lengths in ms.
-fn told(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
+/// Events, with times and lengths in ms.
+fn reported(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
     let rows = rows(link);
-    let told = events(&rows).into_iter().map(|event| {
+    let reported = events(&rows).into_iter().map(|event| {
         let (at, length) = (event.at.as_nanos() / 1_000_000, event.length / 1_000_000);
         (event.kind, at, length, event.text.clone())
     });
-    told.collect()
+    reported.collect()
 }
 
-/// Traffic up to 990 ms, lost at 1000, back at 1200, traffic from 1340 on.
+/// Traffic up to 990 ms, lost at 1000, reconnected at 1200, traffic from 1340 on.
 #[test]
 fn a_roam_has_the_gap_that_traffic_felt() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     for at in 0..100 {
         link.handle_bytes(ms(at * 10), at as u64 * 1000);
     }
@@ -89,20 +89,20 @@ fn a_roam_has_the_gap_that_traffic_felt() {
         },
     );
     link.handle_bytes(ms(1320), 99_000);
-    assert_eq!(told(&mut link), []);
+    assert_eq!(reported(&mut link), []);
     link.handle_bytes(ms(1340), 99_100);
     let text = "moved from 02:00:00:00:01:00 to 02:00:00:00:02:00; nothing arrived for 350 ms".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Roam, 990, 350, text)]);
-    link.handle_look(ms(2000), look(B, 400));
+    assert_eq!(reported(&mut link), [(EventKind::Roam, 990, 350, text)]);
+    link.handle_sample(ms(2000), sample(B, 400));
     link.handle_bytes(ms(2010), 100_000);
-    assert_eq!(told(&mut link), [], "once is enough");
+    assert_eq!(reported(&mut link), [], "once is enough");
 }
 
-/// The kernel's word comes when all is over, as with fast transition: traffic stopped before it.
+/// The event arrives after the end, as with fast transition: traffic stopped before it.
 #[test]
 fn a_roam_without_a_loss_has_a_gap_too() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_bytes(ms(100), 1);
     link.handle_bytes(ms(120), 2);
     link.handle_event(
@@ -113,14 +113,17 @@ fn a_roam_without_a_loss_has_a_gap_too() {
         },
     );
     link.handle_bytes(ms(200), 3);
-    let told = told(&mut link);
-    assert_eq!((told[0].0, told[0].1, told[0].2), (EventKind::Roam, 120, 80));
+    let reported = reported(&mut link);
+    assert_eq!(
+        (reported[0].0, reported[0].1, reported[0].2),
+        (EventKind::Roam, 120, 80)
+    );
 }
 
 #[test]
-fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
+fn an_idle_roam_is_as_long_as_the_kernel_reports() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_bytes(ms(0), 1);
     link.handle_bytes(ms(20), 2);
     link.handle_event(
@@ -140,31 +143,34 @@ fn a_roam_while_nothing_was_under_way_is_as_long_as_the_kernel_says() {
         },
     );
     link.handle_bytes(ms(7400), 2);
-    let told = told(&mut link);
-    assert_eq!((told[0].0, told[0].1, told[0].2), (EventKind::Roam, 5000, 300));
-    assert!(told[0].3.ends_with("nothing was under way"), "{told:?}");
+    let reported = reported(&mut link);
+    assert_eq!(
+        (reported[0].0, reported[0].1, reported[0].2),
+        (EventKind::Roam, 5000, 300)
+    );
+    assert!(reported[0].3.ends_with("there was no traffic"), "{reported:?}");
 }
 
 #[test]
 fn a_move_that_only_looks_show_is_a_roam() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
-    link.handle_look(ms(1000), look(B, 400));
+    link.handle_sample(ms(0), sample(A, 400));
+    link.handle_sample(ms(1000), sample(B, 400));
     link.handle_end(ms(1500));
-    let told = told(&mut link);
-    assert_eq!(told[0].0, EventKind::Roam);
+    let reported = reported(&mut link);
+    assert_eq!(reported[0].0, EventKind::Roam);
     assert!(
-        told[1]
+        reported[1]
             .3
             .contains("access point 02:00:00:00:01:00, then 02:00:00:00:02:00"),
-        "{told:?}"
+        "{reported:?}"
     );
 }
 
 #[test]
 fn a_loss_of_the_same_access_point_is_no_roam() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_event(
         ms(1000),
         Event::Disconnected {
@@ -190,14 +196,14 @@ fn a_loss_of_the_same_access_point_is_no_roam() {
         },
     );
     link.handle_end(ms(3500));
-    let lost = "lost 02:00:00:00:01:00 (reason 3) and came back to it; nothing was under way".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 2000, lost)]);
+    let lost = "lost 02:00:00:00:01:00 (reason 3) and reconnected to it; there was no traffic".to_owned();
+    assert_eq!(reported(&mut link), [(EventKind::Warning, 1000, 2000, lost)]);
 }
 
 #[test]
-fn a_link_that_stays_away_is_told_at_the_end() {
+fn a_link_that_stays_disconnected_is_reported_at_the_end() {
     let mut link = Link::new(vec![0]);
-    link.handle_look(ms(0), look(A, 400));
+    link.handle_sample(ms(0), sample(A, 400));
     link.handle_event(
         ms(1000),
         Event::Disconnected {
@@ -206,20 +212,20 @@ fn a_link_that_stays_away_is_told_at_the_end() {
             by_ap: false,
         },
     );
-    link.handle_look(
+    link.handle_sample(
         ms(2000),
-        Look {
+        Sample {
             station: None,
-            ..look(A, 400)
+            ..sample(A, 400)
         },
     );
     link.handle_end(ms(9000));
-    let gone = "lost its network (reason 3) and wasn't back at the end".to_owned();
-    assert_eq!(told(&mut link), [(EventKind::Warning, 1000, 8000, gone)]);
+    let lost_link = "lost its network (reason 3) and was disconnected at the end".to_owned();
+    assert_eq!(reported(&mut link), [(EventKind::Warning, 1000, 8000, lost_link)]);
 }
 
 #[test]
-fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
+fn a_row_contains_the_drivers_values_and_the_shares_of_a_second() {
     let mut link = Link::new(vec![7]);
     let survey = |active, busy, sending| Survey {
         frequency_mhz: Some(5180),
@@ -230,13 +236,13 @@ fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
         receiving_ms: None,
         sending_ms: Some(sending),
     };
-    let with = |survey| Look {
+    let with = |survey| Sample {
         survey: Some(survey),
-        ..look(A, 400)
+        ..sample(A, 400)
     };
-    link.handle_look(ms(0), with(survey(5000, 1000, 10)));
-    link.handle_look(ms(1000), with(survey(6000, 1430, 10)));
-    link.handle_look(ms(2000), with(survey(10, 5, 0)));
+    link.handle_sample(ms(0), with(survey(5000, 1000, 10)));
+    link.handle_sample(ms(1000), with(survey(6000, 1430, 10)));
+    link.handle_sample(ms(2000), with(survey(10, 5, 0)));
     let rows = rows(&mut link);
     let links: Vec<&LinkRow> = rows
         .iter()
@@ -259,15 +265,15 @@ fn a_row_has_what_the_driver_tells_and_the_shares_of_a_second() {
         (Some(430_000), None, Some(0))
     );
     assert_eq!(links[0].busy_ppm, None, "there is no second before the first");
-    assert_eq!(links[2].busy_ppm, None, "it began to count anew");
+    assert_eq!(links[2].busy_ppm, None, "the counter restarted");
 }
 
 #[test]
-fn names_are_readable_whatever_they_are() {
+fn any_ssid_becomes_readable() {
     let mut link = Link::new(vec![0]);
-    let mut odd = look(A, 400);
+    let mut odd = sample(A, 400);
     odd.interface.ssid = Some([&b"\x1b[2J\xff"[..], &[0xce; 40]].concat());
-    link.handle_look(ms(0), odd);
+    link.handle_sample(ms(0), odd);
     let Some(Row::Link(row)) = link.poll_row() else {
         panic!("a look is a row")
     };
@@ -279,50 +285,47 @@ fn names_are_readable_whatever_they_are() {
 }
 
 #[test]
-fn a_collapse_and_a_changed_link_are_told_of_every_station() {
+fn a_collapse_and_a_changed_link_are_recorded_for_every_station() {
     let mut link = Link::new(vec![0, 1]);
     for second in 0..12 {
-        link.handle_look(ms(second * 1000), look(A, 400));
+        link.handle_sample(ms(second * 1000), sample(A, 400));
     }
     for second in 12..17 {
-        link.handle_look(ms(second * 1000), look(A, 40));
+        link.handle_sample(ms(second * 1000), sample(A, 40));
     }
     link.handle_end(ms(17_000));
-    let told = told(&mut link);
-    let (fell, changed) = (&told[0], &told[2]);
+    let reported = reported(&mut link);
+    let (fell, changed) = (&reported[0], &reported[2]);
     assert_eq!((fell.0, fell.1, fell.2), (EventKind::Rate, 12_000, 4_000));
-    assert_eq!(
-        fell.3,
-        "its rate to the access point fell to 40 Mbit/s, where its median was 400"
-    );
+    assert_eq!(fell.3, "its rate to the access point fell to 40 Mbit/s (median 400)");
     assert_eq!((changed.0, changed.1, changed.2), (EventKind::Warning, 0, 17_000));
     assert!(
         changed.3.contains("rate to the access point 400 Mbit/s, then 40"),
         "{changed:?}"
     );
-    assert_eq!(told.len(), 4);
+    assert_eq!(reported.len(), 4);
 }
 
 #[test]
-fn an_interface_that_vanishes_is_told() {
+fn a_disappeared_interface_is_reported() {
     let mut link = Link::new(vec![0]);
     link.handle_presence(ms(1000), "wlan1", false);
     link.handle_presence(ms(2000), "wlan1", false);
     link.handle_presence(ms(4000), "wlan1", true);
     link.handle_presence(ms(5000), "wlan1", false);
     link.handle_end(ms(9000));
-    let back = "its interface wlan1 was gone for a while".to_owned();
-    let gone = "its interface wlan1 vanished and wasn't back at the end".to_owned();
+    let back = "its interface wlan1 was missing for a while".to_owned();
+    let lost_link = "its interface wlan1 disappeared and was missing at the end".to_owned();
     assert_eq!(
-        told(&mut link),
+        reported(&mut link),
         [
             (EventKind::Warning, 1000, 3000, back),
-            (EventKind::Warning, 5000, 4000, gone)
+            (EventKind::Warning, 5000, 4000, lost_link)
         ]
     );
 }
 
-/// What an encoder that is not ours made of five drivers' words, one after another.
+/// Output of an independent encoder for five drivers, in sequence.
 #[test]
 fn a_recording_becomes_rows() {
     let text = include_str!("../../../linux/tests/nl80211/encoded.wifi");
@@ -341,24 +344,24 @@ fn a_recording_becomes_rows() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_told_and_one_without_wifi_noted() {
+fn a_missing_interface_is_an_error_and_one_without_wifi_a_note() {
     let localhost = [127, 0, 0, 1].into();
     let why = Adapter::find(Some("no-such0"), localhost).unwrap_err();
-    assert!(why.contains("no interface `no-such0`"), "{why}");
-    let (tell, mut told) = mpsc::unbounded_channel();
+    assert!(why.contains("unknown interface `no-such0`"), "{why}");
+    let (tell, mut reported) = mpsc::unbounded_channel();
     let loopback = Adapter::find(None, localhost).unwrap();
     let note = loopback.note().unwrap();
-    assert!(note.starts_with("no Wi-Fi facts: lo isn't Wi-Fi"), "{note}");
+    assert!(note.starts_with("no Wi-Fi samples: lo isn't Wi-Fi"), "{note}");
     let none = loopback.watch(vec![0], RunClock::starting_now(), tell.clone()).unwrap();
     assert!(none.is_none(), "there is nothing to look at");
     let bound = Adapter::find(Some("lo"), localhost).unwrap();
     let watching = bound.watch(vec![0], RunClock::starting_now(), tell).unwrap();
     watching.expect("whether it stays").end();
-    assert!(told.try_recv().is_err(), "it stayed");
+    assert!(reported.try_recv().is_err(), "it stayed");
 }
 
 #[test]
-fn any_course_of_events_does() {
+fn any_sequence_of_events_is_handled() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/wifi");
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
@@ -373,13 +376,14 @@ fn any_course_of_events_does() {
     }
 }
 
-/// A gap is never longer than the time in which nothing came, and never negative, wherever the words fall.
+/// An interruption is never longer than the time without traffic, and never negative, for any times of the
+/// events.
 #[test]
 fn a_gap_lies_between_bytes() {
     let mut chance = netburn_units::Seed(6).stream("gaps", 0);
     for _ in 0..500 {
         let mut link = Link::new(vec![0]);
-        link.handle_look(ms(0), look(A, 400));
+        link.handle_sample(ms(0), sample(A, 400));
         let last = 500 + chance.below(400) as i64;
         let lost = last + chance.below(300) as i64;
         let back = lost + chance.below(800) as i64;
@@ -404,9 +408,9 @@ fn a_gap_lies_between_bytes() {
             },
         );
         link.handle_bytes(ms(first), 10_000);
-        let told = told(&mut link);
-        assert_eq!(told.len(), 1);
-        assert_eq!((told[0].1, told[0].2 as i64), (seen, first - seen));
-        assert!(Duration::from_millis(told[0].2) >= Duration::from_millis((first - lost) as u64));
+        let reported = reported(&mut link);
+        assert_eq!(reported.len(), 1);
+        assert_eq!((reported[0].1, reported[0].2 as i64), (seen, first - seen));
+        assert!(Duration::from_millis(reported[0].2) >= Duration::from_millis((first - lost) as u64));
     }
 }

@@ -1,20 +1,20 @@
-//! Whole rounds with real traffic on loopback; the participants are threads of this process.
+//! Whole runs with real traffic on loopback; agents and server are threads of this process.
 
-mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod unauthenticated;
 
 use netburn_fleet::{FleetError, Phase};
 use netburn_record::row::BASELINE;
 use netburn_record::{Clock, EventKind, Role, Row, Side};
 use netburn_units::Instant;
-use netburn_workload::Outcome as Ended;
+use netburn_workload::Outcome as PartEnd;
 use support::{Memory, Told, four_uses, never, run};
 use threads::Threads;
 
 #[test]
-fn four_uses_at_once_bring_home_their_operations() {
+fn four_workloads_at_once_deliver_their_operations() {
     let plan = four_uses("3 s");
     let (mut memory, mut told) = (Memory::default(), Told::default());
     let outcome = run(&plan, &mut Threads::default(), &mut memory, &mut told, never()).unwrap();
@@ -29,7 +29,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     for (station, size) in [(0, 10 << 17), (1, 1 << 20), (2, 16 << 10)] {
         let finished = memory.operations(station).filter(|row| {
             let o = &row.operation;
-            row.workload == 0 && o.outcome == Ended::Finished && o.bytes == size
+            row.workload == 0 && o.outcome == PartEnd::Finished && o.bytes == size
         });
         assert!(finished.count() > 0, "station {station}");
     }
@@ -44,7 +44,8 @@ fn four_uses_at_once_bring_home_their_operations() {
         assert!(!idle.is_empty(), "station {station}");
         assert!(idle.iter().all(|row| row.operation.due < Instant::ZERO));
     }
-    // What each station reports to have received, the server sent it, and little more: what was under way at the end.
+    // The server sent what each station reports to have received, and little more: the data in flight at
+    // the end.
     let health = memory.health();
     let server = health.iter().find(|health| health.role == Role::Server).unwrap();
     for (number, station) in plan.stations.iter().enumerate() {
@@ -62,7 +63,7 @@ fn four_uses_at_once_bring_home_their_operations() {
         assert!(counted <= most, "{}: {counted} for {reported}", station.name);
     }
     assert_eq!(memory.events(EventKind::Rejected).len(), 0);
-    // Participants share this machine's clock: each knows the other's to its error.
+    // All agents share this machine's clock: the estimates equal it within their errors.
     let clocks: Vec<Clock> = memory
         .events(EventKind::Clock)
         .iter()
@@ -74,7 +75,7 @@ fn four_uses_at_once_bring_home_their_operations() {
             .iter()
             .all(|clock| clock.exchanges >= 20 && clock.error_ns < 100_000_000)
     );
-    // Both ends of a connection, under the station's number.
+    // Both ends of a connection, with the station's number.
     let looks = |side: Side| {
         let looks = memory
             .rows
@@ -84,7 +85,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     };
     assert!(looks(Side::Station) > 0);
     assert!(looks(Side::Server) > 0);
-    // What the server says it sent is what the stations say they got, but for what was under way.
+    // The server's count equals the stations', except for data in flight.
     let health = memory.health();
     assert_eq!(health.len(), 5);
     let bytes = |role: Role| {
@@ -96,7 +97,7 @@ fn four_uses_at_once_bring_home_their_operations() {
     };
     let (sent, got) = (bytes(Role::Server), bytes(Role::Agent));
     assert!((sent / got - 1.0).abs() < 0.1, "{sent} sent, {got} got");
-    // The cap: 200 Mbit/s for 3 s are 75 MB, and what is left of the download goes on into the drain.
+    // The limit: 200 Mbit/s for 3 s are 75 MB, and the rest of the download continues in the drain.
     assert!(got < 75e6 * 5.0 / 3.0 * 1.1, "{got} bytes");
     assert!(memory.syncs >= 2);
 }
@@ -152,13 +153,13 @@ fn over_tls_and_http_2() {
     assert!(calls.len() >= 7, "{}", calls.len());
     let finished = calls
         .iter()
-        .filter(|row| row.operation.outcome == Ended::Finished)
+        .filter(|row| row.operation.outcome == PartEnd::Finished)
         .count();
     assert!(finished + 1 >= calls.len(), "{calls:?}");
 }
 
 #[test]
-fn a_stop_brings_home_what_there_is() {
+fn a_stop_delivers_the_results_so_far() {
     let plan = four_uses("1 h");
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let mut memory = Memory::default();
@@ -176,7 +177,7 @@ fn a_stop_brings_home_what_there_is() {
 }
 
 #[test]
-fn a_full_disk_ends_the_round_and_is_said_once() {
+fn a_full_disk_ends_the_run_and_is_reported_once() {
     let plan = four_uses("1 h");
     let mut memory = Memory {
         full_at: Some(100),
@@ -184,13 +185,13 @@ fn a_full_disk_ends_the_round_and_is_said_once() {
     };
     let mut told = Told::default();
     let error = run(&plan, &mut Threads::default(), &mut memory, &mut told, never()).unwrap_err();
-    assert!(matches!(&error, FleetError::Keep(error) if error.kind() == std::io::ErrorKind::StorageFull));
+    assert!(matches!(&error, FleetError::Storage(error) if error.kind() == std::io::ErrorKind::StorageFull));
     assert_eq!(memory.rows.len(), 100);
     assert_eq!(told.warnings, [] as [String; 0]);
 }
 
 #[test]
-fn who_cannot_be_started_is_named() {
+fn a_process_that_cannot_be_started_is_named() {
     let plan = four_uses("1 s");
     let mut launcher = netburn_fleet::ThisMachine {
         program: "/nonexistent/netburn".into(),

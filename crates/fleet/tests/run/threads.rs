@@ -1,4 +1,4 @@
-//! Participants in threads of this process.
+//! Agents and servers in threads of this process.
 
 use netburn_fleet::launch::{Child, Launcher};
 use netburn_fleet::{FleetError, Join, agent_main, server_main};
@@ -7,15 +7,15 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// What a participant does, from joining on.
+/// Main function of an agent or server.
 type Life = fn(&Join) -> Result<(), FleetError>;
 
 /// Starts them.
 #[derive(Default, Clone)]
 pub(crate) struct Threads {
-    /// The joins that were asked for.
+    /// Parameters of the started agents and servers.
     pub(crate) joins: Arc<Mutex<Vec<Join>>>,
-    /// The agent that is somebody else's, and who that is.
+    /// The agent that is replaced, with its main function.
     pub(crate) instead: Option<(&'static str, Life)>,
 }
 

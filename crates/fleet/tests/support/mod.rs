@@ -1,4 +1,4 @@
-//! What the tests with real traffic share: plans, a sink and a watch that remember.
+//! Shared by the tests with real traffic: plans, and a sink and a progress receiver that store their input.
 
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, Phase, Watch, run_local};
 use netburn_record::{EventKind, EventRow, Health, OperationRow, Row, Sink};
@@ -7,13 +7,13 @@ use netburn_units::{Duration, Instant};
 use std::io;
 use tokio::sync::watch;
 
-/// The plan of a scenario text.
+/// Plan of a scenario text.
 pub(crate) fn plan(text: &str) -> Plan {
     let document = Document::from_toml("test.toml", text).unwrap();
     document.resolve().unwrap()
 }
 
-/// Four people, four uses, `duration` long.
+/// Four stations with four workloads, `duration` long.
 pub(crate) fn four_uses(duration: &str) -> Plan {
     plan(&format!(
         r#"
@@ -35,7 +35,7 @@ pub(crate) fn four_uses(duration: &str) -> Plan {
     ))
 }
 
-/// A sink that remembers, and fails when it holds too much.
+/// A sink that stores rows, and fails when it holds too many.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) rows: Vec<Row>,
@@ -83,14 +83,14 @@ impl Memory {
     }
 }
 
-/// Remembers what it was told, and does something at the first tick of the running phase.
+/// Stores progress reports, and executes an action at the first tick of the running phase.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) phases: Vec<Phase>,
     pub(crate) ticks: usize,
     pub(crate) warnings: Vec<String>,
     pub(crate) when_running: Option<Box<dyn FnOnce()>>,
-    /// At which run time.
+    /// Run time of the action.
     pub(crate) after: Option<Instant>,
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn run(
     ))
 }
 
-/// A stop that nobody pulls.
+/// A stop signal that is never sent.
 pub(crate) fn never() -> watch::Receiver<bool> {
     watch::channel(false).1
 }

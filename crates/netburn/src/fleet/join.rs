@@ -7,8 +7,8 @@ use crate::signals::Signals;
 use crate::terminal::say;
 use netburn_fleet::discovery;
 use netburn_fleet::join_url::JoinUrl;
-use netburn_fleet::member::{Limits, Member, MemberError, News, Settings};
-use netburn_fleet::protocol::standing::{About, MAX_LABELS};
+use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
+use netburn_fleet::protocol::standing::{MAX_LABELS, MemberInfo};
 use netburn_fleet::spool::SpoolFolder;
 use netburn_record::Role;
 use netburn_report::plain::sanitise;
@@ -32,29 +32,29 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
         let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
         let name = settings.name.clone();
         let mut away: Option<String> = None;
-        let news = move |news: News<'_>| match news {
-            News::Joined(fleet) => {
+        let news = move |news: MemberEvent<'_>| match news {
+            MemberEvent::Joined(fleet) => {
                 away = None;
                 say(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
             }
             // Said once, however often it is tried.
-            News::Away(reason) if away.as_deref() != Some(reason) => {
+            MemberEvent::Disconnected(reason) if away.as_deref() != Some(reason) => {
                 away = Some(reason.to_owned());
                 say(&format!(
                     "not in the fleet: {}; coming back by itself",
                     sanitise(reason)
                 ));
             }
-            News::Away(_) => {}
-            News::Begins(run) => say(&format!("taking part in {run}")),
-            News::Ends(run, how) => say(&format!("{run}: {}", sanitise(how))),
-            News::Leaves(run) => say(&format!("ending its part in {run}, and bringing home what it has")),
-            News::Delivered(run) => say(&format!("the results of {run} came home")),
+            MemberEvent::Disconnected(_) => {}
+            MemberEvent::RunStarted(run) => say(&format!("taking part in {run}")),
+            MemberEvent::RunEnded(run, how) => say(&format!("{run}: {}", sanitise(how))),
+            MemberEvent::Leaving(run) => say(&format!("ending its part in {run}, and bringing home what it has")),
+            MemberEvent::Delivered(run) => say(&format!("the results of {run} came home")),
         };
         let member = Member::new(settings, news).map_err(|error| Stop::Wrong(error.to_string()))?;
         match member.run(async { signals.next().await }).await {
             Ok(()) => Ok(Ended::Ran),
-            Err(error @ (MemberError::Refused(_) | MemberError::Unreached { .. })) => {
+            Err(error @ (MemberError::Rejected(_) | MemberError::Unreachable { .. })) => {
                 Err(Stop::NotMeasured(sanitise(&error.to_string())))
             }
             Err(error) => Err(Stop::Wrong(error.to_string())),
@@ -98,7 +98,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, Stop> {
         // One folder per member: who shares one would deliver each other's.
         spool: SpoolFolder::new(state()?.path().join("agents").join(&name)),
         url,
-        about: About::this_process(role, args.interface.clone(), labels),
+        about: MemberInfo::this_process(role, args.interface.clone(), labels),
         name,
         server: server.map_err(|why| Stop::Wrong(format!("--server: {why}")))?,
         limits: limits(&args.limits),
@@ -142,7 +142,7 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, Stop> {
 
 fn parsed(text: &str) -> Result<JoinUrl, Stop> {
     text.parse()
-        .map_err(|error: netburn_fleet::join_url::NoJoinUrl| Stop::Wrong(error.to_string()))
+        .map_err(|error: netburn_fleet::join_url::ParseJoinUrlError| Stop::Wrong(error.to_string()))
 }
 
 /// The one fleet on the local network.

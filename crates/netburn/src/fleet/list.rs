@@ -5,7 +5,7 @@ use crate::args::{FleetListArgs, Format};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::data;
-use netburn_fleet::hub::owner::Present;
+use netburn_fleet::hub::control::MemberStatus;
 use netburn_fleet::protocol::standing::Kind;
 use netburn_record::Role;
 use netburn_report::plain::sanitise;
@@ -28,7 +28,7 @@ pub(crate) fn list(args: &FleetListArgs) -> Result<Ended, Stop> {
 }
 
 /// The members as lines.
-pub(super) fn text(members: &[Present]) -> String {
+pub(super) fn text(members: &[MemberStatus]) -> String {
     if members.is_empty() {
         return "nobody is here yet\n".to_owned();
     }
@@ -44,7 +44,7 @@ pub(super) fn text(members: &[Present]) -> String {
 }
 
 /// Name, kind and system, address, and the rest.
-fn row(member: &Present) -> [String; 4] {
+fn row(member: &MemberStatus) -> [String; 4] {
     let about = &member.about;
     let kind = match (about.role, about.kind) {
         (Role::Server, _) => "server",
@@ -62,8 +62,8 @@ fn row(member: &Present) -> [String; 4] {
         .collect();
     rest.extend(about.interface.iter().map(|name| format!("on {name}")));
     rest.extend(member.run.iter().map(|run| format!("in {run}")));
-    if !member.waiting.is_empty() {
-        rest.push(match &member.waiting[..] {
+    if !member.pending_results.is_empty() {
+        rest.push(match &member.pending_results[..] {
             [first, more @ ..] if more.len() >= 3 => format!("has results of {first} and {} more", more.len()),
             few => format!("has results of {}", few.join(", ")),
         });
@@ -125,14 +125,14 @@ fn shortened(text: &str) -> String {
 }
 
 /// A member for programs.
-fn entry(member: &Present) -> serde_json::Value {
+fn entry(member: &MemberStatus) -> serde_json::Value {
     json!({
         "name": member.name,
         "about": member.about,
         "version": member.version,
         "address": member.address,
         "run": member.run,
-        "waiting": member.waiting,
+        "waiting": member.pending_results,
     })
 }
 
@@ -143,32 +143,32 @@ mod tests {
     /// A line is short, whatever a member says: 16 labels of 129 characters, 64 runs.
     #[test]
     fn what_a_member_says_is_cut() {
-        use netburn_fleet::protocol::standing::About;
+        use netburn_fleet::protocol::standing::MemberInfo;
         let label = |number: usize| (format!("{number:064}"), "v".repeat(64));
-        let member = Present {
+        let member = MemberStatus {
             name: "n".repeat(64),
-            about: About {
+            about: MemberInfo {
                 system: "s".repeat(4096),
-                ..About::this_process(Role::Agent, Some("wlan0".to_owned()), (0..16).map(label).collect())
+                ..MemberInfo::this_process(Role::Agent, Some("wlan0".to_owned()), (0..16).map(label).collect())
             },
             version: String::new(),
             address: Some("192.0.2.1".parse().unwrap()),
             run: Some("r".repeat(128)),
             until: None,
-            waiting: vec!["w".repeat(128); 64],
+            pending_results: vec!["w".repeat(128); 64],
         };
         let line = text(&[member]);
         assert!(line.chars().count() < 600, "{}: {line}", line.chars().count());
         assert!(line.contains("…") && line.contains(" and 63 more"), "{line}");
         let few = [("room".to_owned(), "kitchen".to_owned())];
-        let plain = Present {
+        let plain = MemberStatus {
             name: "anna".to_owned(),
-            about: About::this_process(Role::Agent, None, few.into()),
+            about: MemberInfo::this_process(Role::Agent, None, few.into()),
             version: String::new(),
             address: None,
             run: None,
             until: None,
-            waiting: vec!["a".to_owned(), "b".to_owned()],
+            pending_results: vec!["a".to_owned(), "b".to_owned()],
         };
         let line = text(&[plain]);
         assert!(

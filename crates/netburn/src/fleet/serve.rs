@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::controller::Token;
-use netburn_fleet::hub::{Config, Controller, More, News, Origin, ServeError, State, StateError};
+use netburn_fleet::hub::{Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError};
 use netburn_fleet::join_url::{JoinUrl, PORT, Place};
 use netburn_report::plain::sanitise;
 use netburn_traffic::tls::Identity;
@@ -28,7 +28,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
         let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
         let runs =
             Runs::show(&mut controller, args, names.as_deref()).map_err(|error| unbound(&state, error.into()))?;
-        let (urls, near) = (controller.urls(), controller.near_url());
+        let (urls, near) = (controller.urls(), controller.local_url());
         greet(&name, &urls, &near)?;
         runs.tell(&controller.runs_token().map_err(|error| unbound(&state, error.into()))?);
         let _announced = match args.quiet {
@@ -48,8 +48,8 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
                 runs.tell(&key);
                 runs.page.renew(key);
             }
-            News::Denied(who, why) => say(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
-            News::MoreDenied(more) => say(&more_denied(more)),
+            News::Rejected(who, why) => say(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
+            News::MoreRejected(more) => say(&more_denied(more)),
         };
         controller.run(async move { signals.next().await }, news).await;
         Ok(Ended::Ran)
@@ -90,7 +90,7 @@ impl Runs {
         });
         let (scheme, host, port) = address.unwrap_or(("http", "localhost".to_owned(), own));
         let page = Arc::new(Dashboard::new(&args.runs, hosts, Some((key, own))));
-        controller.set_annex(Arc::clone(&page) as _);
+        controller.set_http_handler(Arc::clone(&page) as _);
         Ok(Runs {
             page,
             scheme,
@@ -131,7 +131,7 @@ fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), Stop> {
 }
 
 /// Says on the local network that the fleet is here; where that can't be, it is found by its address alone.
-fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::discovery::Announced> {
+fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::discovery::Announcement> {
     match netburn_fleet::discovery::announce(name, controller) {
         Ok(announced) => announced,
         Err(error) => {
@@ -142,7 +142,7 @@ fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::disco
 }
 
 /// How many more were not let in.
-fn more_denied(more: More) -> String {
+fn more_denied(more: RejectionSummary) -> String {
     let from = match more.from {
         Origin::Address(ip) => format!("from {ip}"),
         Origin::Here => "from this machine".to_owned(),
@@ -166,7 +166,7 @@ fn grouped(count: u64) -> String {
 /// A port that is taken is the wrong one; that there is a controller already is said with where it is.
 fn unbound(state: &State, error: ServeError) -> Stop {
     match &error {
-        ServeError::State(StateError::Taken(_)) => Stop::Wrong(format!(
+        ServeError::State(StateError::AlreadyRunning(_)) => Stop::Wrong(format!(
             "{error}; `netburn fleet list` says who is there. Its state is in {}",
             state.path().display()
         )),
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_one_line() {
-        let line = |count, from| more_denied(More { count, from });
+        let line = |count, from| more_denied(RejectionSummary { count, from });
         let flood = Origin::Address("10.77.0.15".parse().unwrap());
         assert_eq!(line(11_566, flood), "… and 11,566 more were not let in from 10.77.0.15");
         assert_eq!(line(7, Origin::Here), "… and 7 more were not let in from this machine");

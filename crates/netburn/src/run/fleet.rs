@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::exit::Stop;
 use crate::fleet::{state, unfound};
 use crate::terminal::say;
-use netburn_fleet::conduct::{self, Cast, GatherError, Waiting, gather, run_fleet};
+use netburn_fleet::fleet_run::{self, Participants, WaitError, Waiting, run_fleet, wait_for_members};
 use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
 use netburn_fleet::{FleetError, Options, Outcome};
@@ -41,17 +41,17 @@ impl On {
     }
 
     /// Chooses those who take part, and says who they are.
-    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, Stop> {
+    pub(super) async fn wait_for_members(&self, plan: &Plan) -> Result<Participants, Stop> {
         let wait = Waiting {
             missing: self.wait,
             queue: self.begun.get(),
         };
-        let gathered = gather(&self.state, plan, self.server.as_deref(), wait, |text| {
+        let gathered = wait_for_members(&self.state, plan, self.server.as_deref(), wait, |text| {
             say(&sanitise(text))
         })
         .await;
         let cast = gathered.map_err(|error| match error {
-            GatherError::Owner(error) => unfound(error),
+            WaitError::Control(error) => unfound(error),
             error => Stop::NotMeasured(error.to_string()),
         })?;
         self.begun.set(true);
@@ -71,7 +71,7 @@ impl On {
     pub(super) async fn run(
         &self,
         plan: &Plan,
-        cast: Cast,
+        cast: Participants,
         folder: &Path,
         options: Options<'_>,
     ) -> Result<Outcome, FleetError> {
@@ -82,12 +82,12 @@ impl On {
             stop,
         } = options;
         // Late results find it wherever the controller was started.
-        let folder = std::path::absolute(folder).map_err(FleetError::Keep)?;
-        let options = conduct::Options {
+        let folder = std::path::absolute(folder).map_err(FleetError::Storage)?;
+        let options = fleet_run::Options {
             state: self.state.clone(),
             run: run_name(&folder, plan.seed, SystemTime::now()),
             folder,
-            cast,
+            participants: cast,
             launcher,
             sinks,
             watch,

@@ -9,7 +9,7 @@ use crate::lab;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{say, stderr_colour};
-use netburn_fleet::conduct::Cast;
+use netburn_fleet::fleet_run::Participants;
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
 use netburn_record::{Ending, Environment, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
@@ -155,7 +155,7 @@ async fn one(
     // Before there is a folder: without anybody to measure with there is nothing to keep.
     let cast = match fleet {
         Some(on) => tokio::select! {
-            cast = on.gather(plan) => Some(cast?),
+            cast = on.wait_for_members(plan) => Some(cast?),
             () = signals.next() => return Err(Stop::NotMeasured("interrupted".to_owned())),
         },
         None => None,
@@ -202,7 +202,7 @@ async fn one(
     let ending = match outcome {
         Ok(outcome) if outcome.interrupted => Ending::Interrupted,
         Ok(_) => Ending::Complete,
-        Err(FleetError::Keep(error)) => {
+        Err(FleetError::Storage(error)) => {
             screen.finish();
             let more = match environment {
                 Environment::Fleet => "; what the agents have stays with them, and comes home when there is room",
@@ -233,7 +233,7 @@ async fn measured(
     plan: &Plan,
     recorder: &mut Keeping<'_>,
     lab: Option<&Lab>,
-    cast: Option<(&On, Cast, &Path)>,
+    cast: Option<(&On, Participants, &Path)>,
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,

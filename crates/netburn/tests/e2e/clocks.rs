@@ -129,7 +129,7 @@ fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
     let said = warnings(&fleet);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(
-        said[0].starts_with("the device slept for 2 s: its clock stood still"),
+        said[0].starts_with("the device slept for 2 s: its clock stopped"),
         "{said:?}"
     );
 }

@@ -173,7 +173,7 @@ fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
     assert_eq!(caller["verdict"], "inconclusive", "{caller:#}");
     let reasons = caller["reasons"].to_string();
     assert!(
-        reasons.contains("this device moves at most 100 kB in a run"),
+        reasons.contains("limit of this device exceeded: at most 100 kB in a run"),
         "{caller:#}"
     );
     assert!((29..=31).contains(&operations(&found, "reader")), "{found:#}");
@@ -236,7 +236,7 @@ fn who_is_missing_is_waited_for_and_then_inconclusive() {
     assert!(
         ended
             .stderr
-            .contains("going on without: reader waits for the agent beta"),
+            .contains("starting without: reader waits for the agent beta"),
         "{}",
         ended.stderr
     );
@@ -246,7 +246,7 @@ fn who_is_missing_is_waited_for_and_then_inconclusive() {
 fn a_run_without_a_controller_or_anybody_says_what_to_do() {
     let fleet = Fleet::new();
     let said = finish(fleet.run(&["--wait", "0s"])).expect(3).stderr;
-    assert!(said.contains("nobody is here"), "{said}");
+    assert!(said.contains("no devices available"), "{said}");
     let said = finish(fleet.with_state("nobody", &["run", "two.toml", "--on", "fleet"]))
         .expect(2)
         .stderr;
@@ -261,9 +261,9 @@ fn strangers_are_told_and_stay_out() {
     let base = fleet.url().split('#').next().unwrap().to_owned();
     let wrong = format!("{base}#AAAAAAAAAAAAAAAAAAAAAA.{fingerprint}");
     let said = finish(fleet.joining("x", &wrong, &[])).expect(3).stderr;
-    assert!(said.contains("the token is not this fleet's"), "{said}");
+    assert!(said.contains("wrong token"), "{said}");
     let said = finish(fleet.joining("alpha", fleet.url(), &[])).expect(3).stderr;
-    assert!(said.contains("`alpha` is here already"), "{said}");
+    assert!(said.contains("`alpha` is already connected"), "{said}");
     let other = format!("{base}#{}.{}", token(fleet.url()), "A".repeat(43));
     let said = finish(fleet.joining("x", &other, &[])).expect(2).stderr;
     assert!(said.contains("certificate"), "{said}");
@@ -272,7 +272,10 @@ fn strangers_are_told_and_stay_out() {
     let said = finish(fleet.command(&["fleet", "serve", "--quiet", "--listen", "127.0.0.1:0"]))
         .expect(2)
         .stderr;
-    assert!(said.contains("a controller of yours runs already: process"), "{said}");
+    assert!(
+        said.contains("a controller of this user is already running: process"),
+        "{said}"
+    );
 }
 
 #[test]

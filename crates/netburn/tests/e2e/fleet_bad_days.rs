@@ -119,16 +119,20 @@ fn whoever_refuses_says_so_once_on_both_sides() {
     );
     let beta = fleet.agent("beta", &["--max-duration", "1s"]);
     let run = finish(fleet.command(&["run", "one.toml", "--on", "fleet", "--format", "json"])).expect(3);
-    let why = "this device takes part in 1 s at most";
+    let why = "at most 1 s";
     assert!(
         run.json()["reasons"][0]
             .as_str()
             .unwrap()
-            .contains("reader (beta): the run takes")
+            .contains("reader (beta): the run is too long")
     );
     assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
     let said = end(beta).stderr;
-    assert_eq!(said.matches("no part taken: the run takes").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("rejected its part: the run is too long").count(),
+        1,
+        "{said}"
+    );
     assert!(said.contains(why) && !said.contains("is gone"), "{said}");
 }
 
@@ -141,12 +145,13 @@ fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     let beta = end(beta).stderr;
     assert!(
-        beta.contains("ending its part in") && beta.contains("what it had measured is delivered"),
+        beta.contains("ending its part in") && beta.contains("its results so far are delivered"),
         "{beta}"
     );
     assert!(!run.said().contains("letting the last"), "long before the end");
     run.wait_for("the news", |run| {
-        run.said().contains("agent reader (beta) was lost: its owner ended it")
+        run.said()
+            .contains("agent reader (beta) was lost: stopped by its owner")
     });
     let found = summary(&run.finish());
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive", "{found:#}");
@@ -173,7 +178,7 @@ fn an_agent_that_is_killed_comes_back_with_what_it_had_or_without() {
     run.wait_for("the news of both", |run| {
         let said = run.said();
         said.contains("agent caller (alpha) was lost: it ended before its part was done, and was started again")
-            && said.contains("agent reader (beta) was lost: it was started anew, without what it had measured")
+            && said.contains("agent reader (beta) was lost: it was restarted without its rows")
     });
     let found = summary(&run.finish());
     assert_eq!(found["verdict"], "inconclusive");

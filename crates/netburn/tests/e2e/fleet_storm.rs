@@ -76,7 +76,7 @@ fn a_storm_of_connections_is_bounded_and_what_it_took_is_given_back() {
 fn guess(address: SocketAddr, name: &str) {
     let mut stream = TcpStream::connect(address).unwrap();
     let text = format!(
-        r#"{{"type":"enrol","protocol":1,"name":"{name}","token":"guess","version":"v","about":{{"role":"agent","kind":"browser","system":"s"}}}}"#
+        r#"{{"type":"register","protocol":1,"name":"{name}","token":"guess","version":"v","about":{{"role":"agent","kind":"browser","system":"s"}}}}"#
     );
     assert!((126..65_536).contains(&text.len()));
     // A whole text, masked with zeros (RFC 6455 §5.2).
@@ -89,7 +89,7 @@ fn guess(address: SocketAddr, name: &str) {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.contains("the token is not this fleet's"), "{answer}");
+    assert!(answer.contains("wrong token"), "{answer}");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_flood_of_wrong_tokens_is_a_few_lines() {
     let serve = fleet.serve.as_mut().unwrap();
     serve.wait_for("the first of them", |serve| denied(serve) == 5);
     for number in 0..5 {
-        let line = format!("guest-{number} was not let in: the token is not this fleet's");
+        let line = format!("guest-{number} was not let in: wrong token");
         assert!(serve.said().contains(&line), "{}", serve.said());
     }
     // Who comes after them is told, and they still aren't.

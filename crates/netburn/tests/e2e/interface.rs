@@ -182,7 +182,7 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
     let dialled = runtime.block_on(page(&target));
     assert!(dialled.is_err(), "it goes by no other");
     let why = Adapter::find(Some("a1"), address.ip()).unwrap_err();
-    assert!(why.contains("no interface `a1`"), "{why}");
+    assert!(why.contains("unknown interface `a1`"), "{why}");
 }
 
 async fn page(target: &Target) -> Result<Page, RequestError> {

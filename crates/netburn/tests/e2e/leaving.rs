@@ -12,7 +12,7 @@ fn reasons(summary: &Value, name: &str) -> String {
 
 #[test]
 fn without_its_server_a_run_ends_in_its_time_and_who_measured_elsewhere_keeps_its_verdict() {
-    for (signal, why) in [("INT", "its owner ended it"), ("KILL", "and it did not come back")] {
+    for (signal, why) in [("INT", "stopped by its owner"), ("KILL", "and it did not reconnect")] {
         let fleet = Fleet::new();
         let mut other = fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0", "--fleet"]);
         other.arg(fleet.bench.path("owner/fleet/token"));
@@ -87,7 +87,7 @@ fn a_labs_station_that_leaves_leaves_the_run_to_the_others() {
     let ended = run.finish().expect(3);
     let found = summary(&ended);
     assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
-    let why = "agent caller (inside) was lost: its owner ended it";
+    let why = "agent caller (inside) was lost: stopped by its owner";
     assert!(reasons(&found, "caller").contains(why), "{found:#}");
     assert!((8..40).contains(&operations(&found, "caller")), "{found:#}");
     assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");

@@ -1,132 +1,154 @@
-//! Who is let in, and how a connection ends.
+//! Admission of members, and the end of connections.
 
 use super::*;
 
 impl Hub {
-    /// Whether who says this may enrol.
-    pub(super) fn admit(&self, now: Stamp, id: ConnectionId, enrol: &Enrol) -> Result<(), Denial> {
-        if enrol.protocol != protocol::VERSION {
-            return Err(Denial::Version { theirs: enrol.protocol });
+    /// Checks a registration.
+    pub(super) fn admit(&self, now: Stamp, id: ConnectionId, register: &Register) -> Result<(), Rejection> {
+        if register.protocol != protocol::VERSION {
+            return Err(Rejection::Version {
+                theirs: register.protocol,
+            });
         }
-        // Before all else, so that a stranger learns nothing about who is here.
-        if !self.setup.token.admits(&enrol.token) {
-            return Err(Denial::Token);
+        // Checked first, so that an unauthenticated peer does not learn which members are connected.
+        if !self.setup.token.admits(&register.token) {
+            return Err(Rejection::Token);
         }
-        if enrol.about.kind == Kind::Process && !self.connections[&id].way.private {
-            return Err(Denial::InTheClear);
+        if register.about.kind == Kind::Process && !self.connections[&id].peer_info.private {
+            return Err(Rejection::NotEncrypted);
         }
-        if !protocol::is_name(&enrol.name) {
-            return Err(Denial::Name);
+        if !protocol::is_name(&register.name) {
+            return Err(Rejection::Name);
         }
-        let texts = enrol.version.len() <= MAX_TEXT && enrol.waiting.len() <= MAX_WAITING;
-        let runs = enrol
-            .waiting
+        let texts = register.version.len() <= MAX_TEXT && register.pending.len() <= MAX_PENDING_RUNS;
+        let runs = register
+            .pending
             .iter()
             .all(|w| spool::is_run(&w.run) && protocol::is_name(&w.name));
-        if !texts || !runs || !enrol.about.is_sound() {
-            return Err(Denial::About);
+        if !texts || !runs || !register.about.is_sound() {
+            return Err(Rejection::InvalidMemberInfo);
         }
-        match self.members.get(&enrol.name) {
+        match self.members.get(&register.name) {
             Some(other) => {
-                let Who::Member(member) = &self.connections[other].who else {
+                let Peer::Member(member) = &self.connections[other].peer else {
                     unreachable!("a member's name names a member")
                 };
-                match member.heard.after(DOUBTFUL) <= now {
-                    true => Ok(()),
-                    false => Err(Denial::Duplicate(enrol.name.clone())),
+                if member.heard.after(STALE_AFTER) <= now {
+                    Ok(())
+                } else {
+                    Err(Rejection::Duplicate(register.name.clone()))
                 }
             }
-            None if self.members.len() >= MAX_MEMBERS => Err(Denial::Full),
+            None if self.members.len() >= MAX_MEMBERS => Err(Rejection::Full),
             None => Ok(()),
         }
     }
 
-    pub(super) fn enrol(&mut self, now: Stamp, id: ConnectionId, enrol: Enrol) {
-        if let Some(silent) = self.members.get(&enrol.name).copied() {
-            self.dismiss(now, silent, "another of this name has joined");
+    pub(super) fn register(&mut self, now: Stamp, id: ConnectionId, register: Register) {
+        if let Some(silent) = self.members.get(&register.name).copied() {
+            self.disconnect(
+                now,
+                silent,
+                RejectReason::NameTaken,
+                "another connection registered this name",
+            );
         }
-        let Enrol {
+        let Register {
             name,
             version,
             about,
-            waiting,
+            pending,
             ..
-        } = enrol;
+        } = register;
         self.members.insert(name.clone(), id);
         let joined = name.clone();
-        let welcome = Enrolled {
+        let welcome = Registered {
             protocol: protocol::VERSION,
             version: self.setup.version.clone(),
             fleet: self.setup.fleet.clone(),
         };
         self.outputs.push_back(Output::Send(id, ToMember::Welcome(welcome)));
-        for summon in self.runs.values().filter_map(|held| held.summons.get(&name)) {
+        for invite in self.runs.values().filter_map(|acquired| acquired.invites.get(&name)) {
             self.outputs
-                .push_back(Output::Send(id, ToMember::Summon(summon.clone())));
+                .push_back(Output::Send(id, ToMember::Invite(invite.clone())));
         }
-        for waiting in &waiting {
-            if !self.runs.contains_key(&waiting.run) {
-                self.outputs.push_back(Output::Waiting(name.clone(), waiting.clone()));
+        for results in &pending {
+            if !self.runs.contains_key(&results.run) {
+                self.outputs
+                    .push_back(Output::PendingResults(name.clone(), results.clone()));
             }
         }
-        self.strangers.remove(&id);
+        self.pending.remove(&id);
         let connection = self.connections.get_mut(&id).expect("it enrols");
-        connection.who = Who::Member(Box::new(Member {
+        connection.peer = Peer::Member(Box::new(Member {
             name,
             about,
             version,
-            waiting,
+            pending_results: pending,
             heard: now,
         }));
         self.outputs.push_back(Output::Joined(joined));
-        self.set_deadline(id, Some(now.after(SILENCE)));
+        self.set_deadline(id, Some(now.after(SILENCE_TIMEOUT)));
         self.changed(now);
     }
 
-    /// Refuses what somebody said; strangers and those who say too much of it have to go.
-    pub(super) fn deny(&mut self, now: Stamp, id: ConnectionId, who: String, denial: Denial) {
+    /// Rejects a message. Closes an unauthenticated connection, and one with too many rejections.
+    pub(super) fn reject(&mut self, now: Stamp, id: ConnectionId, peer: String, rejection: Rejection) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        // Whoever isn't here may come yet: to ask for it is no fault.
-        if !matches!(denial, Denial::Absent(_)) {
+        // The member may still connect, so the request was valid.
+        if !matches!(rejection, Rejection::Absent(_)) {
             connection.refusals += 1;
         }
-        let exhausted = matches!(connection.who, Who::Stranger(_)) || connection.refusals >= MAX_REFUSALS;
+        let exhausted = matches!(connection.peer, Peer::Unauthenticated(_)) || connection.refusals >= MAX_REFUSALS;
         let refused = Refused {
-            reason: denial.to_string(),
+            code: rejection.code(),
+            reason: rejection.to_string(),
         };
-        self.outputs.push_back(match connection.who {
-            Who::Stranger(Line::Owner) | Who::Owner => Output::Tell(id, ToOwner::Refused(refused)),
+        self.outputs.push_back(match connection.peer {
+            Peer::Unauthenticated(ConnectionKind::Operator) | Peer::Operator => {
+                Output::Tell(id, ControlReply::Refused(refused))
+            }
             _ => Output::Send(id, ToMember::Refused(refused)),
         });
-        let address = connection.way.address;
-        let who: String = who
+        let address = connection.peer_info.address;
+        let peer: String = peer
             .chars()
             .filter(|c| !c.is_control())
             .take(protocol::MAX_NAME)
             .collect();
-        self.outputs.push_back(Output::Refused(who, address, denial));
+        self.outputs.push_back(Output::Refused(peer, address, rejection));
         if exhausted {
             self.close(now, id);
         }
     }
 
-    /// Says goodbye and closes.
-    pub(super) fn dismiss(&mut self, now: Stamp, id: ConnectionId, reason: &str) {
+    /// Sends the reason and closes a connection.
+    pub(super) fn disconnect(&mut self, now: Stamp, id: ConnectionId, code: RejectReason, reason: &str) {
         let Some(connection) = self.connections.get(&id) else {
             return;
         };
         let reason = reason.to_owned();
-        self.outputs.push_back(match connection.who {
-            Who::Stranger(Line::Member) => Output::Send(id, ToMember::Refused(Refused { reason })),
-            Who::Member(_) => Output::Send(id, ToMember::Bye(Bye { reason: Some(reason) })),
-            Who::Stranger(Line::Owner) | Who::Owner => Output::Tell(id, ToOwner::Refused(Refused { reason })),
+        self.outputs.push_back(match connection.peer {
+            Peer::Unauthenticated(ConnectionKind::Member) => {
+                Output::Send(id, ToMember::Refused(Refused { code, reason }))
+            }
+            Peer::Member(_) => Output::Send(
+                id,
+                ToMember::Bye(Bye {
+                    code: Some(code),
+                    reason: Some(reason),
+                }),
+            ),
+            Peer::Unauthenticated(ConnectionKind::Operator) | Peer::Operator => {
+                Output::Tell(id, ControlReply::Refused(Refused { code, reason }))
+            }
         });
         self.close(now, id);
     }
 
-    /// Closes from here; what follows is as if it had closed.
+    /// Closes a connection and removes it.
     fn close(&mut self, now: Stamp, id: ConnectionId) {
         self.outputs.push_back(Output::Close(id));
         self.drop_connection(now, id);
@@ -134,20 +156,20 @@ impl Hub {
 
     pub(super) fn drop_connection(&mut self, now: Stamp, id: ConnectionId) {
         self.set_deadline(id, None);
-        self.strangers.remove(&id);
+        self.pending.remove(&id);
         let Some(connection) = self.connections.remove(&id) else {
             return;
         };
-        match connection.who {
-            Who::Stranger(_) => {}
-            Who::Member(member) => {
+        match connection.peer {
+            Peer::Unauthenticated(_) => {}
+            Peer::Member(member) => {
                 self.members.remove(&member.name);
                 self.outputs.push_back(Output::Gone(member.name));
                 self.changed(now);
             }
-            Who::Owner => {
-                let held: Vec<String> = self.held_by(id).collect();
-                held.iter().for_each(|run| self.release(now, run, None));
+            Peer::Operator => {
+                let acquired: Vec<String> = self.acquired_by(id).collect();
+                acquired.iter().for_each(|run| self.release(now, run, None));
             }
         }
     }
@@ -165,6 +187,6 @@ impl Hub {
     }
 
     pub(super) fn changed(&mut self, now: Stamp) {
-        self.news.get_or_insert(now.after(NEWS));
+        self.news.get_or_insert(now.after(NEWS_INTERVAL));
     }
 }

@@ -1,11 +1,12 @@
-//! Looks at Wi-Fi links on the wire.
+//! Samples of Wi-Fi links on the wire.
 
 use netburn_record::{Bssid, LinkRow, Modulation, Phy};
 use netburn_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[station, at, signal in 1/100 dBm, rate to it bit/s, rate from it bit/s, all else that its driver tells]`.
+/// `[station, at, signal in 1/100 dBm, rate to the station bit/s, rate from it bit/s, other values of the
+/// driver]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct LinkWire(
     u16,
@@ -16,25 +17,25 @@ pub(super) struct LinkWire(
     #[serde(default)] Option<Box<WifiWire>>,
 );
 
-/// What a driver tells of a link; what it doesn't tell is left out.
+/// Values that a driver reports about a link. Values that it does not report are omitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 struct WifiWire {
-    /// The network's name, at most 96 bytes.
+    /// SSID, at most 96 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     ssid: Option<String>,
-    /// The access point's radio: six bytes.
+    /// BSSID: six bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     bssid: Option<[u8; 6]>,
     /// `[primary channel's centre MHz, its width MHz, average signal, noise in 1/100 dBm]`.
     channel: (Option<u32>, Option<u32>, Option<i32>, Option<i32>),
-    /// How the last frame to it was sent.
+    /// Modulation of the last frame to the station.
     rx: ModulationWire,
-    /// How the last frame from it was sent.
+    /// Modulation of the last frame from the station.
     tx: ModulationWire,
-    /// `[bytes received, bytes sent, frames sent, sent again, given up, ms without a frame]`.
+    /// `[bytes received, bytes sent, frames sent, retries, failed frames, ms without a frame]`.
     counts: [Option<u64>; 6],
-    /// Millionths of the time `[busy, receiving, sending]`.
+    /// Shares of the time in parts per million: `[busy, receiving, sending]`.
     shares: [Option<u32>; 3],
 }
 

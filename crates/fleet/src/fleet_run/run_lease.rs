@@ -1,0 +1,119 @@
+//! Holds a run at the controller, across restarts of the controller.
+
+use crate::control_client::{ControlClient, ControlError};
+use crate::hub::State;
+use crate::hub::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, ReleaseRun};
+use crate::local::FleetError;
+use crate::own_clock::to_std;
+use netburn_units::Duration;
+use std::collections::BTreeSet;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Interval of attempts to reconnect to the controller.
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+/// Time limit for releasing the run.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Holds a run at the controller until [`end`](Self::end).
+pub(super) struct RunLease {
+    over: oneshot::Sender<ReleaseRun>,
+    task: JoinHandle<()>,
+    run: String,
+}
+
+impl RunLease {
+    /// Acquires the run and invites its members, now and after each reconnect.
+    ///
+    /// # Errors
+    /// [`FleetError::Busy`] if a member is in another run.
+    pub(super) async fn begin(
+        state: State,
+        acquire: AcquireRun,
+        invites: Vec<InviteMember>,
+    ) -> Result<RunLease, FleetError> {
+        let (over, released) = oneshot::channel();
+        let run = acquire.run.clone();
+        let control = match acquire_run(&state, &acquire, &invites).await {
+            Err(ControlError::Refused(reason)) => return Err(FleetError::Busy(reason)),
+            first => first,
+        };
+        let task = tokio::spawn(keep(state, acquire, invites, released, control));
+        Ok(RunLease { over, task, run })
+    }
+
+    /// Releases the run; the results of these parts are missing.
+    pub(super) async fn end(self, missing: BTreeSet<String>) {
+        let RunLease { over, task, run } = self;
+        let missing = missing.into_iter().collect();
+        if over.send(ReleaseRun { run, missing }).is_ok() {
+            let _ = tokio::time::timeout(to_std(RELEASE_TIMEOUT), task).await;
+        }
+    }
+}
+
+async fn keep(
+    state: State,
+    acquire: AcquireRun,
+    invites: Vec<InviteMember>,
+    mut released: oneshot::Receiver<ReleaseRun>,
+    mut acquired: Result<ControlClient, ControlError>,
+) {
+    let mut logged = false;
+    loop {
+        let lost = match acquired {
+            Ok(mut control) => {
+                logged = false;
+                tokio::select! {
+                    lost = recv_until_closed(&mut control) => lost,
+                    release = &mut released => {
+                        if let Ok(release) = release {
+                            let _ = control.send(&ControlRequest::Release(release)).await;
+                            control.close().await;
+                        }
+                        return;
+                    }
+                }
+            }
+            Err(error) => error,
+        };
+        if !logged {
+            logged = true;
+            tracing::warn!(error = %lost, "reconnecting to the fleet's controller");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(to_std(RETRY_INTERVAL)) => {}
+            _ = &mut released => return,
+        }
+        acquired = tokio::select! {
+            acquired = acquire_run(&state, &acquire, &invites) => acquired,
+            // The controller does not know the run, so it need not be released.
+            _ = &mut released => return,
+        };
+    }
+}
+
+/// Connects to the controller, acquires the run and sends all invitations.
+async fn acquire_run(
+    state: &State,
+    acquire: &AcquireRun,
+    invites: &[InviteMember],
+) -> Result<ControlClient, ControlError> {
+    let mut control = ControlClient::connect(state).await?;
+    control.acquire(acquire).await?;
+    for invite in invites {
+        control.send(&ControlRequest::Invite(invite.clone())).await?;
+    }
+    Ok(control)
+}
+
+/// Receives until the connection ends.
+async fn recv_until_closed(control: &mut ControlClient) -> ControlError {
+    loop {
+        match control.recv().await {
+            Ok(ControlReply::Refused(refused)) => tracing::info!(refused.reason, "the controller"),
+            Ok(_) => {}
+            Err(error) => return error,
+        }
+    }
+}
