@@ -267,7 +267,7 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     assert_eq!(browser.run("return document.cookie"), "", "no script sees the cookie");
     // The station page is where it was.
     browser.open(bare.strip_suffix("runs/").unwrap());
-    browser.wait_for("lacks the fleet's key");
+    browser.wait_for("key is missing from this address");
 }
 
 #[test]
