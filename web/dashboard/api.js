@@ -1,59 +1,61 @@
-// Questions to the server.
+// Requests to the server's HTTP API.
 
-const AT = "/runs/api/";
+const PREFIX = "/runs/api/";
+/** The delay before a new event stream after the server has rejected one (ms). */
+const RETRY_DELAY = 3000;
 
-/** That the server wants a key. */
-export class Locked extends Error {}
+/** The server requires a key. */
+export class Unauthorized extends Error {}
 
-async function answer(response) {
-  let told = {};
+async function decode(response) {
+  let content = {};
   try {
-    told = await response.json();
+    content = await response.json();
   } catch {
-    told = { error: `the server answers ${response.status}` };
+    content = { error: `the server returns status ${response.status}` };
   }
-  if (response.status === 401) throw new Locked(told.error);
-  if (!response.ok) throw new Error(told.error ?? `the server answers ${response.status}`);
-  return told;
+  if (response.status === 401) throw new Unauthorized(content.error);
+  if (!response.ok) throw new Error(content.error ?? `the server returns status ${response.status}`);
+  return content;
 }
 
-async function sent(what, options) {
+async function request(path, options) {
   let response;
   try {
-    response = await fetch(AT + what, options);
+    response = await fetch(PREFIX + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("the server does not answer; is it still running?");
+    throw new Error("the server does not respond; is it still running?");
   }
-  return answer(response);
+  return decode(response);
 }
 
-/** What a path of the interface gives. */
-export function ask(what, signal) {
-  return sent(what, { signal });
+/** GET request for a path of the API. */
+export function get(path, signal) {
+  return request(path, { signal });
 }
 
-/** Has something done. */
-export function order(what, body = {}) {
-  return sent(what, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+/** POST request for a path of the API. */
+export function post(path, body = {}) {
+  return request(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 }
 
-/** Listens to events of a name until the function that is given back is called. A server that is gone is asked again. */
-export function listen(what, name, hear, lost) {
+/** Subscribes to the events called `name`. Returns a function that unsubscribes. Reconnects after a loss. */
+export function subscribe(path, name, onEvent, onLost) {
   let source = null;
-  let again = null;
+  let retry = null;
   const open = () => {
-    source = new EventSource(AT + what);
-    source.addEventListener(name, (event) => hear(JSON.parse(event.data)));
+    source = new EventSource(PREFIX + path);
+    source.addEventListener(name, (event) => onEvent(JSON.parse(event.data)));
     source.addEventListener("error", () => {
-      lost?.();
-      // A refusal is for good, as browsers have it; a server that begins anew isn't.
-      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, 3000);
+      onLost?.();
+      // After an HTTP error, the browser does not reconnect. The server may be restarting.
+      if (source.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY_DELAY);
     });
   };
   open();
   return () => {
-    clearTimeout(again);
+    clearTimeout(retry);
     source.close();
   };
 }

@@ -1,17 +1,17 @@
-// A line of the last minute, small.
+// A small line chart of the last minute.
 
 import { svg } from "./dom.js";
 
-const WIDE = 240;
-const HIGH = 44;
+const WIDTH = 240;
+const HEIGHT = 44;
 
-/** The newest value is at the right; what isn't known is a gap. A limit is a dashed line. */
-export function course(values, { limit = null, label, colour = "h0", seconds = 60 }) {
+/** The newest value is at the right. Unknown values are gaps. The limit is a dashed line. */
+export function sparkline(values, { limit = null, label, colour = "h0", seconds = 60 }) {
   const known = values.filter((value) => value !== null);
   const top = Math.max(limit ?? 0, ...known, 1e-9) * 1.08;
-  const step = WIDE / (seconds - 1);
-  const x = (index) => WIDE - (values.length - 1 - index) * step;
-  const y = (value) => HIGH - (value / top) * (HIGH - 2) - 1;
+  const step = WIDTH / (seconds - 1);
+  const x = (index) => WIDTH - (values.length - 1 - index) * step;
+  const y = (value) => HEIGHT - (value / top) * (HEIGHT - 2) - 1;
   const lines = [];
   let line = [];
   values.forEach((value, index) => {
@@ -23,8 +23,8 @@ export function course(values, { limit = null, label, colour = "h0", seconds = 6
     }
   });
   if (line.length) lines.push(line);
-  // A point alone is drawn as a dot.
+  // A single point is drawn as a dot.
   const drawn = lines.map((points) => svg("polyline", { points: (points.length > 1 ? points : [points[0], points[0]]).join(" "), class: points.length > 1 ? colour : `${colour} point` }));
-  const goal = limit === null ? null : svg("line", { x1: 0, x2: WIDE, y1: y(limit).toFixed(1), y2: y(limit).toFixed(1), class: "limit" });
-  return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "course", role: "img", "aria-label": label, preserveAspectRatio: "none" }, goal, drawn);
+  const goal = limit === null ? null : svg("line", { x1: 0, x2: WIDTH, y1: y(limit).toFixed(1), y2: y(limit).toFixed(1), class: "limit" });
+  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "sparkline", role: "img", "aria-label": label, preserveAspectRatio: "none" }, goal, drawn);
 }
