@@ -62,7 +62,7 @@ export class List {
   updateSubscription() {
     const wanted = this.shown && !document.hidden;
     if (wanted && !this.unsubscribe) {
-      this.unsubscribe = subscribe("live", "news", () => this.load(), () => {});
+      this.unsubscribe = subscribe("live", "changes", () => this.load(), () => {});
     } else if (!wanted && this.unsubscribe) {
       this.unsubscribe();
       this.unsubscribe = null;
