@@ -5,6 +5,8 @@ import { ReconnectingSocket } from "./socket.js";
 
 /** The interval between heartbeats (ms). */
 const HEARTBEAT_INTERVAL = 5000;
+/** Reject codes of an invalid token, which a retry cannot change. */
+const INVALID_TOKEN = ["invalid_token", "token_revoked"];
 
 /**
  * A membership. `options` is `{url, name, token, version, system}`. `context` is `{pendingRuns(), changed(),
@@ -17,6 +19,8 @@ export class FleetConnection {
     this.state = "joining";
     this.fleet = "";
     this.reason = null;
+    /** True if the controller has rejected the token. */
+    this.invalidToken = false;
     /** True after the first `welcome`. A later `refused` may be temporary. */
     this.wasMember = false;
     const on = { open: () => this.register(), text: (text) => this.receive(text), lost: () => this.lost() };
@@ -57,7 +61,7 @@ export class FleetConnection {
         this.reason = null;
         this.fleet = String(message.fleet ?? "");
       },
-      refused: () => this.refused(message.reason),
+      refused: () => this.refused(message.code, message.reason),
       invite: () => this.context.invited(message),
       "request-results": () => this.context.requested(message.run),
       ack: () => this.context.acknowledged(message.run, message.sequence),
@@ -72,15 +76,15 @@ export class FleetConnection {
     }
   }
 
-  refused(text) {
+  refused(code, text) {
     const reason = String(text ?? "no reason was given");
     if (this.state === "member") {
       return;
     }
     this.reason = reason;
-    // The controller may still hold the previous connection of this device; it closes that one after a timeout. An
-    // invalid token stays invalid.
-    if (!this.wasMember || /token/.test(reason)) {
+    this.invalidToken = INVALID_TOKEN.includes(code);
+    // The controller may still hold the previous connection of this device; it closes that one after a timeout.
+    if (!this.wasMember || this.invalidToken) {
       this.end("refused", reason);
     }
   }

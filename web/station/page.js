@@ -73,7 +73,7 @@ function handleMessage(message) {
 function show(view) {
   if (view.state === "refused") {
     // A retry with the same key would be rejected again.
-    return /token/.test(view.line) ? rejectKey() : askName(sentence(view.line));
+    return view.invalidToken ? rejectKey() : askName(sentence(view.line));
   }
   state = view.state;
   screen.show(view);

@@ -21,7 +21,7 @@ export function viewModel(station) {
     return { ...shared, ...ended(last) };
   }
   const line = fleet.reason ?? station.notice;
-  return { ...shared, state: fleet.state, line, workloads: [] };
+  return { ...shared, state: fleet.state, line, invalidToken: fleet.invalidToken, workloads: [] };
 }
 
 function running(session) {

@@ -288,10 +288,11 @@ test("a run that is cancelled before its start leaves no data", async () => {
 
 test("a wrong token is reported at once, and a lost controller is retried", async () => {
   const browser = new FakeBrowser();
-  browser.on_standing = () => browser.sendMessage("standing", { type: "refused", reason: "the token is not this fleet's" });
+  browser.on_standing = () => browser.sendMessage("standing", { type: "refused", code: "invalid_token", reason: "the token is not this fleet's" });
   const station = browser.station();
   await browser.advance(30000);
   assert.equal(browser.views.at(-1).state, "refused");
+  assert.equal(browser.views.at(-1).invalidToken, true);
   assert.equal(browser.sent.standing.length, 1, "one attempt");
   browser.unload(station);
 

@@ -9,40 +9,40 @@ use tokio::sync::mpsc;
 
 /// Body of a response.
 #[derive(Debug)]
-pub(crate) enum ResponseBody {
+pub(crate) enum ReplyBody {
     /// Complete content; `None` after it was sent.
     Full(Option<Bytes>),
     /// Server-sent events (WHATWG HTML §9.2), until the sender is dropped.
     Events(mpsc::Receiver<Bytes>),
 }
 
-impl From<Bytes> for ResponseBody {
-    fn from(bytes: Bytes) -> ResponseBody {
-        ResponseBody::Full(Some(bytes).filter(|bytes| !bytes.is_empty()))
+impl From<Bytes> for ReplyBody {
+    fn from(bytes: Bytes) -> ReplyBody {
+        ReplyBody::Full(Some(bytes).filter(|bytes| !bytes.is_empty()))
     }
 }
 
-impl Body for ResponseBody {
+impl Body for ReplyBody {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
-            ResponseBody::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            ResponseBody::Events(events) => events
+            ReplyBody::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            ReplyBody::Events(events) => events
                 .poll_recv(cx)
                 .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, ResponseBody::Full(None))
+        matches!(self, ReplyBody::Full(None))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            ResponseBody::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            ResponseBody::Events(_) => SizeHint::default(),
+            ReplyBody::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            ReplyBody::Events(_) => SizeHint::default(),
         }
     }
 }

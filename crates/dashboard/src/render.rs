@@ -33,9 +33,9 @@ pub(crate) fn report(folder: &Path) -> Result<Vec<u8>, RenderError> {
 
 /// Comparison of the first run with the second one, the baseline.
 pub(crate) fn comparison([a, b]: [&Path; 2], format: Format) -> Result<Vec<u8>, RenderError> {
-    let (mut these, mut against) = (side(a)?, side(b)?);
-    name(&mut [&mut these, &mut against]);
-    let compared = Comparison::new(these, against, Options::default());
+    let (mut candidate, mut baseline) = (side(a)?, side(b)?);
+    name(&mut [&mut candidate, &mut baseline]);
+    let compared = Comparison::new(candidate, baseline, Options::default());
     Ok(match format {
         Format::Json => serde_json::to_vec(&compared.json()).expect("all keys of a comparison are strings"),
         Format::Html => compared.html(&[View::open(a)?], &[View::open(b)?]).into_bytes(),

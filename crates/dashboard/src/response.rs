@@ -1,6 +1,6 @@
 //! HTTP responses.
 
-use crate::body::ResponseBody;
+use crate::body::ReplyBody;
 use crate::render::{Format, RenderError};
 use bytes::Bytes;
 use hyper::body::Body;
@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 /// Response of the dashboard.
-pub(crate) type Reply = Response<ResponseBody>;
+pub(crate) type Reply = Response<ReplyBody>;
 
 /// Maximum length of a request body, in bytes.
 const MAX_BODY: usize = 1 << 10;
@@ -65,7 +65,7 @@ pub(crate) fn set_headers(answer: &mut Reply, media_type: &'static str) {
 }
 
 pub(crate) fn data(status: StatusCode, bytes: Vec<u8>) -> Reply {
-    let mut answer = Response::new(ResponseBody::from(Bytes::from(bytes)));
+    let mut answer = Response::new(ReplyBody::from(Bytes::from(bytes)));
     *answer.status_mut() = status;
     set_headers(&mut answer, "application/json");
     answer
@@ -119,7 +119,7 @@ pub(crate) fn rendered(result: Result<Vec<u8>, RenderError>, format: Format) -> 
 }
 
 pub(crate) fn embedded(file: &'static File) -> Reply {
-    let mut answer = Response::new(ResponseBody::from(Bytes::from_static(file.bytes)));
+    let mut answer = Response::new(ReplyBody::from(Bytes::from_static(file.bytes)));
     set_headers(&mut answer, file.kind);
     // A new version of netburn has new files under the same paths.
     answer
@@ -156,7 +156,7 @@ mod tests {
             read_body(EndlessBody(Some(Bytes::from_static(b"{"))), Duration::ZERO).await,
             None
         );
-        let complete = ResponseBody::from(Bytes::from_static(b"{}"));
+        let complete = ReplyBody::from(Bytes::from_static(b"{}"));
         assert_eq!(read_body(complete, BODY_TIMEOUT).await, Some(b"{}".to_vec()));
     }
 }

@@ -12,7 +12,7 @@
 //! | `/runs/api/live`, `/runs/api/live?name=…` | event stream: changes of all runs, or snapshots of a run in progress |
 
 use crate::auth::{AccessKey, Hosts, is_cross_site};
-use crate::body::ResponseBody;
+use crate::body::ReplyBody;
 use crate::files;
 use crate::index::RefreshMode;
 use crate::name::{folder, is_name};
@@ -258,7 +258,7 @@ impl Dashboard {
             None => return unknown_run(),
         };
         let Some(stream) = stream else { return busy() };
-        let mut answer = Response::new(ResponseBody::Events(stream));
+        let mut answer = Response::new(ReplyBody::Events(stream));
         set_headers(&mut answer, "text/event-stream");
         answer
     }

@@ -41,7 +41,7 @@ pub enum TailState {
     Finished,
     /// The recording process ended without finishing the record.
     Unfinished,
-    /// The folder no longer exists.
+    /// The folder no longer exists or is not a run.
     Deleted,
 }
 
