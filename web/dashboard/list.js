@@ -60,10 +60,10 @@ export class List {
 
   /** Subscribes only while the list is visible: a browser has few connections to a server, shared by all tabs. */
   updateSubscription() {
-    const wanted = this.shown && !document.hidden;
-    if (wanted && !this.unsubscribe) {
+    const subscribed = this.shown && !document.hidden;
+    if (subscribed && !this.unsubscribe) {
       this.unsubscribe = subscribe("live", "changes", () => this.load(), () => {});
-    } else if (!wanted && this.unsubscribe) {
+    } else if (!subscribed && this.unsubscribe) {
       this.unsubscribe();
       this.unsubscribe = null;
     }

@@ -38,11 +38,11 @@ export class LiveRun {
   }
 
   updateSubscription() {
-    const wanted = this.name && !this.over && !document.hidden;
-    if (wanted && !this.unsubscribe) {
+    const subscribed = this.name && !this.over && !document.hidden;
+    if (subscribed && !this.unsubscribe) {
       const path = `live?${new URLSearchParams({ name: this.name })}`;
       this.unsubscribe = subscribe(path, "run", (update) => this.handleUpdate(update), () => this.showError(new Error("connection lost; trying again")));
-    } else if (!wanted && this.unsubscribe) {
+    } else if (!subscribed && this.unsubscribe) {
       this.unsubscribe();
       this.unsubscribe = null;
     }

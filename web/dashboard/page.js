@@ -22,7 +22,7 @@ function show(name, argument) {
   views[shown]?.hide();
   shown = name;
   for (const id of ["list", "run", "live", "login-view"]) byId(id).hidden = id !== name;
-  if (name !== "list") byId("picked").hidden = true;
+  if (name !== "list") byId("selection").hidden = true;
   showError(null);
   views[name]?.show(argument);
   scrollTo(0, 0);

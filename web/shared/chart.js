@@ -1,7 +1,8 @@
 import { tick, write } from "./format.js";
 import { onTheme } from "./theme.js";
 
-// Replaces the picture of a chart by an interactive chart with zoom, values and hidden series. `uPlot` is a global variable of the page.
+// Replaces the picture of a chart by an interactive chart: zoom, values, and buttons that hide series. `uPlot` is a global
+// variable of the page.
 
 const HEIGHT = 300;
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];

@@ -18,7 +18,10 @@ export function expectedResponse(nonce, token) {
   return hex(hmac(encoder.encode(token), encoder.encode(nonce)));
 }
 
-/** Checks a consent document, the response to `nonce`. Returns an error text, or `null` if the server consents to one of `tokens`. */
+/**
+ * Checks a consent document, the response to `nonce`. Returns an error text, or `null` if the server consents to one of
+ * `tokens`.
+ */
 export function checkConsent(text, nonce, tokens) {
   let document;
   try {

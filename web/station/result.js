@@ -50,7 +50,10 @@ export class Result {
     }
   }
 
-  /** The result at the run's time `now`: `{verdict, goals: [{kind, met, samples, worst, verdict}], median, slowest, …}`. Times are in ns. */
+  /**
+   * The result at the run's time `now`: `{verdict, goals: [{kind, met, samples, worst, verdict}], median, slowest, …}`. Times
+   * are in ns.
+   */
   at(now) {
     const to = Math.min(now, this.to);
     const goals = this.config.goals.map((goal) => ({ ...goal, ...this.judge(goal, to) }));

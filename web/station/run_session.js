@@ -32,8 +32,10 @@ export function origin(address, hostname) {
 
 /**
  * One session. `options` is `{run, name, token, fleetToken, version, url, resolution}`; `context` is `{clock, store,
- * transfers(origin), reached(), changed(), ended(session), browser}`. `stage` is `joining`, `ready`, `running`,
- * `delivering`, `done` or `closing`. After `ended`, `outcome` is `done`, `refused`, `lost` or `late`, and `reason` explains it.
+ * transfers(origin), reached(), changed(), ended(session), browser}`.
+ *
+ * `stage` is `joining`, `ready`, `running`, `delivering`, `done` or `closing`. After `ended`, `outcome` is `done`, `refused`,
+ * `lost` or `late`, and `reason` explains it.
  */
 export class RunSession {
   constructor(options, context, saved = null) {

@@ -1,5 +1,5 @@
-// Reproducible random numbers: one named stream per cause. They are identical to those of `units::Stream` in Rust, so that
-// a browser's operations are due at the same times as those of a Rust agent.
+// Reproducible random numbers: one named stream per cause. They are identical to those of `units::Stream` in Rust.
+// Therefore a browser's operations are due at the same times as those of a Rust agent.
 
 const BITS_64 = (1n << 64n) - 1n;
 const BITS_128 = (1n << 128n) - 1n;

@@ -265,7 +265,7 @@ export class Workload {
     this.settleIfIdle();
   }
 
-  /** The outcome of an operation that cannot finish after `at`: `unfinished` if it is older than its latency goal, else `cut`. */
+  /** The outcome of an operation that is not finished at `at`: `unfinished` if it is older than its goal, else `cut`. */
   outcomeAtEnd(due, at) {
     const limits = this.config.goals.filter((goal) => goal.kind === "latency").map((goal) => goal.limit);
     const age = Math.max(at - due, 0);

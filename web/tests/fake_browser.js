@@ -294,8 +294,8 @@ export class FakeFleet {
 
   /** Checks the proof of late results. */
   checkProof({ type, proof }) {
-    const wanted = createHash("sha256").update(`late ${RUN_TOKEN}`).digest("hex");
-    if (proof !== wanted) {
+    const expected = createHash("sha256").update(`late ${RUN_TOKEN}`).digest("hex");
+    if (proof !== expected) {
       throw new Error(`${type} with the proof ${proof}`);
     }
   }

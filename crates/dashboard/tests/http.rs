@@ -173,14 +173,14 @@ fn special_files_do_not_block_the_list() {
         .iter()
         .map(|run| (run["name"].as_str().unwrap(), run["state"].as_str().unwrap()))
         .collect();
-    let wanted = [
+    let expected = [
         ("device", "unreadable"),
         ("fifo", "unreadable"),
         ("folder", "unreadable"),
         ("good", "finished"),
         ("spooled", "unreadable"),
     ];
-    assert_eq!(states, wanted);
+    assert_eq!(states, expected);
 }
 
 fn fifo(path: &Path) {
@@ -207,14 +207,14 @@ fn the_list_shows_the_current_runs() {
         .iter()
         .map(|run| (run["name"].as_str().unwrap(), run["state"].as_str().unwrap()))
         .collect();
-    let wanted = [
+    let expected = [
         ("a", "finished"),
         ("b", "finished"),
         ("c", "live"),
         ("d", "unfinished"),
         ("e", "unreadable"),
     ];
-    assert_eq!(states, wanted);
+    assert_eq!(states, expected);
     assert_eq!(all["runs"][0]["title"], "About house");
     // Unfinished runs have their title, too.
     for (place, name, title) in [(2, "c", "About now"), (3, "d", "About left")] {
