@@ -139,7 +139,7 @@ impl Index {
             .map(|(name, _)| name.clone())
             .collect();
         for name in open {
-            let found = inspect(&self.dir.join(&name), None);
+            let found = inspect_folder(&self.dir.join(&name), None);
             self.update(name, found);
         }
     }
@@ -251,7 +251,7 @@ fn read_all(dir: &Path, names: &[String], known: &BTreeMap<String, Entry>) -> Ve
     const CHUNK: usize = 64;
     let read = |names: &[String]| -> Vec<Found> {
         let known = names.iter().map(|name| (name, known.get(name)));
-        known.map(|(name, entry)| inspect(&dir.join(name), entry)).collect()
+        known.map(|(name, entry)| inspect_folder(&dir.join(name), entry)).collect()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if threads == 1 || names.len() <= CHUNK {
@@ -291,7 +291,7 @@ enum Found {
 }
 
 /// Inspects a folder; `known` is its entry from the last refresh.
-fn inspect(path: &Path, known: Option<&Entry>) -> Found {
+fn inspect_folder(path: &Path, known: Option<&Entry>) -> Found {
     let document = path.join(DOCUMENT);
     let Ok(metadata) = std::fs::metadata(&document) else {
         let Some(listed) = look(path) else {
