@@ -251,7 +251,9 @@ fn read_all(dir: &Path, names: &[String], known: &BTreeMap<String, Entry>) -> Ve
     const CHUNK: usize = 64;
     let read = |names: &[String]| -> Vec<Found> {
         let known = names.iter().map(|name| (name, known.get(name)));
-        known.map(|(name, entry)| inspect_folder(&dir.join(name), entry)).collect()
+        known
+            .map(|(name, entry)| inspect_folder(&dir.join(name), entry))
+            .collect()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if threads == 1 || names.len() <= CHUNK {

@@ -204,7 +204,9 @@ fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
     run.signal("KILL");
     run.finish().expect(128 + 9);
     // Nobody touches the page: it says what happened, brings home what it has, and waits.
-    browser.wait_for("The last run ended early: the process of this run has ended. All results of this device were delivered.");
+    browser.wait_for(
+        "The last run ended early: the process of this run has ended. All results of this device were delivered.",
+    );
     browser.wait_for("Waiting for a run");
     assert_eq!(browser.text_of("h1"), "Ready");
     let report = house
