@@ -1,22 +1,22 @@
-// What is shown stands in the address behind `#`, so that it can be kept, sent and gone back to.
+// The view and its filters are in the address after `#`, so that users can bookmark and share it and go back to it.
 
-export function here() {
+export function parameters() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** An address of this page that shows something. */
-export function to(pairs) {
+/** The address of a view of this page. */
+export function viewUrl(pairs) {
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(pairs)) if (value) params.set(key, value);
   return `#${params}`;
 }
 
-/** Where a run's report is. */
-export function report(name) {
+/** The address of a run's report. */
+export function reportUrl(name) {
   return `/runs/of/${name.split("/").map(encodeURIComponent).join("/")}/report.html`;
 }
 
-/** Where one run is held against another. */
-export function comparison(a, b) {
+/** The address of the comparison of run `a` with the baseline run `b`. */
+export function comparisonUrl(a, b) {
   return `/runs/compare?${new URLSearchParams({ a, b })}`;
 }

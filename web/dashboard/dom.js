@@ -1,4 +1,4 @@
-// Elements made of plain data. Text only ever becomes text.
+// Creates elements from plain data. Strings become text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,7 +12,7 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** An HTML element. Attributes that begin with `on` are listeners. */
+/** An HTML element. Attributes that begin with `on` are event listeners. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -26,7 +26,7 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** Replaces what is shown, but leaves in place what is the same: a reader's focus and selection stay. */
+/** Replaces the children of `parent`. Unchanged nodes stay in place and keep their focus and selection. */
 export function replace(parent, nodes) {
   nodes.forEach((node, index) => {
     if (parent.children[index] !== node) parent.insertBefore(node, parent.children[index] ?? null);

@@ -1,42 +1,46 @@
-// The runs there are, and which of them are to be compared.
+// The list of runs, and the selection of runs to compare.
 
-import { comparison, here, report, to } from "./address.js";
-import { ask, listen } from "./ask.js";
+import { comparisonUrl, parameters, reportUrl, viewUrl } from "./address.js";
+import { get, subscribe } from "./api.js";
+import { badge, length, plural, rate, stateWord, verdictWord, when } from "./display.js";
 import { byId, el, replace } from "./dom.js";
-import { badge, length, plural, rate, stateWord, verdictWord, when } from "./figures.js";
 
-const PIECE = 100;
-const MOST_STATIONS = 12;
+/** The number of runs that the list shows first. */
+const PAGE_SIZE = 100;
+/** The maximum number of runs in one response. */
+const MAX_COUNT = 500;
+/** The maximum number of stations shown for a run. */
+const MAX_STATIONS = 12;
 
 export class List {
-  constructor(trouble) {
-    this.trouble = trouble;
-    this.count = PIECE;
-    this.picks = [];
+  constructor(showError) {
+    this.showError = showError;
+    this.count = PAGE_SIZE;
+    this.selected = [];
     this.rows = new Map();
-    this.asked = null;
-    this.stop = null;
-    for (const id of ["verdict", "environment", "state", "sort"]) byId(id).addEventListener("change", () => this.narrow());
+    this.pending = null;
+    this.unsubscribe = null;
+    for (const id of ["verdict", "environment", "state", "sort"]) byId(id).addEventListener("change", () => this.applyFilter());
     byId("q").addEventListener("input", () => {
       clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.narrow(), 150);
+      this.typing = setTimeout(() => this.applyFilter(), 150);
     });
     byId("filter").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.narrow();
+      this.applyFilter();
     });
     byId("more").addEventListener("click", () => {
-      this.count += PIECE * 2;
+      this.count += PAGE_SIZE * 2;
       this.load();
     });
-    byId("clear").addEventListener("click", () => this.pick([]));
-    byId("swap").addEventListener("click", () => this.pick([...this.picks].reverse()));
-    document.addEventListener("visibilitychange", () => this.watch());
+    byId("clear").addEventListener("click", () => this.select([]));
+    byId("swap").addEventListener("click", () => this.select([...this.selected].reverse()));
+    document.addEventListener("visibilitychange", () => this.updateSubscription());
   }
 
   show() {
     this.shown = true;
-    const params = here();
+    const params = parameters();
     for (const id of ["q", "verdict", "environment", "state"]) {
       const field = byId(id);
       const value = params.get(id) ?? "";
@@ -46,52 +50,52 @@ export class List {
     byId("sort").value = params.get("sort") ?? "-when";
     if (!byId("sort").value) byId("sort").value = "-when";
     this.load();
-    this.watch();
+    this.updateSubscription();
   }
 
   hide() {
     this.shown = false;
-    this.watch();
+    this.updateSubscription();
   }
 
-  /** News come while somebody looks: browsers have few connections to a server, and other tabs want theirs. */
-  watch() {
-    const wanted = this.shown && !document.hidden;
-    if (wanted && !this.stop) {
-      this.stop = listen("live", "news", () => this.load(), () => {});
-    } else if (!wanted && this.stop) {
-      this.stop();
-      this.stop = null;
+  /** Subscribes only while the list is visible: a browser has few connections to a server, shared by all tabs. */
+  updateSubscription() {
+    const subscribed = this.shown && !document.hidden;
+    if (subscribed && !this.unsubscribe) {
+      this.unsubscribe = subscribe("live", "changes", () => this.load(), () => {});
+    } else if (!subscribed && this.unsubscribe) {
+      this.unsubscribe();
+      this.unsubscribe = null;
     }
   }
 
-  narrow() {
-    this.count = PIECE;
+  applyFilter() {
+    this.count = PAGE_SIZE;
     const value = (id) => byId(id).value;
     const sort = value("sort") === "-when" ? "" : value("sort");
-    history.replaceState(null, "", to({ q: value("q"), verdict: value("verdict"), environment: value("environment"), state: value("state"), sort }));
+    history.replaceState(null, "", viewUrl({ q: value("q"), verdict: value("verdict"), environment: value("environment"), state: value("state"), sort }));
     this.load();
   }
 
   async load() {
-    this.asked?.abort();
-    const asked = new AbortController();
-    this.asked = asked;
-    const params = new URLSearchParams({ sort: byId("sort").value, count: Math.min(this.count, 500) });
+    this.pending?.abort();
+    const pending = new AbortController();
+    this.pending = pending;
+    const params = new URLSearchParams({ sort: byId("sort").value, count: Math.min(this.count, MAX_COUNT) });
     for (const id of ["q", "verdict", "environment", "state"]) if (byId(id).value) params.set(id, byId(id).value);
     try {
-      const found = await ask(`runs?${params}`, asked.signal);
-      // Beyond one answer: piece by piece.
+      const found = await get(`runs?${params}`, pending.signal);
+      // More runs than in one response.
       while (found.runs.length < Math.min(this.count, found.matching)) {
         params.set("from", found.runs.length);
-        const more = await ask(`runs?${params}`, asked.signal);
+        const more = await get(`runs?${params}`, pending.signal);
         if (!more.runs.length) break;
         found.runs.push(...more.runs);
       }
-      this.trouble(null);
+      this.showError(null);
       this.draw(found);
     } catch (error) {
-      if (error.name !== "AbortError") this.trouble(error);
+      if (error.name !== "AbortError") this.showError(error);
     }
   }
 
@@ -100,29 +104,29 @@ export class List {
     this.options("environment", found.environments, (environment) => environment);
     this.options("state", found.states, stateWord);
     const shown = found.runs.length;
-    const narrowed = found.matching < found.total ? ` of ${found.total.toLocaleString()}` : "";
+    const ofTotal = found.matching < found.total ? ` of ${found.total.toLocaleString()}` : "";
     byId("count").textContent =
       found.total === 0
-        ? "No runs yet: netburn run makes one."
+        ? "No runs yet. `netburn run` creates one."
         : found.matching === 0
-          ? "No run fits."
+          ? "No matching runs."
           : shown < found.matching
-            ? `${shown.toLocaleString()} of ${plural(found.matching, "run", "runs")} shown${narrowed && `, ${found.total.toLocaleString()} in all`}`
-            : `${plural(found.matching, "run", "runs")}${narrowed}`;
+            ? `${shown.toLocaleString()} of ${plural(found.matching, "run", "runs")} shown${ofTotal && `, ${found.total.toLocaleString()} total`}`
+            : `${plural(found.matching, "run", "runs")}${ofTotal}`;
     byId("more").hidden = shown >= found.matching;
     byId("runs").hidden = shown === 0;
     const rows = new Map();
     const drawn = found.runs.map((run) => {
-      const said = JSON.stringify(run);
+      const content = JSON.stringify(run);
       const old = this.rows.get(run.name);
-      const row = old?.said === said ? old : { said, node: this.row(run) };
+      const row = old?.content === content ? old : { content, node: this.row(run) };
       rows.set(run.name, row);
       return row.node;
     });
     this.rows = rows;
     replace(byId("rows"), drawn);
     replace(byId("now"), found.runs.filter((run) => run.state === "live").map((run) => this.card(run)));
-    this.mark();
+    this.showSelection();
   }
 
   options(id, counts, word) {
@@ -135,27 +139,27 @@ export class List {
   }
 
   card(run) {
-    return el("li", { class: "card live" }, el("a", { href: to({ live: run.name }) }, run.title ?? run.scenario ?? run.name), " is running", run.environment && ` on ${run.environment}`);
+    return el("li", { class: "card live" }, el("a", { href: viewUrl({ live: run.name }) }, run.title ?? run.scenario ?? run.name), " is running", run.environment && ` on ${run.environment}`);
   }
 
   row(run) {
     const finished = run.state === "finished";
-    const pick = el("input", {
+    const checkbox = el("input", {
       type: "checkbox",
       "aria-label": `Compare ${run.name}`,
-      onchange: (event) => this.pick(event.target.checked ? [...this.picks, run.name].slice(-2) : this.picks.filter((name) => name !== run.name)),
+      onchange: (event) => this.select(event.target.checked ? [...this.selected, run.name].slice(-2) : this.selected.filter((name) => name !== run.name)),
     });
     const name = run.title ?? run.scenario ?? run.name;
-    const link = run.state === "live" ? to({ live: run.name }) : to({ run: run.name });
-    const facts = [run.name, run.environment, run.repeats > 0 && `${run.repeats} runs pooled`, !run.sound && "in doubt"].filter(Boolean).join(" · ");
-    const stations = run.stations.slice(0, MOST_STATIONS).map(([station, verdict]) => el("li", { class: `dot ${verdict}`, title: `${station}: ${verdictWord(verdict)}` }, station, el("span", { class: "unseen" }, `: ${verdictWord(verdict)}`)));
-    const rest = run.stations.length - MOST_STATIONS;
+    const link = run.state === "live" ? viewUrl({ live: run.name }) : viewUrl({ run: run.name });
+    const facts = [run.name, run.environment, run.repeats > 0 && `${run.repeats} runs pooled`, !run.reliable && "unreliable"].filter(Boolean).join(" · ");
+    const stations = run.stations.slice(0, MAX_STATIONS).map(([station, verdict]) => el("li", { class: `dot ${verdict}`, title: `${station}: ${verdictWord(verdict)}` }, station, el("span", { class: "visually-hidden" }, `: ${verdictWord(verdict)}`)));
+    const rest = run.stations.length - MAX_STATIONS;
     return el(
       "tr",
       { "data-name": run.name },
-      el("td", { class: "pick" }, finished && pick),
+      el("td", { class: "select" }, finished && checkbox),
       el("th", { scope: "row" }, el("a", { href: link }, name), el("span", { class: "quiet" }, facts), run.error && el("span", { class: "bad" }, run.error)),
-      el("td", {}, badge(run), finished && el("a", { class: "quiet", href: report(run.name) }, "Report")),
+      el("td", {}, badge(run), finished && el("a", { class: "quiet", href: reportUrl(run.name) }, "Report")),
       el("td", {}, el("ul", { class: "dots" }, stations, rest > 0 && el("li", {}, `and ${rest} more`))),
       el("td", {}, when(run.at_ms)),
       el("td", { class: "number", "data-word": "long" }, length(run.duration_s)),
@@ -163,22 +167,22 @@ export class List {
     );
   }
 
-  pick(names) {
-    this.picks = names;
-    this.mark();
+  select(names) {
+    this.selected = names;
+    this.showSelection();
   }
 
-  /** Shows what is picked, in the list and below it. */
-  mark() {
+  /** Shows the selection in the list and below it. */
+  showSelection() {
     for (const row of byId("rows").children) {
       const box = row.querySelector("input");
-      if (box) box.checked = this.picks.includes(row.dataset.name);
+      if (box) box.checked = this.selected.includes(row.dataset.name);
     }
-    const [before, after] = this.picks;
-    byId("picked").hidden = !before;
-    byId("picks").replaceChildren(...this.picks.map((name, place) => el("li", {}, el("span", { class: "quiet" }, place === 0 ? "against " : "compare "), el("b", {}, name))), ...(after || !before ? [] : [el("li", { class: "quiet" }, "pick another to hold against it")]));
-    byId("swap").hidden = !after;
-    byId("compare").hidden = !after;
-    if (after) byId("compare").setAttribute("href", comparison(after, before));
+    const [baseline, candidate] = this.selected;
+    byId("selection").hidden = !baseline;
+    byId("selected").replaceChildren(...this.selected.map((name, place) => el("li", {}, el("span", { class: "quiet" }, place === 0 ? "baseline " : "compare "), el("b", {}, name))), ...(candidate || !baseline ? [] : [el("li", { class: "quiet" }, "select a run to compare with it")]));
+    byId("swap").hidden = !candidate;
+    byId("compare").hidden = !candidate;
+    if (candidate) byId("compare").setAttribute("href", comparisonUrl(candidate, baseline));
   }
 }

@@ -1,78 +1,78 @@
-// A run under way.
+// A run in progress.
 
-import { report, to } from "./address.js";
-import { ask, listen } from "./ask.js";
-import { course } from "./course.js";
+import { reportUrl, viewUrl } from "./address.js";
+import { get, subscribe } from "./api.js";
+import { KINDS, badge, length, number, rate } from "./display.js";
 import { byId, el } from "./dom.js";
-import { KINDS, badge, length, number, rate } from "./figures.js";
+import { sparkline } from "./sparkline.js";
 
 export class LiveRun {
-  constructor(trouble) {
-    this.trouble = trouble;
-    this.stop = null;
+  constructor(showError) {
+    this.showError = showError;
+    this.unsubscribe = null;
   }
 
   show(name) {
     this.name = name;
-    // What a reader may hold on to stays; only what is in it changes.
-    this.parts = {
+    // These elements stay in place during updates; only their content changes.
+    this.elements = {
       title: el("h1", {}, name),
       question: el("p", { class: "question" }),
       facts: el("p", { class: "facts" }),
-      stand: el("p", { id: "stand" }, "Waiting for the first rows …"),
-      bar: el("progress", { max: 1, value: 0, "aria-label": "How far it is" }),
+      status: el("p", { id: "status" }, "Waiting for the first rows …"),
+      bar: el("progress", { max: 1, value: 0, "aria-label": "Progress of the run" }),
       stations: el("ul", { class: "cards stations" }),
-      happened: el("h2", { hidden: true }, "What happened"),
+      eventsHeading: el("h2", { hidden: true }, "Events"),
       events: el("ul", { class: "events" }),
     };
-    byId("live").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), ...Object.values(this.parts));
-    this.watch();
-    this.seen = () => this.watch();
-    document.addEventListener("visibilitychange", this.seen);
+    byId("live").replaceChildren(el("p", {}, el("a", { href: "#" }, "All runs")), ...Object.values(this.elements));
+    this.updateSubscription();
+    this.onVisibilityChange = () => this.updateSubscription();
+    document.addEventListener("visibilitychange", this.onVisibilityChange);
   }
 
   hide() {
-    document.removeEventListener("visibilitychange", this.seen);
+    document.removeEventListener("visibilitychange", this.onVisibilityChange);
     this.name = null;
-    this.watch();
+    this.updateSubscription();
   }
 
-  watch() {
-    const wanted = this.name && !this.over && !document.hidden;
-    if (wanted && !this.stop) {
-      const what = `live?${new URLSearchParams({ name: this.name })}`;
-      this.stop = listen(what, "run", (told) => this.hear(told), () => this.trouble(new Error("the run can't be followed at the moment; trying again")));
-    } else if (!wanted && this.stop) {
-      this.stop();
-      this.stop = null;
+  updateSubscription() {
+    const subscribed = this.name && !this.over && !document.hidden;
+    if (subscribed && !this.unsubscribe) {
+      const path = `live?${new URLSearchParams({ name: this.name })}`;
+      this.unsubscribe = subscribe(path, "run", (update) => this.handleUpdate(update), () => this.showError(new Error("connection lost; trying again")));
+    } else if (!subscribed && this.unsubscribe) {
+      this.unsubscribe();
+      this.unsubscribe = null;
     }
     if (!this.name) this.over = false;
   }
 
-  hear(told) {
+  handleUpdate(update) {
     if (!this.name) return;
-    this.trouble(null);
-    if (!["live", "behind"].includes(told.stand)) {
+    this.showError(null);
+    if (!["live", "catching-up"].includes(update.state)) {
       this.over = true;
-      this.watch();
+      this.updateSubscription();
     }
-    const run = told.run;
-    if (run) this.draw(told, run);
-    if (this.over) this.end(told.stand);
+    const { run } = update;
+    if (run) this.draw(update, run);
+    if (this.over) this.end(update.state);
   }
 
-  draw(told, run) {
-    const { title, question, facts, stand, bar, stations, happened, events } = this.parts;
+  draw(update, run) {
+    const { title, question, facts, status, bar, stations, eventsHeading, events } = this.elements;
     const at = Math.max(run.at_s ?? 0, 0);
-    const part = told.part ? `run ${told.part} of ${told.of} · ` : "";
-    const status = run.at_s === null ? run.phase : `${run.phase}, ${length(Math.round(at))} of ${length(run.duration_s)}`;
+    const part = update.run_number ? `run ${update.run_number} of ${update.runs} · ` : "";
+    const progress = run.at_s === null ? run.phase : `${run.phase}, ${length(Math.round(at))} of ${length(run.duration_s)}`;
     title.textContent = run.title ?? run.scenario;
     question.textContent = run.question ?? "";
     facts.textContent = `${this.name} · ${run.environment} · ${part}seed ${run.seed} · ${run.rows.toLocaleString()} rows`;
-    stand.replaceChildren(el("b", {}, `${rate(run.mbps)} Mbit/s`), ` in all · ${status}`);
+    status.replaceChildren(el("b", {}, `${rate(run.mbps)} Mbit/s`), ` total · ${progress}`);
     bar.value = run.duration_s > 0 ? Math.min(at / run.duration_s, 1) : 0;
     stations.replaceChildren(...run.stations.map((station) => this.station(station)));
-    happened.hidden = run.events.length === 0;
+    eventsHeading.hidden = run.events.length === 0;
     events.replaceChildren(...[...run.events].reverse().map((event) => this.event(event)));
   }
 
@@ -83,7 +83,7 @@ export class LiveRun {
   station(station) {
     const facts = [
       station.idle_ms !== null && `idle ${number(station.idle_ms, "ms")}`,
-      station.air_share !== null && `${(station.air_share * 100).toFixed(0)} % of the air`,
+      station.airtime_share !== null && `${(station.airtime_share * 100).toFixed(0)} % of the airtime`,
       station.signal_dbm !== null && `${station.signal_dbm.toFixed(0)} dBm`,
       station.ssid,
     ].filter(Boolean);
@@ -93,44 +93,44 @@ export class LiveRun {
       el("h2", {}, station.name, station.lost && el("span", { class: "badge fail" }, "lost")),
       el("p", { class: "big" }, rate(station.mbps), el("small", {}, " Mbit/s")),
       el("p", { class: "facts" }, facts.join(" · ")),
-      station.uses.map((use) => this.use(use)),
+      station.workloads.map((workload) => this.workload(workload)),
     );
   }
 
-  use(use) {
-    const over = use.limit_ms !== null && use.latency_ms !== null && use.latency_ms > use.limit_ms;
-    const counts = [`${use.operations.toLocaleString()} done`, `${use.goal_misses.toLocaleString()} missed`, use.stalls > 0 && `${use.stalls} stalls`].filter(Boolean);
-    const moving = use.course_mbps.length > 0;
-    const waited = use.course_ms.some((value) => value !== null);
+  workload(workload) {
+    const over = workload.limit_ms !== null && workload.latency_ms !== null && workload.latency_ms > workload.limit_ms;
+    const counts = [`${workload.operations.toLocaleString()} done`, `${workload.goal_misses.toLocaleString()} goal misses`, workload.stalls > 0 && `${workload.stalls} stalls`].filter(Boolean);
+    const hasRate = workload.history_mbps.length > 0;
+    const hasLatency = workload.history_ms.some((value) => value !== null);
     return el(
       "section",
       {},
-      el("h3", {}, use.name, el("span", { class: "quiet" }, ` ${KINDS[use.kind] ?? use.kind}`)),
-      el("p", { class: "figures" }, `${rate(use.mbps)} Mbit/s`, use.latency_ms !== null && el("span", { class: over && "bad" }, ` · ${number(use.latency_ms, "ms")}`), use.limit_ms !== null && el("span", { class: "quiet" }, ` of ${number(use.limit_ms, "ms")}`)),
+      el("h3", {}, workload.name, el("span", { class: "quiet" }, ` ${KINDS[workload.kind] ?? workload.kind}`)),
+      el("p", { class: "values" }, `${rate(workload.mbps)} Mbit/s`, workload.latency_ms !== null && el("span", { class: over && "bad" }, ` · ${number(workload.latency_ms, "ms")}`), workload.limit_ms !== null && el("span", { class: "quiet" }, ` of ${number(workload.limit_ms, "ms")}`)),
       el("p", { class: "quiet" }, counts.join(", ")),
-      moving && course(use.course_mbps, { label: `Throughput of the last minute, at most ${rate(Math.max(...use.course_mbps))} Mbit/s` }),
-      waited && course(use.course_ms, { limit: use.limit_ms, colour: "h1", label: "Longest latency in each second of the last minute" }),
-      waited && el("p", { class: "quiet" }, "Mbit/s, and longest wait in each second"),
+      hasRate && sparkline(workload.history_mbps, { label: `Throughput of the last minute, at most ${rate(Math.max(...workload.history_mbps))} Mbit/s` }),
+      hasLatency && sparkline(workload.history_ms, { limit: workload.limit_ms, colour: "h1", label: "Longest latency in each second of the last minute" }),
+      hasLatency && el("p", { class: "quiet" }, "Mbit/s, and longest latency in each second"),
     );
   }
 
-  async end(stand) {
+  async end(state) {
     const name = this.name;
-    const status = this.parts.stand;
+    const { status } = this.elements;
     status.setAttribute("role", "status");
-    if (stand === "finished") {
-      const link = el("a", { class: "tool strong", href: report(name) }, "Open the report");
-      status.replaceChildren("It is finished. ", link, " ", el("a", { href: to({ run: name }) }, "In short"));
+    if (state === "finished") {
+      const link = el("a", { class: "tool strong", href: reportUrl(name) }, "Open the report");
+      status.replaceChildren("The run is finished. ", link, " ", el("a", { href: viewUrl({ run: name }) }, "Summary"));
       try {
-        const told = await ask(`run?${new URLSearchParams({ name })}`);
-        if (this.name === name && told.summary) status.prepend(badge({ verdict: told.summary.verdict, provisional: told.summary.provisional }), " ");
+        const content = await get(`run?${new URLSearchParams({ name })}`);
+        if (this.name === name && content.summary) status.prepend(badge({ verdict: content.summary.verdict, provisional: content.summary.provisional }), " ");
       } catch (error) {
-        this.trouble(error);
+        this.showError(error);
       }
-    } else if (stand === "left") {
-      status.replaceChildren("Whoever recorded it was killed. ", el("a", { href: to({ run: name }) }, "See what there is"));
+    } else if (state === "unfinished") {
+      status.replaceChildren("This run was interrupted. ", el("a", { href: viewUrl({ run: name }) }, "Show details"));
     } else {
-      status.replaceChildren("It is not there any more.");
+      status.replaceChildren("This run no longer exists.");
     }
   }
 }

@@ -1,60 +1,60 @@
-// The page: which of its views is shown, and who may see it.
+// The page: selects the view, and logs in with the key.
 
-import { here } from "./address.js";
-import { Locked, ask, order } from "./ask.js";
+import { parameters } from "./address.js";
+import { Unauthorized, post } from "./api.js";
 import { byId } from "./dom.js";
 import { List } from "./list.js";
 import { LiveRun } from "./live.js";
 import { OneRun } from "./run.js";
 import { themeSwitch } from "./theme.js";
 
-/** Says what went wrong, or that nothing does any more. */
-function trouble(error) {
-  if (error instanceof Locked) return show("locked");
-  byId("trouble").hidden = !error;
-  byId("trouble").textContent = error ? `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` : "";
+/** Shows an error; `null` hides it. */
+function showError(error) {
+  if (error instanceof Unauthorized) return show("login-view");
+  byId("error").hidden = !error;
+  byId("error").textContent = error ? `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` : "";
 }
 
-const views = { list: new List(trouble), run: new OneRun(trouble), live: new LiveRun(trouble) };
+const views = { list: new List(showError), run: new OneRun(showError), live: new LiveRun(showError) };
 let shown = null;
 
-function show(name, what) {
+function show(name, argument) {
   views[shown]?.hide();
   shown = name;
-  for (const id of ["list", "run", "live", "locked"]) byId(id).hidden = id !== name;
-  if (name !== "list") byId("picked").hidden = true;
-  trouble(null);
-  views[name]?.show(what);
+  for (const id of ["list", "run", "live", "login-view"]) byId(id).hidden = id !== name;
+  if (name !== "list") byId("selection").hidden = true;
+  showError(null);
+  views[name]?.show(argument);
   scrollTo(0, 0);
 }
 
-async function enter(key) {
-  // The key is a password: it stays neither in the address nor in the history.
+async function login(key) {
+  // The key is a password: remove it from the address and the history.
   history.replaceState(null, "", location.pathname);
   try {
-    await order("enter", { key });
-    byId("wrong").textContent = "";
+    await post("login", { key });
+    byId("login-error").textContent = "";
     route();
   } catch (error) {
-    show("locked");
-    byId("wrong").textContent = error instanceof Locked ? "That is not the key." : error.message;
+    show("login-view");
+    byId("login-error").textContent = error instanceof Unauthorized ? "Wrong key." : error.message;
   }
 }
 
 function route() {
-  const params = here();
-  if (params.has("key")) enter(params.get("key"));
+  const params = parameters();
+  if (params.has("key")) login(params.get("key"));
   else if (params.has("live")) show("live", params.get("live"));
   else if (params.has("run")) show("run", params.get("run"));
   else show("list");
 }
 
-byId("enter").addEventListener("submit", (event) => {
+byId("login").addEventListener("submit", (event) => {
   event.preventDefault();
-  enter(byId("key").value.trim());
+  login(byId("key").value.trim());
 });
 addEventListener("hashchange", route);
-// Gone back to from a report or a comparison: things may have changed.
+// The user returned from a report or a comparison: the data may have changed.
 addEventListener("pageshow", (event) => event.persisted && route());
 themeSwitch(byId("theme"));
 route();

@@ -1,13 +1,14 @@
 import { tick, write } from "./format.js";
 import { onTheme } from "./theme.js";
 
-// Draws a chart that is there as a picture anew, for zooming, hovering and hiding. `uPlot` is a global of the page's.
+// Replaces the picture of a chart by an interactive chart: zoom, values, and buttons that hide series. `uPlot` is a global
+// variable of the page.
 
 const HEIGHT = 300;
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 const LEVELS = [0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
-/** How many nines a share has: percentiles stand by these. */
+/** The number of nines of a percentile (0.99 → 2): its position on the axis. */
 function nines(share) {
   return -Math.log10(Math.max(1 - share, 1e-9));
 }
@@ -25,7 +26,7 @@ function faint(number, alpha) {
   return `${hex}${Math.round(alpha * 255).toString(16).padStart(2, "0")}`;
 }
 
-/** Every power of ten, with 2 and 5 between where there are few. */
+/** The powers of ten from `low` to `high`; a short range has more steps for each decade. */
 function decades(low, high) {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const steps = last - first <= 3 ? [1, 2, 5] : last - first <= 5 ? [1, 3] : [1];
@@ -39,15 +40,15 @@ function decades(low, high) {
   return found;
 }
 
-/** Whether a place stands alone, so that a line would not show it. */
-function alone(values, at) {
+/** True if the value has no neighbours, so that a line would not show it. */
+function isolated(values, at) {
   return values[at] !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
 }
 
 /**
- * Takes over a figure.
- * @param {HTMLElement} figure with the picture in it
- * @param {object} chart as `report::chart::json` writes it
+ * Makes a figure interactive.
+ * @param {HTMLElement} figure the figure that contains the picture
+ * @param {object} chart the chart as written by `report::chart::json`
  */
 export function draw(figure, chart) {
   const percentile = chart.x.scale === "percentile";
@@ -63,7 +64,7 @@ export function draw(figure, chart) {
   for (const one of chart.series) {
     const dash = DASHES[Math.floor(one.hue / 6) % DASHES.length];
     const y = one.y.map(positive);
-    const isolated = y.some((_, at) => alone(y, at));
+    const hasIsolated = y.some((_, at) => isolated(y, at));
     const place = { own: data.length, all: [data.length], one };
     data.push(y);
     series.push({
@@ -74,14 +75,14 @@ export function draw(figure, chart) {
       spanGaps: percentile,
       paths: one.shape === "steps" ? uPlot.paths.stepped({ align: 1 }) : undefined,
       points: {
-        show: one.shape === "points" || isolated,
+        show: one.shape === "points" || hasIsolated,
         size: 5,
         width: 0,
         fill: () => hue(one.hue),
         filter: one.shape === "points" ? undefined : (_, __, show) => {
           if (!show) return null;
           const found = [];
-          for (let at = 0; at < y.length; at++) if (alone(y, at)) found.push(at);
+          for (let at = 0; at < y.length; at++) if (isolated(y, at)) found.push(at);
           return found;
         },
       },
@@ -101,16 +102,16 @@ export function draw(figure, chart) {
   plot.className = "plot";
   plot.tabIndex = 0;
   plot.setAttribute("role", "application");
-  plot.setAttribute("aria-label", `${chart.title}: left and right move along, plus and minus zoom, 0 shows all`);
+  plot.setAttribute("aria-label", `${chart.title}: left and right select a value, plus and minus zoom, 0 resets the zoom`);
   const readout = document.createElement("output");
   readout.className = "readout";
-  readout.textContent = "Point at the chart for its values; drag across it to look closer.";
+  readout.textContent = "Point at the chart to show its values; drag to zoom.";
   const tools = document.createElement("div");
   tools.className = "tools";
   figure.querySelector(".static").before(tools, plot, readout);
   figure.classList.add("live");
 
-  const say = (at) => {
+  const showValues = (at) => {
     if (at === null || at === undefined) return;
     const parts = [];
     for (const { own, one } of places) {
@@ -124,10 +125,10 @@ export function draw(figure, chart) {
     }
     const near = chart.marks.filter((mark) => Math.abs(u.valToPos(mark.x, "x") - u.cursor.left) < 6).map((mark) => mark.label);
     const place = percentile ? `${Number((chart.at[at] * 100).toFixed(4))} %` : write(chart.x.unit, chart.at[at]);
-    readout.textContent = [`${place} – ${parts.join("; ") || "nothing"}`, ...near.slice(0, 3)].join(" · ");
+    readout.textContent = [`${place} – ${parts.join("; ") || "no values"}`, ...near.slice(0, 3)].join(" · ");
   };
 
-  // What lies below and above the lines: what doesn't count, what happened, goals, and ranges of points that stand alone.
+  // Drawn below and above the lines: excluded time, events, goals, and the ranges of isolated points.
   const below = (u) => {
     const { ctx, bbox } = u;
     const at = (x) => u.valToPos(percentile ? nines(x) : x, "x", true);
@@ -135,15 +136,15 @@ export function draw(figure, chart) {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    const stretch = (from, to, number) => {
+    const span = (from, to, number) => {
       ctx.fillStyle = faint(number, 0.12);
       ctx.fillRect(at(from), bbox.top, Math.max(at(to) - at(from), 1), bbox.height);
     };
-    if (chart.aside) stretch(chart.aside[0], chart.aside[1], null);
+    if (chart.aside) span(chart.aside[0], chart.aside[1], null);
     ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
     ctx.lineWidth = devicePixelRatio;
     for (const mark of chart.marks) {
-      if (mark.length > 0) stretch(mark.x, mark.x + mark.length, mark.hue);
+      if (mark.length > 0) span(mark.x, mark.x + mark.length, mark.hue);
       ctx.strokeStyle = hue(mark.hue);
       ctx.beginPath();
       ctx.moveTo(at(mark.x), bbox.top);
@@ -165,7 +166,7 @@ export function draw(figure, chart) {
       ctx.strokeStyle = faint(one.hue, 0.4);
       ctx.lineWidth = 2 * devicePixelRatio;
       for (let place = 0; place < along.length; place++) {
-        if (lows[place] === null || !(one.shape === "points" || alone(lows, place))) continue;
+        if (lows[place] === null || !(one.shape === "points" || isolated(lows, place))) continue;
         const x = u.valToPos(along[place], "x", true);
         ctx.beginPath();
         ctx.moveTo(x, height(lows[place]));
@@ -234,7 +235,7 @@ export function draw(figure, chart) {
           ? {
               splits: (u) => LEVELS.map(nines).filter((at) => at >= u.scales.x.min - 1e-9 && at <= u.scales.x.max + 1e-9),
               values: (u, at) => {
-                // A label that would run into the one before is left out.
+                // Omit a label that would overlap the previous one.
                 let last = -Infinity;
                 return at.map((value) => {
                   const place = u.valToPos(value, "x");
@@ -252,7 +253,7 @@ export function draw(figure, chart) {
       hooks: {
         drawAxes: [below],
         draw: [above],
-        setCursor: [(u) => { if (u.cursor.left >= 0) say(u.cursor.idx); }],
+        setCursor: [(u) => { if (u.cursor.left >= 0) showValues(u.cursor.idx); }],
       },
     },
     data,
@@ -261,7 +262,7 @@ export function draw(figure, chart) {
   const all = () => u.setScale("x", { min: ends[0], max: ends[1] });
   all();
 
-  // Hiding.
+  // Buttons that hide a series.
   if (places.length > 1) {
     for (const { own, all, one } of places) {
       const button = document.createElement("button");
@@ -285,7 +286,7 @@ export function draw(figure, chart) {
   reset.addEventListener("click", all);
   tools.append(reset);
 
-  // By keyboard.
+  // Keyboard control.
   const zoom = (factor) => {
     const { min, max } = u.scales.x;
     const middle = u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : (min + max) / 2;

@@ -1,10 +1,10 @@
-// Figures as people read them: the same words as in the tables.
+// Formatting of values with units, as in the tables of the reports.
 
 function trim(text) {
   return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
 }
 
-/** At most two decimals. */
+/** `value` with at most two decimals. */
 export function short(value) {
   return trim(value.toFixed(2));
 }
@@ -22,7 +22,7 @@ function rate(value) {
   return value < 1000 ? value.toFixed(1) : value.toFixed(0);
 }
 
-/** A value with its unit. */
+/** `value` with its unit. */
 export function write(unit, value) {
   switch (unit) {
     case "ms": return ms(value);
@@ -34,7 +34,7 @@ export function write(unit, value) {
   }
 }
 
-/** A round value as it stands on an axis. */
+/** `value` as a label of an axis. */
 export function tick(unit, value) {
   const plain = (v) => trim(v.toFixed(6));
   switch (unit) {

@@ -1,7 +1,7 @@
 import { draw } from "./chart.js";
 import { themeSwitch } from "./theme.js";
 
-// A page of one file: the colours' switch, and every chart drawn anew from the document beside them.
+// The script of a report: the colour theme, and interactive charts from the JSON document in the page.
 
 const button = document.getElementById("theme");
 if (button) themeSwitch(button);
@@ -11,5 +11,5 @@ for (const figure of document.querySelectorAll("figure[data-chart]")) {
   if (!chart || chart.bars || chart.at.length < 2) continue;
   draw(figure, chart);
 }
-// How long after the page began to load all of it was drawn, in ms.
+// Time from the start of loading until all charts were drawn, in ms.
 document.documentElement.dataset.drawn = performance.now().toFixed(0);

@@ -1,11 +1,11 @@
-// Light or dark: as the system prefers, or as the reader chose here.
+// The colour theme: the system's preference, or the user's choice on this page.
 
-const KEPT = "netburn-theme";
+const KEY = "netburn-theme";
 
-/** Pages from disk, and those in frames, may have no store. */
-function store(work) {
+/** Accesses the local storage, which may be unavailable for files and in frames. */
+function withStorage(access) {
   try {
-    return work(window.localStorage);
+    return access(window.localStorage);
   } catch {
     return null;
   }
@@ -18,16 +18,16 @@ export function isDark() {
   return chosen ? chosen === "dark" : dark.matches;
 }
 
-/** Calls back when the colours have changed. */
-export function onTheme(changed) {
-  dark.addEventListener("change", changed);
-  document.addEventListener("netburn-theme", changed);
+/** Calls `callback` after each change of the theme. */
+export function onTheme(callback) {
+  dark.addEventListener("change", callback);
+  document.addEventListener("netburn-theme", callback);
 }
 
-/** Makes a button switch between light and dark. */
+/** Makes `button` switch between the light and the dark theme. */
 export function themeSwitch(button) {
-  const kept = store((s) => s.getItem(KEPT));
-  if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+  const saved = withStorage((s) => s.getItem(KEY));
+  if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
   const label = () => {
     button.textContent = isDark() ? "Light" : "Dark";
     button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
@@ -36,7 +36,7 @@ export function themeSwitch(button) {
   button.addEventListener("click", () => {
     const to = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = to;
-    store((s) => s.setItem(KEPT, to));
+    withStorage((s) => s.setItem(KEY, to));
     document.dispatchEvent(new Event("netburn-theme"));
   });
   onTheme(label);

@@ -1,42 +1,42 @@
-// This station's own clock: whole nanoseconds since a zero that stays over reloads.
+// The station's clock: whole nanoseconds since a zero that survives reloads.
 
-/** Milliseconds since 1970 at which this page's clock begins: a whole number, chosen once. */
+/** The zero of a new clock, in whole milliseconds since 1970. */
 export function newZero(performance = globalThis.performance) {
   return Math.floor(performance.timeOrigin);
 }
 
 export class Clock {
-  /** `zero` is what `newZero` once gave. Times fit a double exactly for a hundred days from there. */
+  /** `zero` is a stored result of `newZero`. A double represents times up to a hundred days after it exactly. */
   constructor(zero, performance = globalThis.performance) {
     this.performance = performance;
-    // Both are large and close to each other: their difference is exact, each in nanoseconds would not be.
-    this.since = performance.timeOrigin - zero;
+    // Both values are large and close to each other: their difference is exact, their values in nanoseconds are not.
+    this.offset = performance.timeOrigin - zero;
   }
 
-  /** Now, in nanoseconds. */
+  /** The current time in nanoseconds. */
   now() {
     return this.at(this.performance.now());
   }
 
-  /** The instant that `performance.now()`, or a performance entry, calls `millis`. */
+  /** Converts a time of `performance.now()`, or of a performance entry, to nanoseconds. */
   at(millis) {
-    return Math.round((this.since + millis) * 1e6);
+    return Math.round((this.offset + millis) * 1e6);
   }
 }
 
-/** The smallest step that `performance.now()` was seen to make, in nanoseconds. Looks for some 20 ms at most. */
+/** The smallest observed step of `performance.now()`, in nanoseconds. Takes at most about 20 ms. */
 export function resolution(performance = globalThis.performance) {
-  const begun = performance.now();
-  let last = begun;
-  let least = Infinity;
+  const start = performance.now();
+  let last = start;
+  let smallest = Infinity;
   let steps = 0;
-  for (let looks = 0; looks < 200000 && steps < 50 && last - begun < 20; looks += 1) {
+  for (let polls = 0; polls < 200000 && steps < 50 && last - start < 20; polls += 1) {
     const now = performance.now();
     if (now > last) {
-      least = Math.min(least, now - last);
+      smallest = Math.min(smallest, now - last);
       last = now;
       steps += 1;
     }
   }
-  return Number.isFinite(least) ? Math.max(1, Math.round(least * 1e6)) : 20e6;
+  return Number.isFinite(smallest) ? Math.max(1, Math.round(smallest * 1e6)) : 20e6;
 }

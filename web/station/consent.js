@@ -1,59 +1,62 @@
-// Whether a server may be measured against: only one that consents, to this very fleet.
+// The consent of a server: a station sends load only to a server that consents to load tests by its fleet.
 
 import { hex, hmac } from "./sha256.js";
 
 const PATH = "/.well-known/netburn";
 const MAX_SIZE = 65536;
-/** How long the server may take to answer, in ms. */
-const PATIENCE = 5000;
+/** Timeout for the server's response, in ms. */
+const RESPONSE_TIMEOUT = 5000;
 
-/** A number that nobody used before. */
+/** A random number that is used once. */
 export function newNonce() {
   return hex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** What a server that holds `token` answers to `nonce`. */
-export function answerTo(nonce, token) {
+/** The response to `nonce` of a server that knows `token`. */
+export function expectedResponse(nonce, token) {
   const encoder = new TextEncoder();
   return hex(hmac(encoder.encode(token), encoder.encode(nonce)));
 }
 
-/** Why the document `text`, an answer to `nonce`, is no consent to a fleet with one of these tokens; `null`: it is. */
-export function objection(text, nonce, tokens) {
+/**
+ * Checks a consent document, the response to `nonce`. Returns an error text, or `null` if the server consents to one of
+ * `tokens`.
+ */
+export function checkConsent(text, nonce, tokens) {
   let document;
   try {
     document = JSON.parse(text);
   } catch {
-    return "what answers there is not a netburn server";
+    return "the response is not from a netburn server";
   }
   if (document?.schema !== "netburn.consent/1") {
-    return "the server's consent is of a kind that this page doesn't know";
+    return "unsupported version of the server's consent document";
   }
   if (document.consents !== true) {
-    return "the server does not consent to be measured against";
+    return "the server does not consent to load tests";
   }
-  const answer = String(document.fleet ?? "").toLowerCase();
-  if (!tokens.some((token) => answer === answerTo(nonce, token))) {
+  const response = String(document.fleet ?? "").toLowerCase();
+  if (!tokens.some((token) => response === expectedResponse(nonce, token))) {
     return "the server does not consent to this fleet";
   }
   return null;
 }
 
-/** Asks the server at `origin`. Gives why not, or `null` when it consents to a fleet with one of `tokens`. */
+/** Requests the consent of the server at `origin`. Returns an error text, or `null` if it consents to one of `tokens`. */
 export async function refusal(origin, tokens, fetch = globalThis.fetch) {
   const nonce = newNonce();
-  const ending = new AbortController();
-  const timer = setTimeout(() => ending.abort(), PATIENCE);
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT);
   try {
     const url = `${origin}${PATH}?fleet=${nonce}`;
-    const response = await fetch(url, { cache: "no-store", credentials: "omit", signal: ending.signal });
+    const response = await fetch(url, { cache: "no-store", credentials: "omit", signal: abort.signal });
     if (response.status !== 200 || Number(response.headers.get("content-length") ?? 0) > MAX_SIZE) {
-      return `the server at ${origin} answers the question for its consent with status ${response.status}`;
+      return `the server at ${origin} rejects the request for its consent: status ${response.status}`;
     }
-    return objection((await response.text()).slice(0, MAX_SIZE), nonce, tokens);
+    return checkConsent((await response.text()).slice(0, MAX_SIZE), nonce, tokens);
   } catch {
-    const waited = ending.signal.aborted;
-    return waited ? `the server at ${origin} did not answer in 5 s` : `the server at ${origin} can't be reached`;
+    const timedOut = abort.signal.aborted;
+    return timedOut ? `the server at ${origin} did not respond within 5 s` : `the server at ${origin} cannot be reached`;
   } finally {
     clearTimeout(timer);
   }

@@ -1,25 +1,27 @@
-// Walks workloads through real requests: state machines in, rows out.
+// Connects the state machines of the workloads to real requests, and produces the rows of the record.
 
-import { Workload } from "./machine.js";
 import { Distribution } from "./health.js";
 import { Bins, event, operation } from "./rows.js";
+import { Workload } from "./workload.js";
 
-/** An operation that could not begin and was due this long before is one that this page came too late for: 10 ms. */
-const TOO_LATE = 1e7;
-/** A page that acts so late was held back by its browser: 1 s. */
-const HELD_BACK = 1e9;
-/** The longest that is slept at once, in ms. */
-const LONGEST = 60000;
+/** An operation that was not started counts as missed by this page if the page was later than this: 10 ms. */
+const MISSED_SEND_THRESHOLD = 1e7;
+/** A timer that is later than this was suspended by the browser or the device: 1 s. */
+const SUSPENDED_THRESHOLD = 1e9;
+/** The maximum delay of one timer, in ms. */
+const MAX_SLEEP = 60000;
 
 /**
  * Drives `loads`, each `{station, workload, config, start, end, settle, index}`.
  *
- * - `clock` and `zero`: this page's clock, and the instant of it at which the run begins. `transfers`: moves objects. `put(kind, row)`: takes rows. `seen(load, operation)`:
- *   hears of operations that ended. `settled()`: hears that all are, once.
+ * - `clock` and `zero`: the page's clock, and the time on it at which the load begins.
+ * - `transfers`: transfers objects over HTTP.
+ * - `put(kind, row)`: receives rows.
+ * - `settled()`: is called once, after the end of all operations.
  */
 export class Driver {
-  constructor(loads, { seed, clock, zero, transfers, put, seen = () => {}, settled = () => {}, timers = globalThis }) {
-    Object.assign(this, { clock, zero, transfers, put, seen, settled, timers });
+  constructor(loads, { seed, clock, zero, transfers, put, settled = () => {}, timers = globalThis }) {
+    Object.assign(this, { clock, zero, transfers, put, settled, timers });
     this.machines = loads.map((load) => ({
       load,
       workload: new Workload({ ...load, seed }),
@@ -30,24 +32,24 @@ export class Driver {
       latest: null,
     }));
     this.timer = null;
-    /** The instant for which `timer` is set. */
+    /** The time for which `timer` is set. */
     this.armed = Infinity;
-    this.over = false;
+    this.ended = false;
     this.lateness = new Distribution();
     this.counts = { missed: 0, down: 0, up: 0, operations: 0 };
   }
 
-  /** The run's time, in ns. */
+  /** The current time of the run, in ns. */
   now() {
     return this.clock.now() - this.zero;
   }
 
-  /** Goes, from now on. */
+  /** Starts the driver. */
   run() {
     this.wake();
   }
 
-  /** Ends what is under way, here and now. */
+  /** Ends all operations now. */
   stop() {
     const now = this.now();
     for (const machine of this.machines) {
@@ -56,9 +58,9 @@ export class Driver {
     this.sleep();
   }
 
-  /** Lets everything go without a word: the page has other plans. */
+  /** Aborts all requests without results. */
   abandon() {
-    this.over = true;
+    this.ended = true;
     this.timers.clearTimeout(this.timer);
     for (const { requests } of this.machines) {
       requests.forEach((end) => end());
@@ -66,7 +68,7 @@ export class Driver {
     }
   }
 
-  /** Hands over the intervals that have ended. */
+  /** Outputs the intervals that have ended. */
   flush() {
     const now = this.now();
     for (const machine of this.machines) {
@@ -74,13 +76,13 @@ export class Driver {
     }
   }
 
-  /** It as plain data, for `restore`. */
+  /** The state as plain data for `restore`. */
   save() {
     const machines = this.machines.map(({ workload, playing }) => ({ workload: workload.save(), playing }));
     return { machines, lateness: this.lateness.save(), counts: { ...this.counts } };
   }
 
-  /** Goes on where `saved` left off. What fell due meanwhile is a miss: this page was too late for it. */
+  /** Continues from `saved`. Operations that were due meanwhile count as missed by this page. */
   restore(saved) {
     const now = this.now();
     this.lateness.restore(saved.lateness);
@@ -97,7 +99,7 @@ export class Driver {
 
   wake() {
     this.armed = Infinity;
-    if (this.over) {
+    if (this.ended) {
       return;
     }
     const now = this.now();
@@ -110,35 +112,34 @@ export class Driver {
     this.sleep();
   }
 
-  /** Something happens to a machine at `now`. What fell due before is looked at first: its lateness would go unseen. */
+  /** Applies an input to a machine at `now`. First processes overdue operations, to record the lateness of this page. */
   input(machine, now, handle) {
     const { workload } = machine;
     const next = workload.pollTimeout();
     if (next && next.why === "due" && next.at <= now) {
       this.lateness.record(now - next.at);
-      if (now - next.at > HELD_BACK) {
+      if (now - next.at > SUSPENDED_THRESHOLD) {
         const { station, workload: number } = machine.load;
-        const text = "the browser held the page back, or the device slept";
+        const text = "the browser suspended the page, or the device was asleep";
         this.put("events", event(station, number, next.at, now - next.at, "warning", text));
       }
       workload.handleTimeout(now);
       this.drain(machine, (ended) => {
-        this.counts.missed += ended.outcome === "not_started" && ended.due <= now - TOO_LATE ? 1 : 0;
+        this.counts.missed += ended.outcome === "not_started" && ended.due <= now - MISSED_SEND_THRESHOLD ? 1 : 0;
       });
     }
     handle();
     this.drain(machine);
   }
 
-  /** Takes out what a machine has to say, and does it. */
-  drain(machine, look = () => {}) {
+  /** Processes the outputs of a machine. `onEnded` receives each operation that has ended. */
+  drain(machine, onEnded = () => {}) {
     const { load, workload } = machine;
     for (let ended = workload.pollOperation(); ended; ended = workload.pollOperation()) {
-      look(ended);
+      onEnded(ended);
       this.counts.operations += 1;
       machine.latest = ended;
       this.put("operations", operation(load.station, load.workload, ended));
-      this.seen(load, ended);
     }
     for (let stall = workload.pollStall(); stall; stall = workload.pollStall()) {
       this.put("events", event(load.station, load.workload, stall.began, stall.length, "stall"));
@@ -152,7 +153,7 @@ export class Driver {
       if (action.do === "begin") {
         this.begin(machine, action);
       } else {
-        this.forget(machine, action.id)?.();
+        this.remove(machine, action.id)?.();
       }
     }
   }
@@ -160,33 +161,33 @@ export class Driver {
   begin(machine, request) {
     const { id, direction } = request;
     const { workload, bins, requests } = machine;
-    const live = () => !this.over && requests.has(name(id));
-    const told = (handle) => {
+    const isCurrent = () => !this.ended && requests.has(requestKey(id));
+    const input = (handle) => {
       this.input(machine, this.now(), handle);
       this.sleep();
     };
     const end = this.transfers.begin({ ...request, station: machine.load.station }, {
-      connected: (at) => live() && workload.handleConnected(id, at - this.zero),
+      connected: (at) => isCurrent() && workload.handleConnected(id, at - this.zero),
       bytes: (count) => {
-        if (live()) {
+        if (isCurrent()) {
           const now = this.now();
           const [down, up] = direction === "up" ? [0, count] : [count, 0];
           this.counts.down += down;
           this.counts.up += up;
           machine.bytes += count;
           this.putInterval(bins.add(now, down, up));
-          told(() => workload.handleBytes(now, id, count));
+          input(() => workload.handleBytes(now, id, count));
         }
       },
-      finished: () => live() && (this.forget(machine, id), told(() => workload.handleFinished(this.now(), id))),
-      failed: (how) => live() && (this.forget(machine, id), told(() => workload.handleFailed(this.now(), id, how))),
+      finished: () => isCurrent() && (this.remove(machine, id), input(() => workload.handleFinished(this.now(), id))),
+      failed: (how) => isCurrent() && (this.remove(machine, id), input(() => workload.handleFailed(this.now(), id, how))),
     });
-    requests.set(name(id), end);
+    requests.set(requestKey(id), end);
   }
 
-  forget({ requests }, id) {
-    const end = requests.get(name(id));
-    requests.delete(name(id));
+  remove({ requests }, id) {
+    const end = requests.get(requestKey(id));
+    requests.delete(requestKey(id));
     return end;
   }
 
@@ -196,32 +197,32 @@ export class Driver {
     }
   }
 
-  /** Sleeps until something is due, or says that nothing is any more. */
+  /** Sets the timer for the next event, or reports that all operations have ended. */
   sleep() {
-    if (this.over) {
+    if (this.ended) {
       return;
     }
-    const wakes = this.machines.map(({ workload }) => workload.pollTimeout()?.at ?? Infinity);
-    const next = Math.min(...wakes, Infinity);
+    const times = this.machines.map(({ workload }) => workload.pollTimeout()?.at ?? Infinity);
+    const next = Math.min(...times, Infinity);
     if (next === Infinity) {
-      this.over = true;
+      this.ended = true;
       this.timers.clearTimeout(this.timer);
       this.machines.forEach(({ bins }) => this.putInterval(bins.rest()));
-      // Not from inside of whatever came last.
+      // Not within the current call stack.
       this.timers.setTimeout(() => this.settled(), 0);
       return;
     }
-    // Every byte puts time-outs off: to wake once too early costs less than to set the timer anew each time.
+    // Each received byte delays the timeout. One early wake-up costs less than a new timer for each byte.
     if (this.armed <= next) {
       return;
     }
     this.armed = next;
     this.timers.clearTimeout(this.timer);
-    const left = Math.max(0, (next - this.now()) / 1e6);
-    this.timer = this.timers.setTimeout(() => this.wake(), Math.min(Math.ceil(left), LONGEST));
+    const delay = Math.max(0, (next - this.now()) / 1e6);
+    this.timer = this.timers.setTimeout(() => this.wake(), Math.min(Math.ceil(delay), MAX_SLEEP));
   }
 }
 
-function name({ operation, object }) {
+function requestKey({ operation, object }) {
   return `${operation}.${object}`;
 }

@@ -1,9 +1,9 @@
-// How well this page measures: how late its timers were, what it was too late for.
+// Measurement quality of this page: the lateness of its timers, and the operations that it missed.
 
-/** Below this, values are counted one by one; above, with two to three digits. */
+/** Values in µs up to this have one bucket each; larger values have 128 buckets for each doubling. */
 const EXACT = 256;
 
-/** A distribution of times in ns, of bounded size. */
+/** A histogram of times with bounded size. */
 export class Distribution {
   constructor() {
     this.counts = new Map();
@@ -11,7 +11,7 @@ export class Distribution {
     this.max = 0;
   }
 
-  /** Counts one, in ns. */
+  /** Adds a time in ns. */
   record(nanos) {
     const micros = Math.max(0, nanos) / 1e3;
     const bucket = bucketOf(micros);
@@ -20,14 +20,14 @@ export class Distribution {
     this.max = Math.max(this.max, micros);
   }
 
-  /** The value that this share is at or below, in µs: never less than it really is, at most 1 % more. */
+  /** The quantile `share` (0 to 1) in µs. The result is at least the exact value and at most 1 % larger. */
   quantile(share) {
     const rank = Math.ceil(this.count * share);
-    let seen = 0;
+    let total = 0;
     for (const bucket of [...this.counts.keys()].sort((a, b) => a - b)) {
-      seen += this.counts.get(bucket);
-      if (seen >= rank && rank > 0) {
-        return Math.min(top(bucket), this.max);
+      total += this.counts.get(bucket);
+      if (total >= rank && rank > 0) {
+        return Math.min(upperBound(bucket), this.max);
       }
     }
     return 0;
@@ -42,7 +42,6 @@ export class Distribution {
   }
 }
 
-/** Whole µs up to `EXACT`, then 128 buckets for each doubling. */
 function bucketOf(micros) {
   if (micros <= EXACT) {
     return Math.ceil(micros);
@@ -52,7 +51,7 @@ function bucketOf(micros) {
   return EXACT + doubling * 128 + within;
 }
 
-function top(bucket) {
+function upperBound(bucket) {
   if (bucket <= EXACT) {
     return bucket;
   }
@@ -61,9 +60,9 @@ function top(bucket) {
   return EXACT * 2 ** doubling * (1 + within / 128);
 }
 
-/** The report at the end. A browser sees nothing of the processor: those shares stay 0, and the notes say so. */
-export function report(name, stations, seen) {
-  const { lateness } = seen;
+/** The health report at the end. A browser cannot measure the processor load: these values are 0 (see limitations.js). */
+export function report(name, stations, measured) {
+  const { lateness } = measured;
   return {
     name,
     role: "agent",
@@ -72,13 +71,13 @@ export function report(name, stations, seen) {
     lateness_us_p99: lateness.quantile(0.99),
     lateness_us_max: lateness.max,
     lateness_count: lateness.count,
-    missed_sends: seen.missed,
+    missed_sends: measured.missed,
     cpu: 0,
     machine_busy: 0,
     service_us_p99: 0,
     refused: 0,
-    bytes_down: seen.down,
-    bytes_up: seen.up,
-    operations: seen.operations,
+    bytes_down: measured.down,
+    bytes_up: measured.up,
+    operations: measured.operations,
   };
 }

@@ -1,91 +1,89 @@
-// The messages of this page, exactly as docs/protocol.schema.json has them, and how messages are read.
+// The messages of this page, as defined by docs/protocol.schema.json, and the decoding of received messages.
 
 import { hex, sha256 } from "./sha256.js";
 
 /** The version of the protocol. */
 export const PROTOCOL = 1;
-/** The longest text that is sent, in bytes. */
+/** The maximum length of a sent string, in bytes. */
 const MAX_TEXT = 4096;
 
 /**
- * A message as JavaScript can hold it. The plan's seed becomes a text: it may be larger than a number can tell apart. Names
- * of digits alone get a `=` in front (see `key`): JavaScript would put them before all others, and stations are numbered
- * in the plan's order.
+ * Decodes a message. The plan's seed becomes a string, because it may exceed the exact range of a number. Names that
+ * consist of digits get the prefix `=` (see `keyFor`): JavaScript would enumerate them before all others, and stations are
+ * numbered in the plan's order.
  */
-export function read(text) {
-  // Quotes inside a JSON text are escaped: what stands between two of them before a colon is a key.
+export function decode(text) {
+  // JSON escapes quotes inside a string. A string between two quotes before a colon is therefore a key.
   return JSON.parse(text.replace(/"seed":\s*(\d+)/g, '"seed":"$1"').replace(/"(\d+)":/g, '"=$1":'));
 }
 
-/** The same of a text from anybody: what is no message is one that nobody knows. */
-export function understood(text) {
+/** Decodes a message from an untrusted sender. Returns `{}` if the text is not a JSON object. */
+export function decodeOrEmpty(text) {
   try {
-    const message = read(text);
+    const message = decode(text);
     return message !== null && typeof message === "object" ? message : {};
   } catch {
     return {};
   }
 }
 
-/** The key under which `read` leaves something of this name, and the name of that key. */
-export function key(name) {
+/** The key that `decode` uses for `name`. */
+export function keyFor(name) {
   return /^\d+$/.test(name) ? `=${name}` : name;
 }
 
-export function nameOf(key) {
+/** The name that belongs to a key of a decoded message. */
+export function nameFromKey(key) {
   return key.replace(/^=/, "");
 }
 
-export function enrol({ name, token, version, system, waiting }) {
-  const about = { role: "agent", kind: "browser", system: cut(system) };
-  const message = { type: "enrol", protocol: PROTOCOL, name, token, version: cut(version), about };
-  return waiting.length > 0 ? { ...message, waiting } : message;
+export function register({ name, token, version, system, pending }) {
+  const about = { role: "agent", kind: "browser", system: truncate(system) };
+  const message = { type: "register", protocol: PROTOCOL, name, token, version: truncate(version), about };
+  return pending.length > 0 ? { ...message, pending } : message;
 }
 
-export function alive() {
-  return { type: "alive" };
+export function heartbeat() {
+  return { type: "heartbeat" };
 }
 
-/** What shows that late results are of who took part in a run with `token`. */
+/** Proves that late results come from the agent that joined the run with `token`. */
 export function proof(token) {
   return hex(sha256(new TextEncoder().encode(`late ${token}`)));
 }
 
-export function late(run, proof, { sequence, batch }) {
-  return { type: "late", run, proof, sequence, batch };
+export function lateResults(run, proof, { sequence, batch }) {
+  return { type: "late-results", run, proof, sequence, batch };
 }
 
-/** `told` is when it was told to end, in the run's time, or `null`. */
-export function lateEnd(run, proof, error, health, told) {
-  const end = { ...(error ? { error: cut(error) } : {}), ...(health ? { health } : {}) };
-  return { type: "late-end", run, proof, ...end, ...(Number.isSafeInteger(told) ? { told } : {}) };
+/** `stopRequestedAt` is the time of the controller's `stop`, in ns of the run's time, or `null`. */
+export function lateResultsEnd(run, proof, error, health, stopRequestedAt) {
+  const end = { ...(error ? { error: truncate(error) } : {}), ...(health ? { health } : {}) };
+  const told = Number.isSafeInteger(stopRequestedAt) ? { told: stopRequestedAt } : {};
+  return { type: "late-results-end", run, proof, ...end, ...told };
 }
 
-export function leave() {
-  return { type: "bye" };
-}
-
-export function hello({ name, token, version, again }) {
-  const message = { type: "hello", protocol: PROTOCOL, role: "agent", name, token, version: cut(version) };
-  return again ? { ...message, again } : message;
+export function hello({ name, token, version, reconnect }) {
+  const message = { type: "hello", protocol: PROTOCOL, role: "agent", name, token, version: truncate(version) };
+  return reconnect ? { ...message, reconnect } : message;
 }
 
 export function pong(id, received, sent) {
   return { type: "pong", id, received, sent };
 }
 
-/** `unreachable` says why the server can't be measured against, or is `null`. */
+/** `unreachable` is the reason why the server cannot be used, or `null`. */
 export function ready(unreachable, notes) {
-  const reach = unreachable ? { tcp: cut(unreachable) } : {};
-  return { type: "ready", reach, notes: notes.map(cut) };
+  const reach = unreachable ? { tcp: truncate(unreachable) } : {};
+  return { type: "ready", reach, notes: notes.map(truncate) };
 }
 
 export function rows(sequence, batch) {
   return { type: "rows", sequence, batch };
 }
 
-export function progress(at, waiting) {
-  return { type: "progress", at, waiting };
+export function progress(at, pending) {
+  return { type: "progress", at, pending };
 }
 
 export function health(health) {
@@ -93,20 +91,20 @@ export function health(health) {
 }
 
 export function done(error) {
-  return error ? { type: "done", error: cut(error) } : { type: "done" };
+  return error ? { type: "done", error: truncate(error) } : { type: "done" };
 }
 
 export function bye(reason) {
-  return reason ? { type: "bye", reason: cut(reason) } : { type: "bye" };
+  return reason ? { type: "bye", reason: truncate(reason) } : { type: "bye" };
 }
 
-/** `text`, cut to what a message takes, at a character's end. */
-export function cut(text) {
+/** `text`, truncated to `MAX_TEXT` bytes at the end of a character. */
+export function truncate(text) {
   const encoder = new TextEncoder();
-  let kept = String(text).slice(0, MAX_TEXT);
-  while (encoder.encode(kept).length > MAX_TEXT) {
-    kept = kept.slice(0, -64);
+  let result = String(text).slice(0, MAX_TEXT);
+  while (encoder.encode(result).length > MAX_TEXT) {
+    result = result.slice(0, -64);
   }
-  // Half of a pair would not be a character.
-  return kept.replace(/[\uD800-\uDBFF]$/, "");
+  // Half of a surrogate pair is not a character.
+  return result.replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -1,38 +1,38 @@
-// The page: asks for a name, starts the worker that measures, draws what it tells, and keeps what must survive a reload.
+// The page: asks for a name, starts the worker that measures, displays its view, and stores what must survive a reload.
 
-import { Awake } from "./awake.js";
 import { newZero } from "./clock.js";
-import { isName, suggestion, tidy } from "./names.js";
+import { isName, normalizeName, suggestName } from "./names.js";
 import { Screen } from "./screen.js";
 import { Store } from "./store.js";
+import { WakeLock } from "./wake_lock.js";
 
 /** States in which the screen should stay on and the page in front. */
-const BUSY = ["member", "away", "preparing", "idle", "running", "collecting"];
-/** What the page says of itself in messages; the controller's version goes with its files. */
+const BUSY = ["member", "reconnecting", "preparing", "idle", "running", "collecting"];
+/** The program name in messages. The page is embedded in the controller and has its version. */
 const VERSION = "netburn station page";
 
 const screen = new Screen(document);
 const store = new Store();
-const awake = new Awake();
+const wakeLock = new WakeLock();
 let token = store.token();
 let worker = null;
 let state = "join";
 let hiddenSince = document.hidden ? performance.now() : null;
 
-function ask(wrong = "") {
-  state = wrong ? "refused" : "join";
+function askName(error = "") {
+  state = error ? "refused" : "join";
   store.joined = false;
   worker?.terminate();
   worker = null;
-  awake.want(false);
-  screen.show({ state: token ? state : "no-key", line: wrong });
+  wakeLock.request(false);
+  screen.show({ state: token ? state : "no-key", line: error });
   screen.hint("");
-  const field = document.getElementById("called");
-  field.value ||= store.name ?? suggestion(navigator.userAgent);
+  const field = document.getElementById("station-name");
+  field.value ||= store.name ?? suggestName(navigator.userAgent);
 }
 
-function lockedOut() {
-  ask();
+function rejectKey() {
+  askName();
   state = "wrong-key";
   screen.show({ state });
 }
@@ -40,10 +40,10 @@ function lockedOut() {
 function join(name) {
   store.name = name;
   store.joined = true;
-  screen.wrong("");
+  screen.showNameError("");
   worker = new Worker("/station/station.js", { type: "module" });
-  worker.onmessage = ({ data }) => hear(data);
-  worker.onerror = () => ask("This browser is too old for the page, or a file of it is missing.");
+  worker.onmessage = ({ data }) => handleMessage(data);
+  worker.onerror = () => askName("This browser is too old for the page, or a file of the page is missing.");
   worker.postMessage({
     join: {
       name,
@@ -60,25 +60,27 @@ function join(name) {
   screen.show({ state: "joining", name });
 }
 
-function hear(message) {
-  if (message.keep) {
-    store.keep(message.keep);
-    worker?.postMessage({ kept: message.number });
+/** Handles a message of the worker. */
+function handleMessage(message) {
+  if (message.store) {
+    store.store(message.store);
+    worker?.postMessage({ stored: message.number });
   } else if (message.show) {
     show(message.show);
   }
 }
 
-function show(picture) {
-  if (picture.state === "refused") {
-    // It gets no better by asking again with the same key.
-    return /token/.test(picture.line) ? lockedOut() : ask(sentence(picture.line));
+function show(view) {
+  if (view.state === "refused") {
+    // A retry with the same key would be rejected again.
+    return view.invalidToken ? rejectKey() : askName(sentence(view.line));
   }
-  state = picture.state;
-  screen.show(picture);
+  state = view.state;
+  screen.show(view);
   const busy = BUSY.includes(state);
-  awake.want(busy);
-  screen.hint(busy && !awake.can ? "Set this screen to stay on: the browser lets a page do that only over TLS." : "");
+  wakeLock.request(busy);
+  const hint = "Turn off auto-lock for this test. (Browsers let a page keep the screen on only over HTTPS.)";
+  screen.hint(busy && !wakeLock.isSupported ? hint : "");
 }
 
 function sentence(text) {
@@ -87,22 +89,22 @@ function sentence(text) {
 
 document.getElementById("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const name = tidy(document.getElementById("called").value);
-  document.getElementById("called").value = name;
+  const name = normalizeName(document.getElementById("station-name").value);
+  document.getElementById("station-name").value = name;
   if (isName(name)) {
     join(name);
   } else {
-    screen.wrong("A name has letters, digits and - only.");
+    screen.showNameError("A name consists of 1 to 64 letters, digits and -.");
   }
 });
 
 document.getElementById("leave").addEventListener("click", () => {
   if (state === "result" || state === "ended") {
-    worker?.postMessage({ onward: true });
+    worker?.postMessage({ dismiss: true });
   } else {
     worker?.postMessage({ leave: true });
-    // Its goodbye needs a moment to leave.
-    setTimeout(ask, 150);
+    // The worker needs a moment to send its `bye`.
+    setTimeout(askName, 150);
   }
 });
 
@@ -112,10 +114,10 @@ document.addEventListener("visibilitychange", () => {
     hiddenSince = performance.now();
     return;
   }
-  const away = (performance.now() - (hiddenSince ?? performance.now())) / 1000;
+  const hidden = (performance.now() - (hiddenSince ?? performance.now())) / 1000;
   hiddenSince = null;
   if (worker && ["idle", "running", "collecting"].includes(state)) {
-    screen.warn(`This page was in the background for ${away.toFixed(0)} s. Keep it in front while it measures.`);
+    screen.warn(`This page was in the background for ${hidden.toFixed(0)} s. Keep it in front while it measures.`);
     setTimeout(() => screen.warn(""), 15000);
   }
 });
@@ -123,12 +125,12 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("hashchange", () => {
   if (location.hash) {
     token = store.token();
-    ask();
+    askName();
   }
 });
 
 if (token && store.joined && store.name) {
   join(store.name);
 } else {
-  ask();
+  askName();
 }

@@ -1,19 +1,19 @@
-// What a station is to do, out of the plan that an assignment carries.
+// Decoding of an assignment: the stations and workloads of this page, from the plan.
 
-import { key, nameOf } from "./messages.js";
+import { keyFor, nameFromKey } from "./messages.js";
 import { duration, isRate, rate, size } from "./quantity.js";
 
 /** The workload number of idle latency. */
 export const BASELINE = 65535;
-/** A rate goal's window and step. */
+/** The window of a rate goal and the step between windows (ns). */
 const WINDOW = 2e9;
 const STEP = 1e8;
 
 /**
- * Reads an assignment: `{title, duration, baseline, drain, warmup, seed, tls, stations: [{number, name, start, end, settle, workloads:
- * [{number, name, config}]}]}`. Times in ns since the run began.
+ * Decodes an assignment into `{title, duration, baseline, drain, warmup, seed, tls, stations}`. A station is `{number, name,
+ * start, end, settle, workloads}`, a workload is `{number, name, config}`. Times are in ns since the run began.
  */
-export function part(assign) {
+export function readAssignment(assign) {
   const { plan } = assign;
   const length = duration(plan.duration);
   const drain = duration(plan.drain);
@@ -26,14 +26,14 @@ export function part(assign) {
     const start = duration(station.start ?? "0 s");
     const stop = station.stop === undefined ? length : Math.min(duration(station.stop), length);
     const end = Math.max(stop, start);
-    const workloads = list(station.workload).map((use, index) => {
-      const section = plan.workload?.[key(use)];
+    const workloads = list(station.workload).map((workload, index) => {
+      const section = plan.workload?.[keyFor(workload)];
       if (section === undefined) {
-        throw new Error(`the plan has no workload \`${use}\``);
+        throw new Error(`the plan has no workload \`${workload}\``);
       }
-      return { number: index, name: use, config: config(section) };
+      return { number: index, name: workload, config: config(section) };
     });
-    return { number, name: nameOf(name), start, end, settle: end + drain, workloads };
+    return { number, name: nameFromKey(name), start, end, settle: end + drain, workloads };
   });
   return {
     title: plan.title ?? plan.name ?? "a run",
@@ -47,7 +47,7 @@ export function part(assign) {
   };
 }
 
-/** One workload's settings, in ns, bytes and bit/s. */
+/** The settings of one workload, in ns, bytes and bit/s. */
 export function config(section) {
   const goals = list(section.goal).map((text) => {
     if (text === "no stall") {
@@ -58,7 +58,7 @@ export function config(section) {
       : { kind: "latency", limit: duration(text) };
   });
   const { player } = section;
-  return checked({
+  return check({
     kind: section.kind,
     objects: section.objects ?? 1,
     objectSize: size(section.object_size),
@@ -76,16 +76,16 @@ export function config(section) {
 
 const KINDS = ["pages", "stream", "calls", "download", "upload", "probe"];
 
-/** Nothing is done but the known uses, within the bounds that scenarios have. */
-function checked(config) {
-  const within = (name, least, most) => {
+/** Checks that the traffic pattern is known and the values are within the bounds of scenarios. */
+function check(config) {
+  const within = (name, min, max) => {
     const value = config[name];
-    if (!Number.isSafeInteger(value) || value < least || value > most) {
-      throw new Error(`\`${name}\` is ${value}; ${least} to ${most}`);
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      throw new Error(`\`${name}\` is out of range: found ${value}, expected ${min} to ${max}`);
     }
   };
   if (!KINDS.includes(config.kind)) {
-    throw new Error(`\`${config.kind}\` is no use that this page knows`);
+    throw new Error(`unknown traffic pattern \`${config.kind}\``);
   }
   within("objects", 1, 1000);
   within("objectSize", 1, 2 ** 34);
@@ -93,19 +93,19 @@ function checked(config) {
   within("timeout", 1e7, 3600e9);
   within("jitter", 0, 86400e9);
   if (config.cc !== null && !/^[a-z0-9_-]{1,15}$/.test(config.cc)) {
-    throw new Error(`\`${config.cc}\` is no name of a congestion control`);
+    throw new Error(`invalid name of a congestion control: \`${config.cc}\``);
   }
   if (config.objects * config.outstanding > 10000) {
-    throw new Error("more than 10000 requests at once");
+    throw new Error("more than 10000 simultaneous requests");
   }
   if (config.interval === null && !["download", "upload"].includes(config.kind)) {
-    throw new Error(`\`interval\` is needed for ${config.kind}`);
+    throw new Error(`missing \`interval\` for ${config.kind}`);
   }
   return config;
 }
 
-/** How idle latency is measured without datagrams: a byte every 50 ms over kept connections. */
-export function idle() {
+/** The workload that measures idle latency without datagrams: one byte every 50 ms over persistent connections. */
+export function idleWorkload() {
   return {
     kind: "calls",
     objects: 1,
@@ -122,8 +122,8 @@ export function idle() {
   };
 }
 
-/** Tells apart the workloads of one run, whichever station they are of: what their chance comes from. */
-export function index(station, workload) {
+/** A number that is unique for each workload of a run. It selects the workload's random streams. */
+export function workloadIndex(station, workload) {
   return station * 65536 + workload;
 }
 

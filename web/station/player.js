@@ -1,28 +1,28 @@
-// A video player's buffer: bytes in, stalls out.
+// The buffer of a video player: bytes in, stalls out.
 //
-// It waits until enough is buffered, plays at a constant rate, and stands still when it runs empty until enough is
-// buffered again. Media is counted in billionths of a bit (BigInt), so that what plays in a whole number of nanoseconds
-// is a whole number; the only rounding is that it runs empty at the next whole nanosecond.
+// The player starts when enough is buffered, and plays at a constant rate. It stalls when the buffer is empty, until enough
+// is buffered again. Media is counted in billionths of a bit (BigInt), so that the amount played in a whole number of
+// nanoseconds is an integer. The only rounding: the buffer becomes empty at the next whole nanosecond.
 
 const BYTE = 8000000000n;
 
 export class Player {
-  /** A player with `{start, rate, maxBuffer}` (ns, bit/s, ns) that is switched on at `now` with nothing buffered. */
+  /** A player with `{start, rate, maxBuffer}` (ns, bit/s, ns) that starts at `now` with an empty buffer. */
   constructor(config, now) {
     this.rate = BigInt(Math.max(config.rate, 1));
-    this.enough = atLeast(this.rate * BigInt(config.start), 1n);
-    this.maxBuffer = atLeast(this.rate * BigInt(config.maxBuffer), this.enough);
+    this.startLevel = max(this.rate * BigInt(config.start), 1n);
+    this.maxBuffer = max(this.rate * BigInt(config.maxBuffer), this.startLevel);
     this.level = 0n;
     this.at = now;
     this.began = now;
-    /** How long it took until it began to play. */
+    /** The time from the start to the first picture, in ns; `null` before. */
     this.startup = null;
     this.state = "starting";
     this.stalled = null;
     this.stalls = [];
   }
 
-  /** How long it can go on with what it holds, in ns. */
+  /** The play time of the buffered media, in ns. */
   buffered() {
     return Number(this.level / this.rate);
   }
@@ -32,9 +32,9 @@ export class Player {
     if (this.state === "stopped") {
       return;
     }
-    // Bytes that come at the very instant it would run empty keep it going.
-    this.level = atMost(this.level + BigInt(bytes) * BYTE, this.maxBuffer);
-    if (this.level < this.enough) {
+    // Bytes that arrive at the instant at which the buffer becomes empty prevent a stall.
+    this.level = min(this.level + BigInt(bytes) * BYTE, this.maxBuffer);
+    if (this.level < this.startLevel) {
       return;
     }
     if (this.state === "starting") {
@@ -52,7 +52,7 @@ export class Player {
     }
   }
 
-  /** It is switched off at `now`. Never to have started is a stall from beginning to end: whoever watched saw nothing. */
+  /** Stops the player at `now`. If it never started to play, the whole time is a stall. */
   stop(now) {
     this.playUntil(now);
     if (this.state === "stalled") {
@@ -67,17 +67,17 @@ export class Player {
     return this.stalls.shift() ?? null;
   }
 
-  /** When it will run empty if nothing more comes; `null` when it doesn't play. */
+  /** The time at which the buffer becomes empty if no bytes arrive; `null` if the player does not play. */
   pollTimeout() {
     return this.state === "playing" ? this.emptyAt() : null;
   }
 
-  /** The first whole nanosecond at which nothing is left. */
+  /** The first whole nanosecond at which the buffer is empty. */
   emptyAt() {
     return this.at + Number((this.level + this.rate - 1n) / this.rate);
   }
 
-  /** Plays what is there up to `now`. Where it ran empty before that, a stall began then. */
+  /** Plays until `now`. If the buffer became empty before, a stall began at that time. */
   playUntil(now) {
     if (now < this.at) {
       return;
@@ -88,7 +88,7 @@ export class Player {
         this.level = 0n;
         this.stall(empty);
       } else {
-        this.level = atLeast(this.level - this.rate * BigInt(now - this.at), 0n);
+        this.level = max(this.level - this.rate * BigInt(now - this.at), 0n);
       }
     }
     this.at = now;
@@ -105,7 +105,7 @@ export class Player {
     }
   }
 
-  /** It as plain data, for `restore`. */
+  /** The state as plain data for `restore`. */
   save() {
     const { at, began, startup, state, stalled } = this;
     return { at, began, startup, state, stalled, level: this.level.toString() };
@@ -116,10 +116,10 @@ export class Player {
   }
 }
 
-function atLeast(value, least) {
-  return value < least ? least : value;
+function max(one, other) {
+  return one < other ? other : one;
 }
 
-function atMost(value, most) {
-  return value > most ? most : value;
+function min(one, other) {
+  return one > other ? other : one;
 }

@@ -1,4 +1,4 @@
-// Quantities as people write them: a number, a space, a unit. Gives whole ns, bytes or bit/s.
+// Parsing of quantities: a number, a space and a unit. Results are whole nanoseconds, bytes or bit/s.
 
 const DURATION = { ns: 1n, us: 1000n, ms: 1000000n, s: 1000000000n, min: 60000000000n, h: 3600000000000n };
 const SIZE = {
@@ -29,7 +29,7 @@ export function rate(text) {
   return parse(text, RATE);
 }
 
-/** Whether `text` is a rate. */
+/** True if `text` has the unit of a rate. */
 export function isRate(text) {
   return /bit\/s$/.test(text);
 }
@@ -37,12 +37,12 @@ export function isRate(text) {
 function parse(text, units) {
   const match = /^(\d{1,20})(?:\.(\d{1,20}))? ([A-Za-z/]+)$/.exec(text);
   if (!match || !Object.hasOwn(units, match[3])) {
-    throw new Error(`\`${String(text).slice(0, 40)}\` is not a quantity that this page knows`);
+    throw new Error(`invalid quantity: found \`${String(text).slice(0, 40)}\`, expected a number, a space and a known unit`);
   }
   const [, whole, fraction = "", unit] = match;
   const value = Number((BigInt(whole + fraction) * units[unit]) / 10n ** BigInt(fraction.length));
   if (!Number.isSafeInteger(value)) {
-    throw new Error(`\`${text}\` is more than this page can count`);
+    throw new Error(`quantity out of range: \`${text}\``);
   }
   return value;
 }

@@ -1,10 +1,10 @@
-// What a station sees of its own result: goals met and the verdict, by the same laws as the summary's.
+// A station's own results: goals and verdicts, with the same rules as the summary of the record.
 
 const BIN = 1e8;
 
-/** One workload's own result, kept up while it runs. */
+/** The result of one workload, updated during the run. */
 export class Result {
-  /** `load` is `{station, workload, name, from, end}`: `from` is when the first operation that counts may be due. */
+  /** `load` is `{station, workload, name, from, end}`. Operations that were due before `from` do not count. */
   constructor(load, config) {
     this.load = load;
     this.config = config;
@@ -20,14 +20,14 @@ export class Result {
     this.stalls = 0;
   }
 
-  /** Whether a row is of this workload. */
-  isOf([station, workload]) {
+  /** True if `row` belongs to this workload. */
+  matches([station, workload]) {
     return station === this.load.station && workload === this.load.workload;
   }
 
-  take(kind, row) {
+  add(kind, row) {
     if (kind === "operations") {
-      this.takeOperation(row);
+      this.addOperation(row);
     } else if (kind === "intervals") {
       const [, , at, down, up] = row;
       this.bins.set(at, (this.bins.get(at) ?? 0) + down + up);
@@ -38,7 +38,7 @@ export class Result {
     }
   }
 
-  takeOperation([, , , due, , , , finished, , outcome]) {
+  addOperation([, , , due, , , , finished, , outcome]) {
     if (outcome === "cut" || due < this.from) {
       return;
     }
@@ -50,7 +50,10 @@ export class Result {
     }
   }
 
-  /** `{verdict, goals: [{kind, met, samples, worst, verdict}], median, slowest, …}`, times in ns, at the run's time `now`. */
+  /**
+   * The result at the run's time `now`: `{verdict, goals: [{kind, met, samples, worst, verdict}], median, slowest, …}`. Times
+   * are in ns.
+   */
   at(now) {
     const to = Math.min(now, this.to);
     const goals = this.config.goals.map((goal) => ({ ...goal, ...this.judge(goal, to) }));
@@ -74,25 +77,25 @@ export class Result {
 
   judge(goal, to) {
     if (goal.kind === "no-stall") {
-      const watched = to - this.from;
-      if (watched <= 0) {
+      const length = to - this.from;
+      if (length <= 0) {
         return { met: null, verdict: "inconclusive" };
       }
-      const verdict = this.stalled * 100 > watched ? "fail" : this.stalls > 0 ? "marginal" : "pass";
-      return { met: Math.max(0, watched - this.stalled) / watched, verdict };
+      const verdict = this.stalled * 100 > length ? "fail" : this.stalls > 0 ? "marginal" : "pass";
+      return { met: Math.max(0, length - this.stalled) / length, verdict };
     }
-    const tally = goal.kind === "latency" ? this.ofOperations(goal.limit) : this.windows(goal, to);
-    return { ...tally, met: tally.samples > 0 ? tally.within / tally.samples : null, verdict: ofSamples(tally) };
+    const tally = goal.kind === "latency" ? this.tallyOperations(goal.limit) : this.tallyWindows(goal, to);
+    return { ...tally, met: tally.samples > 0 ? tally.within / tally.samples : null, verdict: verdictOf(tally) };
   }
 
-  ofOperations(limit) {
+  tallyOperations(limit) {
     const within = this.latencies.filter((latency) => latency <= limit).length;
     const longest = this.latencies.reduce((a, b) => Math.max(a, b), -Infinity);
     return { samples: this.samples, within, worst: longest === -Infinity ? null : longest / limit };
   }
 
-  /** Windows of whole bins from the first one at or after `from`, the last ending at or before `to`. */
-  windows({ atLeast, window, step }, to) {
+  /** Counts windows of whole bins: the first begins at or after `from`, the last ends at or before `to`. */
+  tallyWindows({ atLeast, window, step }, to) {
     const first = Math.ceil(this.from / BIN);
     const after = Math.floor(to / BIN);
     const [width, stride] = [window / BIN, step / BIN];
@@ -120,7 +123,7 @@ export class Result {
   }
 }
 
-function ofSamples({ samples, within, worst }) {
+function verdictOf({ samples, within, worst }) {
   if (samples === 0) {
     return "inconclusive";
   }
@@ -132,7 +135,7 @@ function ofSamples({ samples, within, worst }) {
 
 const ORDER = ["none", "pass", "marginal", "inconclusive", "fail"];
 
-/** The worst of some verdicts. */
+/** The worst of `verdicts`. */
 export function worst(verdicts) {
   return ORDER[Math.max(0, ...verdicts.map((verdict) => ORDER.indexOf(verdict)))];
 }

@@ -1,6 +1,6 @@
-// What is measured, as rows: arrays in batches, exactly as docs/protocol.schema.json has them.
+// Rows of the record: arrays in batches, as defined by docs/protocol.schema.json.
 
-/** The most rows, and the most events, in one batch. */
+/** The maximum number of rows, and of events, in one batch. */
 export const MAX_ROWS = 2000;
 export const MAX_EVENTS = 16;
 /** The length of an interval: 100 ms. */
@@ -27,7 +27,7 @@ export function event(station, workload, at, length, kind, text = "") {
   return [station, workload, at, Math.max(0, length), kind, text];
 }
 
-/** Rows that wait to be sent, by kind, in batches that are never too large. */
+/** Rows that have not been sent, by kind, in batches of limited size. */
 export class Batches {
   constructor() {
     this.full = [];
@@ -45,12 +45,12 @@ export class Batches {
     }
   }
 
-  /** How many rows wait. */
-  get waiting() {
+  /** The number of rows. */
+  get pending() {
     return this.full.reduce((sum, batch) => sum + count(batch), this.rows);
   }
 
-  /** Takes all batches. */
+  /** Removes and returns all batches. */
   take() {
     this.close();
     const taken = this.full;
@@ -67,19 +67,19 @@ export class Batches {
   }
 }
 
-/** How many rows are in a batch. */
+/** The number of rows in a batch. */
 export function count(batch) {
   return Object.values(batch).reduce((sum, list) => sum + list.length, 0);
 }
 
-/** One workload's bytes by tenths of a second. */
+/** The bytes of one workload in intervals of 100 ms. */
 export class Bins {
   constructor(station, workload) {
     this.place = [station, workload];
     this.current = null;
   }
 
-  /** So many bytes moved at `now`. Gives the interval before, when this begins another. */
+  /** Counts bytes at `now`. Returns the previous interval if `now` is in a new one, else `null`. */
   add(now, down, up) {
     const at = Math.floor(now / BIN) * BIN;
     const done = this.current && this.current.at < at ? this.rest() : null;
@@ -89,12 +89,12 @@ export class Bins {
     return done;
   }
 
-  /** The interval that has ended by `now`, if something moved in it. */
+  /** Removes and returns the interval if it has ended by `now` and has bytes, else `null`. */
   ended(now) {
     return this.current && this.current.at + BIN <= now ? this.rest() : null;
   }
 
-  /** What there is of the interval under way. */
+  /** Removes and returns the current interval, which may be incomplete; `null` if it has no bytes. */
   rest() {
     if (!this.current) {
       return null;

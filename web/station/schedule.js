@@ -1,35 +1,35 @@
-// When the next operation of a workload falls due. Times are whole nanoseconds since the run began.
+// Due times of a workload's operations, in whole nanoseconds since the run began.
 
 import { Stream } from "./seed.js";
 
-/** How long a use without a period waits after a failure, so that a dead server isn't hammered: 1 s. */
+/** Delay after a failure of a workload without an interval, to limit the load on a failing server: 1 s. */
 export const BACKOFF = 1e9;
-/** The shortest period: 100 µs. */
-const MIN_PERIOD = 1e5;
+/** The minimum interval: 100 µs. */
+const MIN_INTERVAL = 1e5;
 
 export class Schedule {
   /**
-   * The first due instant is a random phase within one period of `start`; without a period it is `start`.
+   * The first due time is at a random phase within one interval after `start`. Without an interval, it is `start`.
    *
-   * Three rhythms. Grid: fixed points in time; jitter moves an operation, never the grid. Paced: one period after the
-   * last was due, or when it ended if that was later. Serial: when the last ends.
+   * There are three modes. Grid: fixed points in time; jitter moves an operation, not the grid. Paced: one interval after
+   * the last due time, or at the end of the last operation if that is later. Serial: at the end of the last operation.
    */
   constructor(config, start, seed, index) {
     const serial = config.kind === "download" || config.kind === "upload" || config.interval === null;
-    this.interval = serial ? 0 : Math.max(config.interval, MIN_PERIOD);
-    this.rhythm = serial ? "serial" : config.kind === "stream" ? "paced" : "grid";
-    const first = serial ? start : start + Stream.of(seed, "phase", index).below(this.interval);
-    /** The grid point of `next`, or when the last was due before jitter moved it. */
+    this.interval = serial ? 0 : Math.max(config.interval, MIN_INTERVAL);
+    this.mode = serial ? "serial" : config.kind === "stream" ? "paced" : "grid";
+    const first = serial ? start : start + Stream.forCause(seed, "phase", index).below(this.interval);
+    /** The due time of `next` without jitter. */
     this.point = first;
-    /** The next due instant; `null` while it depends on an operation that is under way. */
+    /** The next due time; `null` while it depends on an operation in progress. */
     this.next = first;
     this.jitter = Math.min(config.jitter, Math.floor(this.interval / 2));
-    this.random = Stream.of(seed, "jitter", index);
+    this.random = Stream.forCause(seed, "jitter", index);
   }
 
-  /** What was due next has fallen due. */
-  fellDue() {
-    if (this.rhythm === "grid") {
+  /** Advances to the following due time: the operation at `next` has become due. */
+  advance() {
+    if (this.mode === "grid") {
       this.point += this.interval;
       this.next = this.jittered(this.point);
     } else {
@@ -37,22 +37,22 @@ export class Schedule {
     }
   }
 
-  /** An operation ended at `now`. Only those rhythms listen that wait for it. */
-  ended(now, well) {
-    if (this.rhythm === "paced") {
+  /** An operation ended at `now`. The grid mode ignores it. */
+  ended(now, succeeded) {
+    if (this.mode === "paced") {
       this.point = Math.max(this.point + this.interval, now);
       this.next = Math.max(this.jittered(this.point), now);
-    } else if (this.rhythm === "serial") {
-      this.next = well ? now : now + BACKOFF;
+    } else if (this.mode === "serial") {
+      this.next = succeeded ? now : now + BACKOFF;
     }
   }
 
-  /** `point` moved by up to `jitter` either way, uniformly, both ends included. */
+  /** `point` plus a uniformly distributed offset in the closed range −`jitter` to `jitter`. */
   jittered(point) {
     return this.jitter === 0 ? point : point - this.jitter + this.random.below(2 * this.jitter + 1);
   }
 
-  /** It as plain data, for `restore`. */
+  /** The state as plain data for `restore`. */
   save() {
     return { point: this.point, next: this.next, random: this.random.save() };
   }

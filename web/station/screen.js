@@ -1,31 +1,31 @@
-// Draws a picture of the station. Everything that came from elsewhere is put in as text, never as markup.
+// Displays the view model of the station. Strings from other sources are inserted as text, never as markup.
 
-// What this device felt. The verdict is the report's, which knows more: whether others could be measured, and how well.
-const FELT = { pass: "✓ Met", marginal: "~ Nearly met", fail: "✗ Missed", inconclusive: "? Too little", none: "" };
+// The result on this device. The report's verdict also considers the self-check of all test machines.
+const VERDICTS = { pass: "✓ Met", marginal: "~ Nearly met", fail: "✗ Missed", inconclusive: "? Too few samples", none: "" };
 
 const HEADS = {
   "no-key": "No key",
   "wrong-key": "Wrong key",
-  join: "Be a station",
+  join: "Join the test",
   joining: "Joining",
-  refused: "Not let in",
+  refused: "Rejected",
   member: "Ready",
-  away: "Reconnecting",
-  left: "Gone",
+  reconnecting: "Reconnecting",
+  left: "Left",
   preparing: "Getting ready",
-  idle: "Hold still",
+  idle: "Measuring idle latency",
   collecting: "Almost done",
-  ended: "It ended early",
+  ended: "The run ended early",
 };
 
 const LINES = {
-  "no-key": "This address lacks the fleet's key. Scan the code on the controller's screen again.",
-  "wrong-key": "The key in this address isn't this fleet's, or not any more. Scan the code on the controller's screen again.",
-  join: "It takes part in measuring this network.",
-  joining: "Asking the controller.",
+  "no-key": "The fleet's key is missing from this address. Scan the code on the controller's screen again.",
+  "wrong-key": "The key in this address is not valid for this fleet. Scan the code on the controller's screen again.",
+  join: "This device will help measure the network.",
+  joining: "Connecting to the controller.",
   member: "Waiting for a run to start. Keep this page in front.",
-  away: "The controller can't be reached. Trying again.",
-  left: "This device is no station any more.",
+  reconnecting: "The controller cannot be reached. Trying again.",
+  left: "This device has left the test.",
 };
 
 export class Screen {
@@ -35,40 +35,40 @@ export class Screen {
     this.cards = [];
   }
 
-  /** Shows a picture as `picture.js` makes it. */
-  show(picture) {
-    const { state, uses = [] } = picture;
+  /** Displays a view model (see `view_model.js`). */
+  show(view) {
+    const { state, workloads = [] } = view;
     const running = state === "running";
     const result = state === "result";
-    this.text("name", picture.name ?? "");
-    this.text("title", picture.title ?? "");
-    this.text("head", running ? picture.line : result ? "Measured" : (HEADS[state] ?? state));
+    this.text("name", view.name ?? "");
+    this.text("title", view.title ?? "");
+    this.text("head", running ? view.line : result ? "Measured" : (HEADS[state] ?? state));
     this.at("head").className = "";
-    this.text("line", this.line(picture));
+    this.text("line", this.line(view));
     this.at("form").hidden = state !== "join" && state !== "refused";
     this.at("leave").hidden = ["no-key", "wrong-key", "join", "refused", "left"].includes(state);
     this.at("leave").textContent = result || state === "ended" ? "Done" : "Leave";
     this.at("bar").hidden = !["idle", "running", "collecting", "result"].includes(state);
     this.at("bar").className = result ? "past" : "";
-    this.at("done").style.transform = `scaleX(${picture.fraction ?? 0})`;
-    this.drawUses(uses, running || result || state === "collecting");
-    this.document.title = running ? `${picture.line} – netburn` : "netburn station";
+    this.at("done").style.transform = `scaleX(${view.fraction ?? 0})`;
+    this.drawWorkloads(workloads, running || result || state === "collecting");
+    this.document.title = running ? `${view.line} – netburn` : "netburn station";
   }
 
-  line({ state, line, cut, waiting }) {
+  line({ state, line, disconnected, pending }) {
     if (state === "running") {
-      return cut ? "The controller is away; measuring goes on." : "Measuring";
+      return disconnected ? "The controller is disconnected; measuring continues." : "Measuring";
     }
     if (state === "result") {
-      return line || "As this device felt it. The verdict is in the report.";
+      return line || "Measured by this device. The verdict is in the report.";
     }
-    if (state === "member" && waiting > 0) {
-      return "Results of an earlier run wait here until they are wanted.";
+    if (state === "member" && pending > 0) {
+      return "Results of an earlier run are stored on this device and will be sent when the controller requests them.";
     }
     return state === "member" && line ? `${line} ${LINES.member}` : line || (LINES[state] ?? "");
   }
 
-  /** Tells the person something that matters; empty takes it away. */
+  /** Shows a warning; an empty text removes it. */
   warn(text) {
     this.text("warning", text);
   }
@@ -77,27 +77,27 @@ export class Screen {
     this.text("hint", text);
   }
 
-  wrong(text) {
-    this.text("wrong", text);
+  showNameError(text) {
+    this.text("name-error", text);
   }
 
-  drawUses(uses, shown) {
-    const list = this.at("uses");
+  drawWorkloads(workloads, shown) {
+    const list = this.at("workloads");
     list.hidden = !shown;
-    while (this.cards.length < uses.length) {
+    while (this.cards.length < workloads.length) {
       this.cards.push(this.card(list));
     }
-    while (this.cards.length > uses.length) {
+    while (this.cards.length > workloads.length) {
       this.cards.pop().item.remove();
     }
-    uses.forEach((use, index) => {
+    workloads.forEach((workload, index) => {
       const card = this.cards[index];
-      write(card.label, use.label);
-      write(card.verdict, FELT[use.verdict] ?? "");
-      card.verdict.className = `verdict ${use.verdict}`;
-      write(card.number, use.value);
-      write(card.unit, ` ${use.unit}`);
-      write(card.more, use.line);
+      write(card.label, workload.label);
+      write(card.verdict, VERDICTS[workload.verdict] ?? "");
+      card.verdict.className = `verdict ${workload.verdict}`;
+      write(card.number, workload.value);
+      write(card.unit, ` ${workload.unit}`);
+      write(card.details, workload.line);
     });
   }
 
@@ -109,15 +109,15 @@ export class Screen {
       return element;
     };
     const item = make("li", list);
-    const what = make("div", item, "what");
+    const heading = make("div", item, "heading");
     const value = make("div", item, "value");
     return {
       item,
-      label: make("span", what),
-      verdict: make("span", what, "verdict"),
+      label: make("span", heading),
+      verdict: make("span", heading, "verdict"),
       number: make("span", value),
       unit: make("small", value),
-      more: make("div", item, "more"),
+      details: make("div", item, "details"),
     };
   }
 
@@ -126,7 +126,7 @@ export class Screen {
   }
 }
 
-/** Only what changes is touched, so that nothing is drawn, or read out, without need. */
+/** Changes an element only if its text differs, so that screen readers announce only changes. */
 function write(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;

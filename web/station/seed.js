@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere: one named stream per cause. The same as the agents', bit for bit, so that
-// a browser's first operation is due when an agent's in its place would be.
+// Reproducible random numbers: one named stream per cause. They are identical to those of `units::Stream` in Rust.
+// Therefore a browser's operations are due at the same times as those of a Rust agent.
 
 const BITS_64 = (1n << 64n) - 1n;
 const BITS_128 = (1n << 128n) - 1n;
@@ -13,12 +13,12 @@ export class Stream {
     this.step();
   }
 
-  /** The stream of the `index`th of those who draw for this cause, from the run's seed (a BigInt). */
-  static of(seed, cause, index) {
+  /** The stream with number `index` for this cause, from the run's seed (a BigInt). */
+  static forCause(seed, cause, index) {
     const name = fnv1a(cause);
-    const place = BigInt(index);
-    const state = (mix(seed ^ name) << 64n) | mix((seed + place) & BITS_64);
-    return new Stream(state, (name << 64n) | place);
+    const number = BigInt(index);
+    const state = (mix(seed ^ name) << 64n) | mix((seed + number) & BITS_64);
+    return new Stream(state, (name << 64n) | number);
   }
 
   step() {
@@ -29,11 +29,11 @@ export class Stream {
   next() {
     this.step();
     const xored = ((this.state >> 64n) ^ this.state) & BITS_64;
-    const turn = this.state >> 122n;
-    return ((xored >> turn) | (xored << ((64n - turn) & 63n))) & BITS_64;
+    const rotation = this.state >> 122n;
+    return ((xored >> rotation) | (xored << ((64n - rotation) & 63n))) & BITS_64;
   }
 
-  /** A whole number below `bound` (a Number that is whole), without bias (Lemire 2019). */
+  /** An unbiased random integer below `bound`, which is an integer (Lemire 2019). */
   below(bound) {
     if (bound <= 0) {
       return 0;
@@ -48,7 +48,7 @@ export class Stream {
     }
   }
 
-  /** It as text, for `restored`. */
+  /** The state as strings for `restored`. */
   save() {
     return [this.state.toString(16), this.increment.toString(16)];
   }
@@ -61,7 +61,7 @@ export class Stream {
   }
 }
 
-/** FNV-1a, 64 bits: a name (ASCII) as a number. */
+/** The 64-bit FNV-1a hash of an ASCII name. */
 function fnv1a(text) {
   let hash = 0xcbf29ce484222325n;
   for (const character of text) {
@@ -70,7 +70,7 @@ function fnv1a(text) {
   return hash;
 }
 
-/** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+/** The output function of SplitMix64 (Steele, Lea and Flood 2014). */
 function mix(value) {
   let z = (value + 0x9e3779b97f4a7c15n) & BITS_64;
   z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & BITS_64;

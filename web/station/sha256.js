@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104): browsers offer their own only to pages that came over TLS.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104). Browsers provide `crypto.subtle` only in secure contexts (pages over HTTPS).
 
 const ROUND = new Uint32Array(64);
 const START = new Uint32Array(8);
@@ -21,7 +21,7 @@ const START = new Uint32Array(8);
   }
 }
 
-const turn = (word, by) => (word >>> by) | (word << (32 - by));
+const rotate = (word, by) => (word >>> by) | (word << (32 - by));
 
 /** The digest of `bytes`, 32 bytes. */
 export function sha256(bytes) {
@@ -48,15 +48,15 @@ export function sha256(bytes) {
 function compress(state, words) {
   for (let t = 16; t < 64; t += 1) {
     const [a, b] = [words[t - 15], words[t - 2]];
-    const one = turn(a, 7) ^ turn(a, 18) ^ (a >>> 3);
-    const two = turn(b, 17) ^ turn(b, 19) ^ (b >>> 10);
+    const one = rotate(a, 7) ^ rotate(a, 18) ^ (a >>> 3);
+    const two = rotate(b, 17) ^ rotate(b, 19) ^ (b >>> 10);
     words[t] = words[t - 16] + one + words[t - 7] + two;
   }
   let [a, b, c, d, e, f, g, h] = state;
   for (let t = 0; t < 64; t += 1) {
-    const high = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
+    const high = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
     const one = (h + high + ((e & f) ^ (~e & g)) + ROUND[t] + words[t]) | 0;
-    const low = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22);
+    const low = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
     const two = (low + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
   }
@@ -65,20 +65,20 @@ function compress(state, words) {
   });
 }
 
-/** HMAC-SHA256 of `message` under `key`, both bytes. */
+/** HMAC-SHA-256 of `message` with `key`, both as bytes. */
 export function hmac(key, message) {
   const block = new Uint8Array(64);
   block.set(key.length > 64 ? sha256(key) : key);
-  const inner = sha256(joined(block.map((byte) => byte ^ 0x36), message));
-  return sha256(joined(block.map((byte) => byte ^ 0x5c), inner));
+  const inner = sha256(concat(block.map((byte) => byte ^ 0x36), message));
+  return sha256(concat(block.map((byte) => byte ^ 0x5c), inner));
 }
 
-/** Bytes in hexadecimal. */
+/** `bytes` in hexadecimal. */
 export function hex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function joined(one, two) {
+function concat(one, two) {
   const all = new Uint8Array(one.length + two.length);
   all.set(one);
   all.set(two, one.length);

@@ -1,23 +1,23 @@
-// The numbers of kept connections. A browser keeps its own connections as it likes: here they only say how many requests
-// are at once on connections that stay open.
+// Numbers of persistent connections. A browser manages its connections itself: the numbers only count the simultaneous
+// requests on persistent connections.
 
 export class Slots {
   constructor() {
-    this.taken = new Set();
+    this.used = new Set();
   }
 
-  /** Takes the lowest free number. */
-  take() {
+  /** Allocates the lowest free number. */
+  allocate() {
     let slot = 0;
-    while (this.taken.has(slot)) {
+    while (this.used.has(slot)) {
       slot += 1;
     }
-    this.taken.add(slot);
+    this.used.add(slot);
     return slot;
   }
 
-  /** Gives a number back. */
+  /** Frees a number. */
   release(slot) {
-    this.taken.delete(slot);
+    this.used.delete(slot);
   }
 }

@@ -1,19 +1,22 @@
-// A WebSocket that comes back by itself.
-
-/** The first wait after a loss, and the longest, in ms; each is shortened by up to half, so that many don't come at once. */
-const FIRST = 250;
-const LONGEST = 8000;
+// A WebSocket that reconnects.
 
 /**
- * Keeps a WebSocket to `url` open. `on.open()`, `on.text(text)` and `on.lost()` are called as things happen.
+ * The first and the maximum delay before a reconnect, in ms. Each delay is shortened by a random part of up to half, so
+ * that many clients do not reconnect at the same time.
  */
-export class Socket {
+const FIRST_DELAY = 250;
+const MAX_DELAY = 8000;
+
+/**
+ * Keeps a WebSocket to `url` open. Calls `on.open()`, `on.text(text)` and `on.lost()`.
+ */
+export class ReconnectingSocket {
   constructor(url, on, browser = globalThis) {
     Object.assign(this, { url, on, browser });
     this.failures = 0;
     this.socket = null;
     this.timer = null;
-    this.over = false;
+    this.closed = false;
     this.open();
   }
 
@@ -27,20 +30,20 @@ export class Socket {
     }
   }
 
-  /** Ends it for good, once what was sent is on its way. */
+  /** Closes the socket permanently, after queued messages have been sent. */
   close() {
-    this.over = true;
+    this.closed = true;
     this.browser.clearTimeout(this.timer);
     this.socket?.close();
   }
 
-  /** The other side is glad to have us: the next loss is a first one. */
-  welcomed() {
+  /** Resets the reconnect delay: the other side has accepted this client. */
+  resetBackoff() {
     this.failures = 0;
   }
 
-  /** Ends this connection and begins another at once. */
-  again() {
+  /** Closes this connection and opens another one with the first delay. */
+  reconnect() {
     this.failures = 0;
     this.socket?.close();
   }
@@ -48,18 +51,18 @@ export class Socket {
   open() {
     const socket = new this.browser.WebSocket(this.url);
     this.socket = socket;
-    const live = () => !this.over && this.socket === socket;
-    socket.onopen = () => live() && this.on.open();
-    socket.onmessage = ({ data }) => live() && this.on.text(String(data));
+    const isCurrent = () => !this.closed && this.socket === socket;
+    socket.onopen = () => isCurrent() && this.on.open();
+    socket.onmessage = ({ data }) => isCurrent() && this.on.text(String(data));
     socket.onclose = () => {
-      if (!live()) {
+      if (!isCurrent()) {
         return;
       }
       this.failures += 1;
       this.on.lost();
-      if (!this.over) {
-        const wait = Math.min(LONGEST, FIRST * 2 ** Math.min(this.failures - 1, 10));
-        this.timer = this.browser.setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
+      if (!this.closed) {
+        const delay = Math.min(MAX_DELAY, FIRST_DELAY * 2 ** Math.min(this.failures - 1, 10));
+        this.timer = this.browser.setTimeout(() => this.open(), delay * (0.5 + Math.random() / 2));
       }
     };
   }

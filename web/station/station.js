@@ -1,76 +1,76 @@
-// The worker in which everything is measured: timers of a worker are held back less in the background than the page's,
-// and drawing the page delays nothing here. What is shown, and kept over a reload, goes through the page.
+// The worker that measures. Browsers throttle a worker's timers less than the page's while the page is in the background,
+// and drawing the page does not delay the worker. The page displays the view and stores what must survive a reload.
 
-import { resolution, Clock } from "./clock.js";
-import { Keeper } from "./keeper.js";
+import { Clock, resolution } from "./clock.js";
+import { FleetConnection } from "./fleet_connection.js";
 import * as messages from "./messages.js";
-import { Part } from "./part.js";
-import { Standing } from "./standing.js";
+import { PersistentStore } from "./persistence.js";
+import { RunSession } from "./run_session.js";
 import { Transfers } from "./transfer.js";
-import { picture } from "./picture.js";
+import { viewModel } from "./view_model.js";
 
-/** The page is told how things are this often while something runs (ms). */
-const SHOW = 250;
-/** How long it stands there that a run came to nothing, until this device waits for the next (ns). */
-const READ = 5e9;
+/** The interval at which the view is updated during a run (ms). */
+const UPDATE_INTERVAL = 250;
+/** How long the page shows that a run failed, before it shows that it waits for the next one (ns). */
+const FAILURE_DISPLAY_TIME = 5e9;
 
 class Station {
   constructor({ name, token, zero, version, system, host, secure, entries }, post, browser) {
     Object.assign(this, { name, token, version, host, secure, post, browser });
     this.clock = new Clock(zero, browser.performance);
     this.resolution = resolution(browser.performance);
-    this.keeper = new Keeper(post, entries, browser);
-    this.part = null;
-    /** Parts whose results wait for somebody who wants them, by run. */
+    this.store = new PersistentStore(post, entries, browser);
+    this.session = null;
+    /** Ended sessions whose results the controller has not requested yet, by run. */
     this.late = new Map();
     this.last = null;
-    /** What became of the last run, where it ended early. */
-    this.told = "";
-    /** Runs that are over for this station. */
+    /** A sentence about the last run, if it ended early. */
+    this.notice = "";
+    /** Runs that have ended for this station. */
     this.finished = new Set();
     this.recover();
-    this.standing = new Standing(
+    this.fleet = new FleetConnection(
       { url: this.url("/join"), name, token, version, system },
       {
         browser,
-        waiting: () => this.waiting(),
+        pendingRuns: () => this.pendingRuns(),
         changed: () => this.show(),
-        summoned: (message) => this.summoned(message),
-        deliver: (run) => this.deliver(run),
-        kept: (run, sequence) => this.kept(run, sequence),
-        forget: (run) => this.forget(run),
+        invited: (message) => this.invited(message),
+        requested: (run) => this.deliver(run),
+        acknowledged: (run, sequence) => this.acknowledged(run, sequence),
+        discard: (run) => this.discard(run),
       },
     );
-    browser.setInterval(() => this.look(), SHOW);
+    browser.setInterval(() => this.update(), UPDATE_INTERVAL);
   }
 
-  hear(message) {
-    if (message.kept) {
-      this.keeper.kept(message.kept);
+  /** Handles a message of the page. */
+  handleMessage(message) {
+    if (message.stored) {
+      this.store.handleStored(message.stored);
     } else if ("hidden" in message) {
       this.hidden = message.hidden;
-      this.part?.hidden(message.hidden);
+      this.session?.handleHidden(message.hidden);
     } else if (message.leave) {
-      this.part?.leave();
-      this.standing.leave();
-    } else if (message.onward) {
-      this.onward("");
+      this.session?.leave();
+      this.fleet.leave();
+    } else if (message.dismiss) {
+      this.waitForNextRun("");
     }
   }
 
-  /** Shows how a run goes, and what came to nothing no longer than it takes to read. */
-  look() {
-    if (this.last?.outcome === "lost" && this.clock.now() - this.endedAt > READ) {
-      this.onward(`The last run ended early: ${this.last.reason ?? "nobody said why"}.`);
-    } else if (this.part) {
+  /** Updates the view of a run. Dismisses the result of a failed run after `FAILURE_DISPLAY_TIME`. */
+  update() {
+    if (this.last?.outcome === "lost" && this.clock.now() - this.endedAt > FAILURE_DISPLAY_TIME) {
+      this.waitForNextRun(`The last run ended early: ${this.last.reason ?? "no reason was given"}.`);
+    } else if (this.session) {
       this.show();
     }
   }
 
-  /** Waits for the next run. */
-  onward(told) {
+  waitForNextRun(notice) {
     this.last = null;
-    this.told = told;
+    this.notice = notice;
     this.show();
   }
 
@@ -78,100 +78,104 @@ class Station {
     return `${this.secure ? "wss" : "ws"}://${this.host}${path}`;
   }
 
-  /** Goes on with the run that a reload interrupted, and finds what waits. */
+  /** Continues the run that a reload interrupted, and loads undelivered results. */
   recover() {
-    for (const run of this.keeper.runs()) {
-      const saved = this.keeper.run(run);
+    for (const run of this.store.runs()) {
+      const saved = this.store.run(run);
       if (saved.state.outcome === "late") {
         this.late.set(run, saved);
-      } else if (!this.part) {
-        this.begin(saved.state, saved);
+      } else if (!this.session) {
+        this.join(saved.state, saved);
       }
     }
   }
 
-  summoned(summon) {
-    const { run, name, token } = summon;
+  invited(invitation) {
+    const { run, name, token } = invitation;
     if (![run, name, token].every((text) => typeof text === "string")) {
       return;
     }
-    // One run at a time; the one under way finds its own way back, and results that wait are asked for.
-    if (!this.part && !this.late.has(summon.run) && !this.finished.has(summon.run)) {
+    // One run at a time. A running session reconnects without an invitation, and the controller requests late results.
+    if (!this.session && !this.late.has(run) && !this.finished.has(run)) {
       this.last = null;
-      this.told = "";
-      this.begin(summon, null);
-      this.part.hidden(this.hidden === true);
+      this.notice = "";
+      this.join(invitation, null);
+      this.session.handleHidden(this.hidden === true);
     }
   }
 
-  begin({ run, name, token }, saved) {
+  join({ run, name, token }, saved) {
     const { version } = this;
     const url = this.url(`/run/${encodeURIComponent(run)}`);
-    const about = { run, name, token, fleetToken: this.token, version, url, resolution: this.resolution };
-    const around = {
+    const options = { run, name, token, fleetToken: this.token, version, url, resolution: this.resolution };
+    const context = {
       browser: this.browser,
       clock: this.clock,
-      keeper: this.keeper,
+      store: this.store,
       transfers: (origin) => new Transfers(origin, this.clock, this.browser),
-      reached: () => this.standing.state === "member",
+      reached: () => this.fleet.state === "member",
       changed: () => this.show(),
-      ended: (part) => this.ended(part),
+      ended: (session) => this.ended(session),
     };
-    this.part = new Part(about, around, saved);
+    this.session = new RunSession(options, context, saved);
   }
 
-  ended(part) {
-    this.last = part;
+  ended(session) {
+    this.last = session;
     this.endedAt = this.clock.now();
-    this.part = null;
-    this.finished.add(part.about.run);
-    if (part.outcome === "late") {
-      this.late.set(part.about.run, { state: part.save(), messages: part.messages });
-      this.standing.again();
+    this.session = null;
+    const { run } = session.options;
+    this.finished.add(run);
+    if (session.outcome === "late") {
+      this.late.set(run, { state: session.save(), messages: session.messages });
+      this.fleet.reconnect();
     }
     this.show();
   }
 
-  waiting() {
+  pendingRuns() {
     return [...this.late].map(([run, { state }]) => ({ run, name: state.name, messages: state.sequence }));
   }
 
+  /** Sends the late results of a run. */
   deliver(run) {
     const late = this.late.get(run);
     if (late) {
-      // What the run's keeper said it has is in the run's folder, and stands here for its number alone.
+      // Messages that the run's controller acknowledged are in its record. An empty batch holds their sequence number.
       const proof = messages.proof(late.state.token);
       const rows = new Map(late.messages.map(({ sequence, batch }) => [sequence, batch]));
       for (let sequence = 1; sequence <= late.state.sequence; sequence += 1) {
-        this.standing.send(messages.late(run, proof, { sequence, batch: rows.get(sequence) ?? {} }));
+        this.fleet.send(messages.lateResults(run, proof, { sequence, batch: rows.get(sequence) ?? {} }));
       }
-      const error = late.state.report ? null : (late.state.reason ?? "its part was not done to the end");
-      this.standing.send(messages.lateEnd(run, proof, error, late.state.report, late.state.told));
+      const { report, reason, stopRequestedAt } = late.state;
+      const error = report ? null : (reason ?? "the station did not complete its assignment");
+      this.fleet.send(messages.lateResultsEnd(run, proof, error, report, stopRequestedAt));
     }
   }
 
-  kept(run, sequence) {
+  acknowledged(run, sequence) {
     const late = this.late.get(run);
     if (late) {
-      const gone = late.messages.filter((rows) => rows.sequence <= sequence);
+      const acknowledged = late.messages.filter((rows) => rows.sequence <= sequence);
       late.messages = late.messages.filter((rows) => rows.sequence > sequence);
-      this.keeper.put(Object.fromEntries(gone.map((rows) => [`rows.${run}.${rows.sequence}`, null])));
+      this.store.put(Object.fromEntries(acknowledged.map((rows) => [`rows.${run}.${rows.sequence}`, null])));
     }
   }
 
-  forget(run) {
+  discard(run) {
     const late = this.late.get(run);
     this.late.delete(run);
-    this.keeper.forget(run);
-    if (late && !this.part && (!this.last || this.last.about.run === run)) {
-      const early = late.state.report ? "" : `The last run ended early: ${late.state.reason ?? "nobody said why"}. `;
-      this.onward(`${early}What this device measured is home.`);
+    this.store.delete(run);
+    if (late && !this.session && (!this.last || this.last.options.run === run)) {
+      const reason = late.state.reason ?? "no reason was given";
+      const early = late.state.report ? "" : `The last run ended early: ${reason}. `;
+      this.waitForNextRun(`${early}All results of this device were delivered.`);
     }
   }
 
   show() {
-    if (this.standing) {
-      this.post({ show: picture(this) });
+    if (this.fleet) {
+      this.post({ show: viewModel(this) });
     }
   }
 }
@@ -182,7 +186,7 @@ if (typeof WorkerGlobalScope !== "undefined") {
     if (data.join) {
       station = new Station(data.join, (message) => globalThis.postMessage(message), globalThis);
     } else {
-      station?.hear(data);
+      station?.handleMessage(data);
     }
   };
 }

@@ -1,4 +1,4 @@
-// What this device remembers: the fleet's key and the name for good, a run under way for as long as the tab lives.
+// Storage of the page. The fleet's token and the name are permanent; the state of a run lives as long as the tab.
 
 const KEY = "netburn.token";
 const NAME = "netburn.name";
@@ -13,14 +13,14 @@ export class Store {
     this.device = safe(() => browser.localStorage);
   }
 
-  /** The fleet's token: out of the address, which then no longer shows it, or as it was kept. Empty when there is none. */
+  /** The fleet's token, from the address or the storage. Removes it from the address. Empty if there is none. */
   token() {
     const { location, history } = this.browser;
     const token = location.hash.slice(1).split(".")[0];
     if (/^[\w-]{16,128}$/.test(token)) {
       history.replaceState(null, "", location.pathname);
       if (token !== this.read(KEY)) {
-        // Another fleet, or the same with a new key.
+        // Another fleet, or the same fleet with a new token.
         this.remove(this.tab, JOINED);
       }
       this.write(this.tab, KEY, token);
@@ -30,7 +30,7 @@ export class Store {
     return this.read(KEY) ?? "";
   }
 
-  /** The name that was chosen before. */
+  /** The name of this device that the user chose before, or `null`. */
   get name() {
     return this.read(NAME);
   }
@@ -40,7 +40,7 @@ export class Store {
     this.write(this.device, NAME, name);
   }
 
-  /** Whether this tab had joined before it was reloaded. */
+  /** True if this tab had joined before a reload. */
   get joined() {
     return this.get(this.tab, JOINED) === "yes";
   }
@@ -53,30 +53,30 @@ export class Store {
     }
   }
 
-  /** The zero of this tab's clock; `fresh` where there is none yet. */
-  zero(fresh) {
-    const kept = Number(this.get(this.tab, ZERO));
-    if (kept > 0) {
-      return kept;
+  /** The zero of this tab's clock. Stores `initial` if there is none. */
+  zero(initial) {
+    const stored = Number(this.get(this.tab, ZERO));
+    if (stored > 0) {
+      return stored;
     }
-    this.write(this.tab, ZERO, String(fresh));
-    return fresh;
+    this.write(this.tab, ZERO, String(initial));
+    return initial;
   }
 
-  /** What is kept of runs, by the worker's keys. */
+  /** The stored entries of the worker, by its keys. */
   entries() {
-    const found = {};
+    const entries = {};
     for (let at = 0; at < (this.tab?.length ?? 0); at += 1) {
       const key = this.tab.key(at);
       if (key.startsWith(RUN)) {
-        found[key.slice(RUN.length)] = this.tab.getItem(key);
+        entries[key.slice(RUN.length)] = this.tab.getItem(key);
       }
     }
-    return found;
+    return entries;
   }
 
-  /** Writes down, or takes away (`null`), what the worker wants kept. */
-  keep(entries) {
+  /** Stores the worker's entries; the value `null` deletes an entry. */
+  store(entries) {
     for (const [key, value] of Object.entries(entries)) {
       if (value === null) {
         this.remove(this.tab, RUN + key);
@@ -95,7 +95,7 @@ export class Store {
   }
 
   write(store, key, value) {
-    // A full or forbidden store costs the survival of a reload, nothing else.
+    // If the storage is full or disabled, only a reload loses data.
     safe(() => store.setItem(key, value));
   }
 
@@ -104,9 +104,9 @@ export class Store {
   }
 }
 
-function safe(what) {
+function safe(access) {
   try {
-    return what() ?? null;
+    return access() ?? null;
   } catch {
     return null;
   }

@@ -1,52 +1,51 @@
-// One object moved over HTTP, by the browser's own means.
+// Transfers of objects over HTTP with the browser's APIs.
 
-import { Content } from "./bytes.js";
+import { UploadContent } from "./upload_content.js";
 
-/** What a browser calls the classes of requests; its own idea of an order, not of the packets' marks. */
+/** The Fetch priority of each traffic class. It orders a browser's requests and does not set a DSCP. */
 const PRIORITY = { background: "low", "best-effort": "auto", video: "high", voice: "high" };
-/** The DSCP of each class (RFC 2474), which the server is asked to mark its answers with; best effort needs none. */
+/** The DSCP of each traffic class (RFC 2474) that a request asks the server to use in its response. Best effort has none. */
 const DSCP = { background: 8, video: 40, voice: 48 };
 
 /**
- * Moves objects between this page and the server at `origin` (`http://192.168.1.5:4480`). What happens is told to `tell`,
- * which the caller passes with each request: `bytes(count)`, `connected(at)`, `finished()`, `failed(how)`. Times are of
- * `clock`.
+ * Transfers objects between this page and the server at `origin` (`http://192.168.1.5:4480`). Each request has an `observer`
+ * with the methods `bytes(count)`, `connected(at)`, `finished()` and `failed(outcome)`. Times are those of `clock`.
  */
 export class Transfers {
   constructor(origin, clock, browser = globalThis) {
     this.origin = origin;
     this.clock = clock;
     this.browser = browser;
-    this.content = new Content();
+    this.content = new UploadContent();
     this.count = 0;
   }
 
-  /** Begins `{station, direction, size, priority, slot}`; gives what ends it early. */
-  begin(request, tell) {
+  /** Starts the transfer `{station, direction, size, priority, cc, slot}`. Returns a function that aborts it. */
+  begin(request, observer) {
     this.count += 1;
     const dscp = DSCP[request.priority];
-    const wishes = [
+    const parameters = [
       ...(dscp ? [`dscp=${dscp}`] : []),
       ...(request.cc ? [`cc=${request.cc}`] : []),
       ...(request.slot === null ? ["close"] : []),
     ];
-    // The server counts by station, so that what this page reports can be checked against it.
-    wishes.push(`station=${request.station}`);
+    // The server counts bytes by station, so that its counts can be compared with those of this page.
+    parameters.push(`station=${request.station}`);
     if (request.direction === "up") {
-      // A browser asks for leave to upload, and remembers the answer by address: that one stays the same.
-      return this.send(request, `${this.origin}/sink?${wishes.join("&")}`, tell);
+      // A browser caches the result of a CORS preflight by URL. The URL of uploads is therefore constant.
+      return this.send(request, `${this.origin}/sink?${parameters.join("&")}`, observer);
     }
-    return this.fetch(request, `${this.origin}/bytes/${request.size}?${[`n=${this.count}`, ...wishes].join("&")}`, tell);
+    return this.fetch(request, `${this.origin}/bytes/${request.size}?${[`n=${this.count}`, ...parameters].join("&")}`, observer);
   }
 
-  fetch(request, url, tell) {
-    const ending = new AbortController();
-    this.receive(url, request, ending.signal, tell);
-    return () => ending.abort();
+  fetch(request, url, observer) {
+    const abort = new AbortController();
+    this.receive(url, request, abort.signal, observer);
+    return () => abort.abort();
   }
 
-  async receive(url, { size, priority }, signal, tell) {
-    let answered = false;
+  async receive(url, { size, priority }, signal, observer) {
+    let responded = false;
     try {
       const response = await this.browser.fetch(url, {
         cache: "no-store",
@@ -56,10 +55,10 @@ export class Transfers {
         priority: PRIORITY[priority] ?? "auto",
         signal,
       });
-      answered = true;
+      responded = true;
       if (response.status !== 200) {
         await response.body?.cancel();
-        throw new Wrong(`status ${response.status}`);
+        throw new InvalidResponse(`status ${response.status}`);
       }
       const reader = response.body.getReader();
       let left = size;
@@ -72,72 +71,72 @@ export class Transfers {
           break;
         }
         left -= value.byteLength;
-        tell.bytes(value.byteLength);
+        observer.bytes(value.byteLength);
       }
       if (left !== 0) {
-        throw new Wrong(`${size - left} bytes`);
+        throw new InvalidResponse(`${size - left} bytes`);
       }
-      this.tellConnected(url, tell);
-      tell.finished();
+      this.reportConnected(url, observer);
+      observer.finished();
     } catch (error) {
       if (!signal.aborted) {
-        tell.failed(error instanceof Wrong ? "failed_answer" : answered ? "failed_connection" : "failed_dial");
+        observer.failed(error instanceof InvalidResponse ? "failed_answer" : responded ? "failed_connection" : "failed_dial");
       }
     }
   }
 
-  send({ size }, url, tell) {
+  send({ size }, url, observer) {
     const request = new this.browser.XMLHttpRequest();
     let sent = 0;
     let over = false;
-    const moved = (total) => {
-      // What the browser counts is content: never more than there is.
+    const progress = (total) => {
+      // Some browsers count more than the content.
       const count = Math.min(total, size) - sent;
       if (count > 0 && !over) {
         sent += count;
-        tell.bytes(count);
+        observer.bytes(count);
       }
     };
-    const end = (what) => {
+    const end = (report) => {
       if (!over) {
         over = true;
-        what();
+        report();
       }
     };
     request.open("POST", url);
-    request.upload.onprogress = (event) => moved(event.loaded);
+    request.upload.onprogress = (event) => progress(event.loaded);
     request.onload = () => {
       if (request.status !== 200) {
-        return end(() => tell.failed("failed_answer"));
+        return end(() => observer.failed("failed_answer"));
       }
-      moved(size);
+      progress(size);
       end(() => {
-        this.tellConnected(url, tell);
-        tell.finished();
+        this.reportConnected(url, observer);
+        observer.finished();
       });
     };
-    // A browser doesn't say what went wrong. Bytes that moved had a connection.
-    request.onerror = () => end(() => tell.failed(sent > 0 ? "failed_connection" : "failed_dial"));
-    request.send(this.content.of(size));
+    // A browser does not report the cause. If bytes were sent, there was a connection.
+    request.onerror = () => end(() => observer.failed(sent > 0 ? "failed_connection" : "failed_dial"));
+    request.send(this.content.blob(size));
     return () => {
       over = true;
       request.abort();
     };
   }
 
-  /** When its connection was ready, if it dialled one and the browser's own timing of it is there already. */
-  tellConnected(url, tell) {
+  /** Reports when a new connection was established, if the browser's Resource Timing entry is available. */
+  reportConnected(url, observer) {
     const { performance } = this.browser;
     const entry = performance.getEntriesByName?.(url, "resource").at(-1);
     if (entry && entry.connectEnd > entry.connectStart) {
-      tell.connected(this.clock.at(entry.connectEnd));
+      observer.connected(this.clock.at(entry.connectEnd));
     }
-    // The list is bounded, and nobody else looks at it.
+    // The browser's list has a limited size.
     if (this.count % 50 === 0) {
       performance.clearResourceTimings?.();
     }
   }
 }
 
-/** The server answered something else than what was asked for. */
-class Wrong extends Error {}
+/** The server's response differs from the request: wrong status or length. */
+class InvalidResponse extends Error {}

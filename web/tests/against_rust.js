@@ -1,4 +1,4 @@
-// Replays what the agents' state machine did, as a file of cases says, and compares every word.
+// Replays inputs of the Rust agents' state machine in `workload.js`, and compares all outputs.
 //
 //     node web/tests/against_rust.js CASES
 //
@@ -6,14 +6,14 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { Workload } from "../station/machine.js";
-import { read } from "../station/messages.js";
-import { part } from "../station/plan.js";
+import { decode } from "../station/messages.js";
+import { readAssignment } from "../station/plan.js";
+import { Workload } from "../station/workload.js";
 
 const lines = readFileSync(process.argv[2], "utf8").trim().split("\n");
 lines.forEach((line, number) => {
-  const { assign, index, steps, said } = read(line);
-  const { seed, stations } = part(assign);
+  const { assign, index, steps, said } = decode(line);
+  const { seed, stations } = readAssignment(assign);
   const { start, end, settle, workloads } = stations[0];
   const make = () => new Workload({ config: workloads[0].config, start, end, settle, seed: BigInt(seed), index });
   const machine = make();
@@ -27,19 +27,19 @@ lines.forEach((line, number) => {
       stop: () => machine.handleStop(step.now),
     };
     handle[step.do]();
-    assert.deepEqual(heard(machine), said[at], `case ${number}, step ${at}: ${JSON.stringify(step)} in ${line.slice(0, 900)}`);
+    assert.deepEqual(outputs(machine), said[at], `case ${number}, step ${at}: ${JSON.stringify(step)} in ${line.slice(0, 900)}`);
   });
-  // Written down and taken up again it is the same machine, but for what was under way.
+  // A restored machine is identical, except for operations in progress.
   const other = make();
   other.restore(JSON.parse(JSON.stringify(machine.save())), machine.now);
-  if (machine.underWay.size === 0 && !machine.waiting) {
+  if (machine.inFlight.size === 0 && !machine.queued) {
     assert.deepEqual(other.pollTimeout(), machine.pollTimeout(), `case ${number}, restored`);
   }
 });
 console.log(`${lines.length} cases`);
 
-/** Everything that it has to say, in the form of the cases. */
-function heard(machine) {
+/** All outputs of the machine, in the form of the cases. */
+function outputs(machine) {
   const all = (poll, form) => {
     const list = [];
     for (let next = poll(); next; next = poll()) {

@@ -1,9 +1,9 @@
-// Against what others have published, and what can be worked out by hand.
+// Known answers: published test vectors and values derived by hand.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { answerTo, objection } from "../station/consent.js";
+import { checkConsent, expectedResponse } from "../station/consent.js";
 import { Clock, newZero, resolution } from "../station/clock.js";
 import { duration, rate, size } from "../station/quantity.js";
 import { Stream } from "../station/seed.js";
@@ -12,7 +12,7 @@ import { hex, hmac, sha256 } from "../station/sha256.js";
 const bytes = (text) => new TextEncoder().encode(text);
 const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
 
-test("SHA-256 of the examples of FIPS 180-4, and of every length around a block against another's", () => {
+test("SHA-256: the examples of FIPS 180-4, and all lengths around a block compared with node", () => {
   assert.equal(hex(sha256(bytes("abc"))), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   assert.equal(
     hex(sha256(bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))),
@@ -55,23 +55,23 @@ test("HMAC-SHA-256 of RFC 4231 §4", () => {
   }
 });
 
-test("a consent is to this fleet, or none", () => {
+test("a consent is valid only for its fleet", () => {
   // From `printf 0123456789abcdef | openssl dgst -sha256 -hmac Jefe`.
   const nonce = "0123456789abcdef";
   const answer = "fce640f778b7b3e2fdfaf0b98d6be8cd45776ca7a9b04f0272e2004d76b2db42";
-  assert.equal(answerTo(nonce, "Jefe"), answer);
+  assert.equal(expectedResponse(nonce, "Jefe"), answer);
   const document = { schema: "netburn.consent/1", consents: true, fleet: answer };
-  const said = (more) => objection(JSON.stringify({ ...document, ...more }), nonce, ["other", "Jefe"]);
-  assert.equal(said({}), null);
-  assert.match(said({ consents: false }), /does not consent to be measured/);
-  assert.match(said({ fleet: answer.replace("f", "e") }), /to this fleet/);
-  assert.match(said({ fleet: undefined }), /to this fleet/);
-  assert.match(said({ schema: "netburn.consent/2" }), /doesn't know/);
-  assert.match(objection("<html>", nonce, ["Jefe"]), /not a netburn server/);
-  assert.match(objection("null", nonce, ["Jefe"]), /doesn't know/);
+  const check = (more) => checkConsent(JSON.stringify({ ...document, ...more }), nonce, ["other", "Jefe"]);
+  assert.equal(check({}), null);
+  assert.match(check({ consents: false }), /does not consent to load tests/);
+  assert.match(check({ fleet: answer.replace("f", "e") }), /to this fleet/);
+  assert.match(check({ fleet: undefined }), /to this fleet/);
+  assert.match(check({ schema: "netburn.consent/2" }), /unsupported version/);
+  assert.match(checkConsent("<html>", nonce, ["Jefe"]), /not from a netburn server/);
+  assert.match(checkConsent("null", nonce, ["Jefe"]), /unsupported version/);
 });
 
-test("the generator is the reference one", () => {
+test("the generator matches the reference implementation", () => {
   // pcg64 with state 42 and stream 54: the check file of the C library at pcg-random.org.
   const stream = new Stream(42n, 54n);
   const first = Array.from({ length: 6 }, () => stream.next());
@@ -93,7 +93,7 @@ test("the generator is the reference one", () => {
   assert.equal(stream.below(1), 0);
 });
 
-test("quantities as plans write them", () => {
+test("quantities are parsed as in plans", () => {
   assert.equal(duration("335.54432 ms"), 335544320);
   assert.equal(duration("0 s"), 0);
   assert.equal(duration("5 min"), 300e9);
@@ -108,7 +108,7 @@ test("quantities as plans write them", () => {
   }
 });
 
-test("a clock's zero stays over a reload, and its nanoseconds are exact", () => {
+test("a clock's zero survives a reload, and its nanoseconds are exact", () => {
   const first = { timeOrigin: 1795326063123.75, now: () => 10.5 };
   const zero = newZero(first);
   assert.equal(zero, 1795326063123);
@@ -118,7 +118,7 @@ test("a clock's zero stays over a reload, and its nanoseconds are exact", () => 
   assert.ok(Number.isSafeInteger(new Clock(zero, { timeOrigin: zero + 90 * 86400e3, now: () => 0 }).now()));
 });
 
-test("the resolution is the smallest step seen", () => {
+test("the resolution is the smallest observed step", () => {
   let calls = 0;
   const coarse = { now: () => Math.floor((calls += 0.02) * 10) / 10 };
   assert.ok(Math.abs(resolution(coarse) - 1e5) < 1e3);

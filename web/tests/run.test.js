@@ -1,10 +1,10 @@
-// A station's part in whole runs, in virtual time.
+// Complete runs of a station in virtual time.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fleet, World } from "./world.js";
+import { FakeFleet, FakeBrowser } from "./fake_browser.js";
 
-const USES = {
+const WORKLOADS = {
   browsing: {
     kind: "pages",
     objects: 10,
@@ -39,9 +39,9 @@ const USES = {
   probe: { kind: "probe", object_size: "64 B", interval: "50 ms", jitter: "0 s", outstanding: 1000, goal: [], timeout: "3 s" },
 };
 
-function assignment(uses, { duration = "10 s", baseline = "600 ms" } = {}) {
-  const workload = Object.fromEntries(uses.map((use) => [use, { ...USES[use], priority: "best-effort" }]));
-  const station = { phone: { workload: uses, start: "0 s" } };
+function assignment(names, { duration = "10 s", baseline = "600 ms" } = {}) {
+  const workload = Object.fromEntries(names.map((name) => [name, { ...WORKLOADS[name], priority: "best-effort" }]));
+  const station = { phone: { workload: names, start: "0 s" } };
   const plan = { name: "x", title: "A test", duration, baseline, drain: "2 s", warmup: "0 s", seed: 7, server: { tls: false } };
   return {
     plan: { ...plan, station, workload },
@@ -50,22 +50,22 @@ function assignment(uses, { duration = "10 s", baseline = "600 ms" } = {}) {
   };
 }
 
-/** The operations of one workload, each number once. */
+/** The operations of one workload. Checks that each sequence number occurs once. */
 function operations(fleet, workload) {
   const rows = fleet.all("operations").filter((row) => row[1] === workload);
   rows.sort((a, b) => a[2] - b[2]);
-  rows.forEach((row, at) => assert.equal(row[2], at, `operation ${at} of workload ${workload} is there once`));
+  rows.forEach((row, at) => assert.equal(row[2], at, `operation ${at} of workload ${workload} occurs once`));
   return rows;
 }
 
 const warnings = (fleet) => fleet.all("events").filter((row) => row[4] === "warning");
 const over = (fleet) => () => Boolean(fleet.done);
 
-test("a whole run of all uses", async () => {
-  const world = new World({ rate: 60e6 });
-  const fleet = new Fleet(world, assignment(["browsing", "tv", "voip", "download", "upload", "probe"]));
-  world.station();
-  assert.ok(await world.until(over(fleet), 30000));
+test("a complete run with all workloads", async () => {
+  const browser = new FakeBrowser({ rate: 60e6 });
+  const fleet = new FakeFleet(browser, assignment(["browsing", "tv", "voip", "download", "upload", "probe"]));
+  browser.station();
+  assert.ok(await browser.until(over(fleet), 30000));
   assert.deepEqual(fleet.ready.reach, {});
   assert.ok(fleet.ready.notes.some((note) => note.includes("6 connections")));
   assert.equal(fleet.done.error, undefined);
@@ -84,59 +84,59 @@ test("a whole run of all uses", async () => {
   const idle = operations(fleet, 65535);
   assert.ok(idle.length > 5 && idle.every((row) => row[3] < 0));
   assert.ok(warnings(fleet).some((row) => row[1] === 65535 && row[5].includes("no datagrams")));
-  assert.ok(warnings(fleet).some((row) => row[1] === 5 && row[5].includes("left out")));
+  assert.ok(warnings(fleet).some((row) => row[1] === 5 && row[5].includes("skipped")));
   assert.ok(fleet.health.lateness_count > pages.length + calls.length);
   assert.ok(fleet.health.lateness_us_p99 <= 1011, `${fleet.health.lateness_us_p99}`);
   assert.deepEqual(fleet.health.stations, ["phone"]);
-  const last = world.pictures.at(-1);
-  await world.pass(500);
-  assert.equal(world.pictures.at(-1).state, "result", JSON.stringify(last));
-  assert.equal(world.pictures.at(-1).verdict, "pass");
-  assert.deepEqual(Object.keys(world.kept), [], "nothing is left behind");
+  const last = browser.views.at(-1);
+  await browser.advance(500);
+  assert.equal(browser.views.at(-1).state, "result", JSON.stringify(last));
+  assert.equal(browser.views.at(-1).verdict, "pass");
+  assert.deepEqual(Object.keys(browser.entries), [], "no entry is left in the store");
 });
 
-test("a connection that breaks in the middle costs nothing", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"]));
-  world.station();
-  await world.until(() => fleet.taken > 5, 20000);
-  fleet.deaf = true;
-  await world.pass(1000);
-  fleet.deaf = false;
-  world.drop(world.socket("run"), true);
-  assert.ok(await world.until(over(fleet), 30000));
-  const again = world.sent.run.filter(({ type }) => type === "hello").map((hello) => hello.again ?? false);
-  assert.deepEqual(again, [false, true]);
+test("a lost connection loses no rows", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"]));
+  browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  fleet.ignoreRows = true;
+  await browser.advance(1000);
+  fleet.ignoreRows = false;
+  browser.drop(browser.socket("run"), true);
+  assert.ok(await browser.until(over(fleet), 30000));
+  const reconnects = browser.sent.run.filter(({ type }) => type === "hello").map((hello) => hello.reconnect ?? false);
+  assert.deepEqual(reconnects, [false, true]);
   assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
 });
 
-test("who is still believed to be there is let in a little later", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"]));
-  world.station();
-  await world.until(() => fleet.taken > 5, 20000);
-  fleet.stubborn = world.time + 4000;
-  world.drop(world.socket("run"), true);
-  assert.ok(await world.until(over(fleet), 30000));
+test("a station reconnects after the controller has detected the loss of its connection", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"]));
+  browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  fleet.refuseReconnectUntil = browser.time + 4000;
+  browser.drop(browser.socket("run"), true);
+  assert.ok(await browser.until(over(fleet), 30000));
   assert.ok(fleet.refusals >= 3 && fleet.refusals <= 8, `${fleet.refusals}`);
   assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
 });
 
-test("a reload in the middle: what fell due meanwhile is missed, and nothing is said twice", async () => {
+test("a reload during the run: operations due meanwhile are not started, and no row is sent twice", async () => {
   for (const moment of [300, 517, 733, 950]) {
-    const world = new World({ rate: 2e6 });
-    const fleet = new Fleet(world, assignment(["voip", "browsing"]));
-    const first = world.station();
-    await world.until(() => fleet.taken > 0 && world.time > 4000 + moment, 20000);
-    world.unload(first);
-    await world.pass(1500);
-    const reloaded = world.time;
-    world.station();
-    assert.ok(await world.until(over(fleet), 30000));
+    const browser = new FakeBrowser({ rate: 2e6 });
+    const fleet = new FakeFleet(browser, assignment(["voip", "browsing"]));
+    const first = browser.station();
+    await browser.until(() => fleet.received > 0 && browser.time > 4000 + moment, 20000);
+    browser.unload(first);
+    await browser.advance(1500);
+    const reloaded = browser.time;
+    browser.station();
+    assert.ok(await browser.until(over(fleet), 30000));
     const calls = operations(fleet, 0);
-    const zero = fleet.at / 1e6 - (world.origin - Math.floor(world.origin));
+    const zero = fleet.at / 1e6 - (browser.origin - Math.floor(browser.origin));
     const missed = calls.filter((row) => row[9] === "not_started");
-    // 1.5 s of a call every 131 ms, and what was begun before and not yet written down.
+    // 1.5 s with a call every 131 ms, and calls that were started but not stored before the reload.
     assert.ok(missed.length >= 10 && missed.length <= 14, `${missed.length}`);
     assert.ok(missed.every((row) => row[3] <= (reloaded - zero) * 1e6));
     assert.equal(calls.filter((row) => !["not_started", "finished", "failed_stopped"].includes(row[9])).length, 0);
@@ -149,193 +149,194 @@ test("a reload in the middle: what fell due meanwhile is missed, and nothing is 
   }
 });
 
-test("results that nobody took wait until they are wanted", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"], { duration: "4 s" }));
-  const first = world.station();
-  await world.until(() => fleet.taken > 3, 20000);
-  // So late that it is at its end before it is known that nobody holds the run any more.
-  await world.pass(1500);
-  world.noRun = true;
-  world.drop(world.socket("run"), true);
-  assert.ok(await world.until(() => Boolean(fleet.end), 120000));
+test("unacknowledged results are delivered when the controller requests them", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"], { duration: "4 s" }));
+  const first = browser.station();
+  await browser.until(() => fleet.received > 3, 20000);
+  // The load ends before the station detects that the process of the run has ended.
+  await browser.advance(1500);
+  browser.noRun = true;
+  browser.drop(browser.socket("run"), true);
+  assert.ok(await browser.until(() => Boolean(fleet.end), 120000));
   assert.ok(operations(fleet, 0).length >= 30);
   assert.equal(fleet.end.error, undefined);
   assert.equal(fleet.end.health.name, "phone-4f");
-  const enrols = world.sent.standing.filter(({ type }) => type === "enrol");
-  assert.deepEqual([enrols.length, enrols[0].waiting, enrols[1].waiting[0].run], [2, undefined, "r-1"]);
-  await world.pass(100);
-  assert.deepEqual(world.kept, {});
-  assert.equal(world.pictures.at(-1).line, "What this device measured is home.");
-  world.unload(first);
+  const registrations = browser.sent.standing.filter(({ type }) => type === "register");
+  assert.deepEqual([registrations.length, registrations[0].pending, registrations[1].pending[0].run], [2, undefined, "r-1"]);
+  await browser.advance(100);
+  assert.deepEqual(browser.entries, {});
+  assert.equal(browser.views.at(-1).line, "All results of this device were delivered.");
+  browser.unload(first);
 });
 
-test("a page that is told to end by a run whose disk is full says when that was", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
-  world.station();
-  await world.until(() => fleet.taken > 3, 20000);
-  fleet.deaf = true;
-  await world.pass(1500);
-  const told = fleet.pong.received + (world.time - fleet.pongAt()) * 1e6 - fleet.at;
-  world.tell("run", { type: "stop", reason: "the disk is full" });
-  await world.pass(1000);
-  world.noRun = true;
-  world.tell("run", { type: "bye", reason: "the disk is full" });
-  assert.ok(await world.until(() => Boolean(fleet.end), 60000));
-  assert.ok(Math.abs(fleet.end.told - told) <= 1e7, `${fleet.end.told} for ${told}`);
+test("a page reports when a run with a full disk requested its stop", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"], { duration: "10 min" }));
+  browser.station();
+  await browser.until(() => fleet.received > 3, 20000);
+  fleet.ignoreRows = true;
+  await browser.advance(1500);
+  const stopped = fleet.pong.received + (browser.time - fleet.pongAt()) * 1e6 - fleet.at;
+  browser.sendMessage("run", { type: "stop", reason: "the disk is full" });
+  await browser.advance(1000);
+  browser.noRun = true;
+  browser.sendMessage("run", { type: "bye", reason: "the disk is full" });
+  assert.ok(await browser.until(() => Boolean(fleet.end), 60000));
+  assert.ok(Math.abs(fleet.end.told - stopped) <= 1e7, `${fleet.end.told} for ${stopped}`);
 });
 
-test("a run that nobody holds any more is over soon, though its time is not", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
-  world.station();
-  await world.until(() => fleet.taken > 3, 20000);
-  const since = world.time;
-  world.noRun = true;
-  world.drop(world.socket("run"), true);
-  assert.ok(await world.until(() => Boolean(fleet.end), 60000));
-  assert.ok(world.time - since < 15000, `${world.time - since} ms`);
-  await world.pass(100);
-  const { state, line } = world.pictures.at(-1);
-  assert.equal(state, "member", "it waits for the next by itself");
-  assert.match(line, /ended early: nobody holds this run any more. What this device measured is home/);
+test("a station leaves a run soon after its process has ended", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"], { duration: "10 min" }));
+  browser.station();
+  await browser.until(() => fleet.received > 3, 20000);
+  const since = browser.time;
+  browser.noRun = true;
+  browser.drop(browser.socket("run"), true);
+  assert.ok(await browser.until(() => Boolean(fleet.end), 60000));
+  assert.ok(browser.time - since < 15000, `${browser.time - since} ms`);
+  await browser.advance(100);
+  const { state, line } = browser.views.at(-1);
+  assert.equal(state, "member", "it waits for the next run without user input");
+  assert.match(line, /ended early: the process of this run has ended. All results of this device were delivered/);
 });
 
-test("results that wait survive a reload too", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"], { duration: "4 s" }));
-  const first = world.station();
-  await world.until(() => fleet.taken > 3, 20000);
-  world.reachable = false;
-  world.sockets.forEach((socket) => world.drop(socket, true));
-  await world.pass(60000);
-  world.unload(first);
-  world.reachable = true;
-  world.station();
-  assert.ok(await world.until(() => Boolean(fleet.end), 120000));
+test("undelivered results survive a reload", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"], { duration: "4 s" }));
+  const first = browser.station();
+  await browser.until(() => fleet.received > 3, 20000);
+  browser.reachable = false;
+  browser.sockets.forEach((socket) => browser.drop(socket, true));
+  await browser.advance(60000);
+  browser.unload(first);
+  browser.reachable = true;
+  browser.station();
+  assert.ok(await browser.until(() => Boolean(fleet.end), 120000));
   const calls = operations(fleet, 0);
-  assert.ok(calls.length >= 30 && calls.some((row) => row[9].startsWith("failed")), "while nothing could be reached");
+  assert.ok(calls.length >= 30 && calls.some((row) => row[9].startsWith("failed")), "while the server was unreachable");
 });
 
-test("a page in the background says so in the record", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"]));
-  const station = world.station();
-  await world.until(() => fleet.taken > 5, 20000);
-  station.hear({ hidden: true });
-  await world.pass(3000);
-  station.hear({ hidden: false });
-  await world.pass(500);
-  station.hear({ hidden: true });
-  assert.ok(await world.until(over(fleet), 30000));
+test("the record contains the time of the page in the background", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"]));
+  const station = browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  station.handleMessage({ hidden: true });
+  await browser.advance(3000);
+  station.handleMessage({ hidden: false });
+  await browser.advance(500);
+  station.handleMessage({ hidden: true });
+  assert.ok(await browser.until(over(fleet), 30000));
   const hidden = warnings(fleet).filter((row) => row[5].includes("background"));
   assert.equal(hidden.length, 2, JSON.stringify(hidden));
   assert.equal(Math.round(hidden[0][3] / 1e9), 3);
   assert.ok(hidden[1][3] > 1e9);
 });
 
-test("a server that consents to another fleet isn't burned", async () => {
-  const world = new World({ consents: false });
-  const fleet = new Fleet(world, assignment(["voip"]));
-  world.station();
-  await world.until(() => Boolean(fleet.ready), 20000);
+test("a server that consents to another fleet receives no load", async () => {
+  const browser = new FakeBrowser({ consents: false });
+  const fleet = new FakeFleet(browser, assignment(["voip"]));
+  browser.station();
+  await browser.until(() => Boolean(fleet.ready), 20000);
   assert.match(fleet.ready.reach.tcp, /does not consent to this fleet/);
 });
 
-test("a server that speaks TLS of its own making can't be measured from here", async () => {
-  const world = new World();
+test("a server with a self-signed certificate is reported as unreachable", async () => {
+  const browser = new FakeBrowser();
   const assign = assignment(["voip"]);
   assign.plan.server.tls = true;
-  const fleet = new Fleet(world, assign);
-  world.station();
-  await world.until(() => Boolean(fleet.ready), 20000);
+  const fleet = new FakeFleet(browser, assign);
+  browser.station();
+  await browser.until(() => Boolean(fleet.ready), 20000);
   assert.match(fleet.ready.reach.tcp, /certificate/);
 });
 
-test("a plan that makes no sense is said to make none", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, { ...assignment(["voip"]), stations: [4] });
-  world.station();
-  assert.ok(await world.until(over(fleet), 20000));
+test("an invalid plan is reported", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, { ...assignment(["voip"]), stations: [4] });
+  browser.station();
+  assert.ok(await browser.until(over(fleet), 20000));
   assert.match(fleet.done.error, /no station 4/);
 });
 
-test("a stop ends it here and now, and the results come home", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip", "download"], { duration: "10 min" }));
-  world.station();
-  await world.until(() => fleet.taken > 5, 20000);
-  world.tell("run", { type: "stop", reason: "the run was interrupted" });
-  assert.ok(await world.until(over(fleet), 5000));
+test("a stop ends the run immediately, and the results are delivered", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip", "download"], { duration: "10 min" }));
+  browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  browser.sendMessage("run", { type: "stop", reason: "the run was interrupted" });
+  assert.ok(await browser.until(over(fleet), 5000));
   assert.equal(operations(fleet, 1)[0][9], "cut");
 });
 
-test("a run that is called off before its start leaves nothing behind", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"]), { start: null });
-  world.station();
-  await world.until(() => Boolean(fleet.ready), 5000);
-  world.tell("run", { type: "bye", reason: "the run was interrupted" });
-  await world.pass(1000);
-  assert.equal(world.pictures.at(-1).state, "ended");
-  assert.equal(world.pictures.at(-1).line, "the run was interrupted");
-  assert.deepEqual([fleet.taken, world.kept], [0, {}]);
-  await world.pass(5000);
-  assert.match(world.pictures.at(-1).line, /ended early: the run was interrupted/);
-  assert.notEqual(world.pictures.at(-1).state, "ended");
+test("a run that is cancelled before its start leaves no data", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"]), { start: null });
+  browser.station();
+  await browser.until(() => Boolean(fleet.ready), 5000);
+  browser.sendMessage("run", { type: "bye", reason: "the run was interrupted" });
+  await browser.advance(1000);
+  assert.equal(browser.views.at(-1).state, "ended");
+  assert.equal(browser.views.at(-1).line, "the run was interrupted");
+  assert.deepEqual([fleet.received, browser.entries], [0, {}]);
+  await browser.advance(5000);
+  assert.match(browser.views.at(-1).line, /ended early: the run was interrupted/);
+  assert.notEqual(browser.views.at(-1).state, "ended");
 });
 
-test("a wrong token is told at once, a lost controller is looked for", async () => {
-  const world = new World();
-  world.on_standing = () => world.tell("standing", { type: "refused", reason: "the token is not this fleet's" });
-  const station = world.station();
-  await world.pass(30000);
-  assert.equal(world.pictures.at(-1).state, "refused");
-  assert.equal(world.sent.standing.length, 1, "asked once");
-  world.unload(station);
+test("a wrong token is reported at once, and a lost controller is retried", async () => {
+  const browser = new FakeBrowser();
+  browser.on_standing = () => browser.sendMessage("standing", { type: "refused", code: "invalid_token", reason: "the token is not this fleet's" });
+  const station = browser.station();
+  await browser.advance(30000);
+  assert.equal(browser.views.at(-1).state, "refused");
+  assert.equal(browser.views.at(-1).invalidToken, true);
+  assert.equal(browser.sent.standing.length, 1, "one attempt");
+  browser.unload(station);
 
-  world.on_standing = () => world.tell("standing", { type: "welcome", protocol: 1, version: "test", fleet: "home" });
-  world.station();
-  await world.pass(1000);
-  assert.equal(world.pictures.at(-1).state, "member");
-  world.reachable = false;
-  world.drop(world.socket("standing"), true);
-  await world.pass(1000);
-  assert.equal(world.pictures.at(-1).state, "away");
-  world.reachable = true;
-  await world.pass(9000);
-  assert.equal(world.pictures.at(-1).state, "member");
+  browser.on_standing = () => browser.sendMessage("standing", { type: "welcome", protocol: 1, version: "test", fleet: "home" });
+  browser.station();
+  await browser.advance(1000);
+  assert.equal(browser.views.at(-1).state, "member");
+  browser.reachable = false;
+  browser.drop(browser.socket("standing"), true);
+  await browser.advance(1000);
+  assert.equal(browser.views.at(-1).state, "reconnecting");
+  browser.reachable = true;
+  await browser.advance(9000);
+  assert.equal(browser.views.at(-1).state, "member");
 });
 
-test("a failing server is counted, not hammered", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["download"], { duration: "10 s" }));
-  world.station();
-  await world.until(() => Boolean(fleet.at), 5000);
-  const { fetch } = world;
-  world.fetch = async (...given) => {
-    const response = await fetch.apply(world, given);
+test("requests to a failing server fail once per second", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["download"], { duration: "10 s" }));
+  browser.station();
+  await browser.until(() => Boolean(fleet.at), 5000);
+  const { fetch } = browser;
+  browser.fetch = async (...args) => {
+    const response = await fetch.apply(browser, args);
     return { ...response, status: 503, body: { cancel: async () => {} } };
   };
-  assert.ok(await world.until(over(fleet), 30000));
+  assert.ok(await browser.until(over(fleet), 30000));
   const tried = operations(fleet, 0);
-  // Once a second, ten seconds long.
+  // One request per second for ten seconds.
   assert.ok(tried.length >= 9 && tried.length <= 10, `${tried.length}`);
   assert.ok(tried.every((row) => row[9] === "failed_answer"));
 });
 
-test("who leaves says goodbye", async () => {
-  const world = new World();
-  const fleet = new Fleet(world, assignment(["voip"], { duration: "10 min" }));
-  const station = world.station();
-  await world.until(() => fleet.taken > 5, 20000);
-  station.hear({ leave: true });
-  await world.pass(1000);
-  assert.equal(world.sent.run.at(-1).type, "bye");
-  assert.equal(world.sent.standing.at(-1).type, "bye");
-  assert.deepEqual(world.sockets, []);
-  const rows = fleet.taken;
-  await world.pass(5000);
-  assert.equal(fleet.taken, rows, "and measures no more");
+test("a station that leaves sends bye", async () => {
+  const browser = new FakeBrowser();
+  const fleet = new FakeFleet(browser, assignment(["voip"], { duration: "10 min" }));
+  const station = browser.station();
+  await browser.until(() => fleet.received > 5, 20000);
+  station.handleMessage({ leave: true });
+  await browser.advance(1000);
+  assert.equal(browser.sent.run.at(-1).type, "bye");
+  assert.equal(browser.sent.standing.at(-1).type, "bye");
+  assert.deepEqual(browser.sockets, []);
+  const rows = fleet.received;
+  await browser.advance(5000);
+  assert.equal(fleet.received, rows, "it measures no longer");
 });

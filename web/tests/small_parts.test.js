@@ -1,20 +1,20 @@
-// The parts by themselves, with values worked out by hand.
+// Tests of single modules, with values derived by hand.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { notes } from "../station/abilities.js";
 import { Distribution } from "../station/health.js";
+import { notes } from "../station/limitations.js";
 import * as messages from "../station/messages.js";
-import { isName, suggestion, tidy } from "../station/names.js";
-import { origin } from "../station/part.js";
-import { part } from "../station/plan.js";
+import { isName, normalizeName, suggestName } from "../station/names.js";
+import { readAssignment } from "../station/plan.js";
 import { Player } from "../station/player.js";
 import { Result } from "../station/result.js";
 import { Batches, Bins, count, MAX_EVENTS, MAX_ROWS } from "../station/rows.js";
+import { origin } from "../station/run_session.js";
 import { Store } from "../station/store.js";
 import { Transfers } from "../station/transfer.js";
 
-test("bytes go where their time says", () => {
+test("bytes are counted in the interval of their time", () => {
   const bins = new Bins(3, 1);
   assert.equal(bins.add(-3e7, 1, 0), null);
   assert.deepEqual(bins.add(0, 2, 1), [3, 1, -1e8, 1, 0]);
@@ -24,7 +24,7 @@ test("bytes go where their time says", () => {
   assert.equal(bins.rest(), null);
 });
 
-test("batches are never too large", () => {
+test("batches have a limited size", () => {
   const batches = new Batches();
   for (let row = 0; row < MAX_ROWS + 5; row += 1) {
     batches.push("intervals", [0, 0, row, 1, 0]);
@@ -32,31 +32,31 @@ test("batches are never too large", () => {
   for (let row = 0; row < MAX_EVENTS + 1; row += 1) {
     batches.push("events", [0, null, row, 0, "warning", ""]);
   }
-  assert.equal(batches.waiting, MAX_ROWS + 5 + MAX_EVENTS + 1);
+  assert.equal(batches.pending, MAX_ROWS + 5 + MAX_EVENTS + 1);
   assert.deepEqual(batches.take().map(count), [MAX_ROWS, 5 + MAX_EVENTS, 1]);
-  assert.equal(batches.waiting, 0);
+  assert.equal(batches.pending, 0);
   assert.deepEqual(batches.take(), []);
 });
 
-test("a distribution never says less than it saw, and at most a hundredth more", () => {
-  const seen = new Distribution();
-  assert.equal(seen.quantile(0.99), 0);
+test("a quantile is at least the exact value and at most 1 % larger", () => {
+  const histogram = new Distribution();
+  assert.equal(histogram.quantile(0.99), 0);
   for (let micros = 1; micros <= 100000; micros += 7) {
-    seen.record(micros * 1e3);
+    histogram.record(micros * 1e3);
   }
   for (const share of [0.01, 0.5, 0.9, 0.99]) {
-    const rank = Math.ceil(seen.count * share);
+    const rank = Math.ceil(histogram.count * share);
     const truth = 1 + (rank - 1) * 7;
-    const said = seen.quantile(share);
-    assert.ok(said >= truth && said <= truth * 1.01 + 1, `${share}: ${said} for ${truth}`);
+    const found = histogram.quantile(share);
+    assert.ok(found >= truth && found <= truth * 1.01 + 1, `${share}: ${found} for ${truth}`);
   }
-  assert.equal(seen.quantile(1), seen.max);
+  assert.equal(histogram.quantile(1), histogram.max);
   const again = new Distribution();
-  again.restore(JSON.parse(JSON.stringify(seen.save())));
-  assert.equal(again.quantile(0.9), seen.quantile(0.9));
+  again.restore(JSON.parse(JSON.stringify(histogram.save())));
+  assert.equal(again.quantile(0.9), histogram.quantile(0.9));
 });
 
-test("a player's start-up and stalls: 5 MB are the two seconds of 20 Mbit/s that it starts with", () => {
+test("startup and stalls of a player: 5 MB are the 2 s at 20 Mbit/s after which it starts", () => {
   const player = new Player({ start: 2e9, rate: 20e6, maxBuffer: 10e9 }, 1e9);
   player.handleBytes(3e9, 5e6);
   assert.equal(player.startup, 2e9);
@@ -67,46 +67,46 @@ test("a player's start-up and stalls: 5 MB are the two seconds of 20 Mbit/s that
   assert.equal(player.buffered(), 2e9);
   player.stop(11e9);
   assert.deepEqual(player.pollStall(), { began: 10e9, length: 1e9 });
-  const never = new Player({ start: 2e9, rate: 20e6, maxBuffer: 10e9 }, 0);
-  never.stop(7e9);
-  assert.deepEqual(never.pollStall(), { began: 0, length: 7e9 });
+  const neverStarted = new Player({ start: 2e9, rate: 20e6, maxBuffer: 10e9 }, 0);
+  neverStarted.stop(7e9);
+  assert.deepEqual(neverStarted.pollStall(), { began: 0, length: 7e9 });
 });
 
-test("verdicts by the summary's laws", () => {
+test("verdicts follow the rules of the summary", () => {
   const goals = [{ kind: "latency", limit: 5e8 }];
   const load = { station: 0, workload: 0, name: "browsing", from: 0, end: 1e12 };
-  const judged = (latencies, others = []) => {
+  const judge = (latencies, others = []) => {
     const result = new Result(load, { goals });
-    latencies.forEach((latency, at) => result.take("operations", [0, 0, at, 0, 0, null, 0, latency, 1, "finished", null]));
-    others.forEach((outcome) => result.take("operations", [0, 0, 9, 0, null, null, null, null, 0, outcome, null]));
+    latencies.forEach((latency, at) => result.add("operations", [0, 0, at, 0, 0, null, 0, latency, 1, "finished", null]));
+    others.forEach((outcome) => result.add("operations", [0, 0, 9, 0, null, null, null, null, 0, outcome, null]));
     return result.at(1e12);
   };
   const quick = Array(99).fill(1e8);
-  assert.equal(judged([...quick, 1e9]).verdict, "pass");
-  assert.equal(judged([...quick, 1000000001]).verdict, "marginal");
-  assert.equal(judged(quick, ["not_started"]).verdict, "pass");
-  assert.equal(judged(quick, ["not_started", "timed_out"]).verdict, "marginal");
-  assert.equal(judged(quick.slice(0, 18), ["failed_dial"]).verdict, "fail");
-  assert.equal(judged(quick.slice(0, 19), ["failed_dial"]).verdict, "marginal");
-  assert.equal(judged([], ["cut"]).verdict, "inconclusive");
-  assert.deepEqual([judged([3, 1, 2]).median, judged([3, 1, 2]).slowest], [2, 3]);
+  assert.equal(judge([...quick, 1e9]).verdict, "pass");
+  assert.equal(judge([...quick, 1000000001]).verdict, "marginal");
+  assert.equal(judge(quick, ["not_started"]).verdict, "pass");
+  assert.equal(judge(quick, ["not_started", "timed_out"]).verdict, "marginal");
+  assert.equal(judge(quick.slice(0, 18), ["failed_dial"]).verdict, "fail");
+  assert.equal(judge(quick.slice(0, 19), ["failed_dial"]).verdict, "marginal");
+  assert.equal(judge([], ["cut"]).verdict, "inconclusive");
+  assert.deepEqual([judge([3, 1, 2]).median, judge([3, 1, 2]).slowest], [2, 3]);
 });
 
-test("windows of a rate goal: the first whole bin, steps of 100 ms, the last ending in time", () => {
+test("windows of a rate goal: from the first whole bin, in steps of 100 ms, up to the end", () => {
   const goals = [{ kind: "rate", atLeast: 8e6, window: 2e8, step: 1e8 }, { kind: "no-stall" }];
   const result = new Result({ station: 0, workload: 0, name: "tv", from: 5e7, end: 6e8 }, { goals });
   // From 100 ms on: 100 kB in each 100 ms are exactly 8 Mbit/s.
-  [1e5, 1e5, 5e4, 1e5].forEach((bytes, at) => result.take("intervals", [0, 0, (at + 1) * 1e8, bytes, 0]));
+  [1e5, 1e5, 5e4, 1e5].forEach((bytes, at) => result.add("intervals", [0, 0, (at + 1) * 1e8, bytes, 0]));
   const [rate, stall] = result.at(5.5e8).goals;
   assert.deepEqual([rate.samples, rate.within, rate.worst], [3, 1, 4 / 3]);
   assert.deepEqual([rate.verdict, stall.verdict], ["fail", "pass"]);
-  result.take("events", [0, 0, 3e8, 4e6, "stall", ""]);
+  result.add("events", [0, 0, 3e8, 4e6, "stall", ""]);
   assert.equal(result.at(5.5e8).goals[1].verdict, "marginal");
-  result.take("events", [0, 0, 4e8, 4e6, "stall", ""]);
+  result.add("events", [0, 0, 4e8, 4e6, "stall", ""]);
   assert.equal(result.at(5.5e8).goals[1].verdict, "fail");
 });
 
-test("a plan keeps its order and its seed, whatever the names", () => {
+test("the order and the seed of a plan are preserved for all names", () => {
   const text = `{"type":"assign","stations":[1],"plan":{"name":"x","duration":"1 min","baseline":"3 s","drain":"5 s",
     "warmup":"0 s","seed":18446744073709551615,"server":{"tls":false},
     "station":{"tv":{"workload":["voip"],"start":"0 s"},"7":{"workload":["9","voip"],"start":"2 s","stop":"2 min"}},
@@ -114,9 +114,9 @@ test("a plan keeps its order and its seed, whatever the names", () => {
     "outstanding":8,"priority":"voice","cc":"bbr","goal":["150 ms"],"timeout":"30 s"},
     "9":{"kind":"probe","object_size":"64 B","interval":"50 ms","jitter":"0 s","outstanding":1000,"priority":"voice",
     "goal":[]}}}}`;
-  const read = part(messages.read(text));
-  assert.equal(read.seed, "18446744073709551615");
-  const [station] = read.stations;
+  const assignment = readAssignment(messages.decode(text));
+  assert.equal(assignment.seed, "18446744073709551615");
+  const [station] = assignment.stations;
   assert.deepEqual([station.number, station.name, station.start, station.end, station.settle], [1, "7", 2e9, 60e9, 65e9]);
   assert.deepEqual(
     station.workloads.map(({ name, config }) => [name, config.kind]),
@@ -128,25 +128,25 @@ test("a plan keeps its order and its seed, whatever the names", () => {
   const { config } = station.workloads[1];
   assert.deepEqual([config.interval, config.outstanding, config.objectSize], [131072000, 8, 16384]);
   assert.deepEqual(config.goals, [{ kind: "latency", limit: 15e7 }]);
-  const ofProbe = notes(read, 1e5).filter((note) => note.includes("9 of 7"));
-  assert.deepEqual(ofProbe, ["9 of 7 is left out: a browser has no datagrams"], "and nothing of its priority");
-  assert.ok(notes(read, 1e5).some((note) => note.includes("steps by 100 µs")));
-  assert.ok(notes(read, 1e5).some((note) => note.startsWith("a browser marks no packets: of voip of 7 ")));
-  const ofControl = notes(read, 1e5).filter((note) => note.includes("congestion control"));
+  const ofProbe = notes(assignment, 1e5).filter((note) => note.includes("9 of 7"));
+  assert.deepEqual(ofProbe, ["9 of 7 is skipped: a browser has no datagrams"], "and no note about its priority");
+  assert.ok(notes(assignment, 1e5).some((note) => note.includes("steps by 100 µs")));
+  assert.ok(notes(assignment, 1e5).some((note) => note.startsWith("a browser cannot set a DSCP: for voip of 7, ")));
+  const ofControl = notes(assignment, 1e5).filter((note) => note.includes("congestion control"));
   assert.deepEqual([config.cc, ofControl.length, ofControl[0].includes("voip of 7")], ["bbr", 1, true]);
-  assert.throws(() => part(messages.read(text.replace('"bbr"', '"bbr&n=1"'))), /no name of a congestion control/);
-  assert.throws(() => part({ ...messages.read(text), stations: [2] }), /no station 2/);
+  assert.throws(() => readAssignment(messages.decode(text.replace('"bbr"', '"bbr&n=1"'))), /invalid name of a congestion control/);
+  assert.throws(() => readAssignment({ ...messages.decode(text), stations: [2] }), /no station 2/);
 });
 
-test("a request wishes for its answer's mark, and names its station", () => {
-  const asked = [];
+test("a request contains the DSCP of its response and its station", () => {
+  const requested = [];
   class XMLHttpRequest {
     upload = {};
-    open = (_, url) => asked.push(url);
+    open = (_, url) => requested.push(url);
     send() {}
   }
   const fetch = async (url) => {
-    asked.push(url);
+    requested.push(url);
     throw new TypeError("no network");
   };
   const transfers = new Transfers("http://server", null, { fetch, XMLHttpRequest });
@@ -163,7 +163,7 @@ test("a request wishes for its answer's mark, and names its station", () => {
   begin("up", "video", 0, "bbr");
   begin("down", "best-effort", null, "reno");
   assert.deepEqual(
-    asked.map((url) => url.slice("http://server".length)),
+    requested.map((url) => url.slice("http://server".length)),
     ["/bytes/9?n=1", "/bytes/9?n=2&close", "/bytes/9?n=3&dscp=40", "/bytes/9?n=4&dscp=48&close"]
       .concat(["/sink?", "/sink?close", "/sink?dscp=8", "/sink?dscp=48&close"])
       .concat(["/sink?dscp=40&cc=bbr", "/bytes/9?n=10&cc=reno&close"])
@@ -171,24 +171,24 @@ test("a request wishes for its answer's mark, and names its station", () => {
   );
 });
 
-test("texts are cut at a character's end", () => {
-  assert.equal(messages.cut("abc"), "abc");
-  const long = messages.cut("é".repeat(5000));
+test("texts are truncated at the end of a character", () => {
+  assert.equal(messages.truncate("abc"), "abc");
+  const long = messages.truncate("é".repeat(5000));
   assert.ok(new TextEncoder().encode(long).length <= 4096 && long.length > 1900);
-  assert.ok(!/[\uD800-\uDBFF]$/.test(messages.cut(`x${"\u{1F600}".repeat(3000)}`)));
+  assert.ok(!/[\uD800-\uDBFF]$/.test(messages.truncate(`x${"\u{1F600}".repeat(3000)}`)));
 });
 
 test("names", () => {
   const phone = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/126.0 Mobile Safari/537.36";
-  assert.equal(suggestion(phone, () => 0.31), "phone-4f");
-  assert.equal(suggestion("Mozilla/5.0 (X11; Linux x86_64)", () => 0), "laptop-00");
-  assert.equal(suggestion("", () => 0.999), "station-ff");
-  assert.equal(tidy("  Anna's phone "), "Anna's-phone");
-  assert.equal(tidy("Küche 2"), "Kuche-2");
+  assert.equal(suggestName(phone, () => 0.31), "phone-4f");
+  assert.equal(suggestName("Mozilla/5.0 (X11; Linux x86_64)", () => 0), "laptop-00");
+  assert.equal(suggestName("", () => 0.999), "station-ff");
+  assert.equal(normalizeName("  Anna's phone "), "Anna's-phone");
+  assert.equal(normalizeName("Küche 2"), "Kuche-2");
   assert.ok(isName("tv-1") && !isName("") && !isName("a b") && !isName("<b>") && !isName("x".repeat(65)));
 });
 
-/** A browser's two stores, and its address. */
+/** The two storages of a browser, and its address. */
 function browser(hash, tab = new Map(), device = new Map()) {
   const store = (map) => ({
     getItem: (key) => map.get(key) ?? null,
@@ -211,7 +211,7 @@ function browser(hash, tab = new Map(), device = new Map()) {
   };
 }
 
-test("the key is taken out of the address and kept", () => {
+test("the token is removed from the address and stored", () => {
   const token = "abcDEF0123456789_-abcd";
   const first = browser(`#${token}.fingerprint`);
   assert.equal(new Store(first).token(), token);
@@ -222,11 +222,11 @@ test("the key is taken out of the address and kept", () => {
   assert.equal(new Store(browser("#<script>alert(1)</script>")).token(), "");
 });
 
-test("what runs keep is told from all else, and a store that refuses is lived with", () => {
+test("entries of runs are separate from other keys, and a disabled storage is tolerated", () => {
   const one = browser("");
   const store = new Store(one);
-  store.keep({ "run.a": "1", "rows.a.1": "2" });
-  store.keep({ "rows.a.1": null });
+  store.store({ "run.a": "1", "rows.a.1": "2" });
+  store.store({ "rows.a.1": null });
   store.name = "tv";
   assert.deepEqual(store.entries(), { "run.a": "1" });
   assert.equal(store.zero(5), 5);
@@ -247,7 +247,7 @@ test("what runs keep is told from all else, and a store that refuses is lived wi
   assert.deepEqual(none.entries(), {});
 });
 
-test("a server that listens everywhere is where the page came from", () => {
+test("a server at an unspecified address is at the host of the page", () => {
   assert.equal(origin("192.168.1.5:4480", "x"), "http://192.168.1.5:4480");
   assert.equal(origin("[2001:db8::1]:4480", "x"), "http://[2001:db8::1]:4480");
   assert.equal(origin("0.0.0.0:4480", "192.168.1.5"), "http://192.168.1.5:4480");

@@ -1,8 +1,8 @@
-//! How long it takes to list 10,000 runs: never read before, after a new start, and again.
+//! Time to list 10,000 runs: without a cache, after a restart, and with a current index.
 //!
-//! `cargo bench -p netburn-dashboard`; `-- 1000` is another number.
+//! `cargo bench -p netburn-dashboard`; add `-- 1000` for another number of runs.
 
-use netburn_dashboard::index::{Index, Look};
+use netburn_dashboard::index::{Index, RefreshMode};
 use netburn_dashboard::query::Query;
 use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -17,19 +17,21 @@ fn main() {
         .find_map(|argument| argument.parse().ok())
         .unwrap_or(10_000);
     let dir = std::env::temp_dir().join(format!("netburn-bench-list-{}", std::process::id()));
-    make(&dir, count);
-    let mut index = timed("never read before", || {
+    create_runs(&dir, count);
+    let mut index = timed("without a cache", || {
         let mut index = Index::new(&dir);
-        index.refresh(Look::Whole).expect("a directory");
+        index.refresh(RefreshMode::Full).expect("a directory");
         index
     });
-    timed("looked at again", || index.refresh(Look::Whole).expect("a directory"));
-    timed("only what isn't finished", || {
-        index.refresh(Look::Quick).expect("a directory")
+    timed("full refresh", || {
+        index.refresh(RefreshMode::Full).expect("a directory")
     });
-    let mut index = timed("after a new start", || {
+    timed("quick refresh", || {
+        index.refresh(RefreshMode::Quick).expect("a directory")
+    });
+    let mut index = timed("after a restart", || {
         let mut index = Index::new(&dir);
-        index.refresh(Look::Whole).expect("a directory");
+        index.refresh(RefreshMode::Full).expect("a directory");
         index
     });
     for query in [
@@ -37,26 +39,26 @@ fn main() {
         "q=station-3+house&sort=-throughput",
         "sort=scenario&from=9000&count=500",
     ] {
-        let query = Query::read(query);
-        let bytes = timed("an answer", || {
+        let query = Query::parse(query);
+        let bytes = timed("a response", || {
             serde_json::to_vec(&query.find(&index)).expect("a list").len()
         });
         println!("  of {bytes} bytes");
     }
-    index.refresh(Look::Quick).expect("a directory");
+    index.refresh(RefreshMode::Quick).expect("a directory");
     assert_eq!(index.runs().len(), count);
     std::fs::remove_dir_all(&dir).expect("our own folder");
 }
 
-fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let begun = Instant::now();
+fn timed<T>(label: &str, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
     let done = work();
-    println!("{what}: {:.1} ms", begun.elapsed().as_secs_f64() * 1e3);
+    println!("{label}: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     done
 }
 
-/// One real record of four stations, and copies of its document under other names.
-fn make(dir: &Path, count: usize) {
+/// Creates one record with four stations, and copies of its document under other names.
+fn create_runs(dir: &Path, count: usize) {
     let stations = (1..=4).map(|number| Station {
         workloads: vec![
             StationWorkload::new("browsing", Config::browsing()),

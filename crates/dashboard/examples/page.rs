@@ -1,4 +1,4 @@
-//! The page alone: `cargo run -p netburn-dashboard --example page -- DIR [ADDRESS:PORT]`.
+//! Dashboard server: `cargo run -p netburn-dashboard --example page -- DIR [ADDRESS:PORT]`.
 
 use netburn_dashboard::{Config, Server};
 
@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
         .build()?;
     runtime.block_on(async {
         let server = Server::bind(config).await?;
-        println!("{}", server.near_url());
+        println!("{}", server.local_url());
         server.run(std::future::pending()).await;
         Ok(())
     })

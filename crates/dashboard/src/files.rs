@@ -1,23 +1,23 @@
-//! The page: what a browser fetches, embedded.
+//! Embedded files of the page.
 
 use netburn_fleet::embedded::File;
 
-/// All files: the page itself at `/runs/`, the rest below `/runs/page/`.
+/// All files: the page itself at `/runs/`, its resources below `/runs/page/`.
 pub const FILES: &[File] = netburn_fleet::embedded! {
     HTML "/runs/" "dashboard/index.html",
     CSS "/runs/page/style.css" "dashboard/style.css",
     CSS "/runs/page/shared.css" "shared/style.css",
     SVG "/runs/page/icon.svg" "station/icon.svg",
     MODULE "/runs/page/address.js" "dashboard/address.js",
-    MODULE "/runs/page/ask.js" "dashboard/ask.js",
-    MODULE "/runs/page/course.js" "dashboard/course.js",
+    MODULE "/runs/page/api.js" "dashboard/api.js",
+    MODULE "/runs/page/display.js" "dashboard/display.js",
     MODULE "/runs/page/dom.js" "dashboard/dom.js",
-    MODULE "/runs/page/figures.js" "dashboard/figures.js",
     MODULE "/runs/page/format.js" "shared/format.js",
     MODULE "/runs/page/list.js" "dashboard/list.js",
     MODULE "/runs/page/live.js" "dashboard/live.js",
     MODULE "/runs/page/page.js" "dashboard/page.js",
     MODULE "/runs/page/run.js" "dashboard/run.js",
+    MODULE "/runs/page/sparkline.js" "dashboard/sparkline.js",
     MODULE "/runs/page/theme.js" "shared/theme.js",
 };
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_there_is_is_served_once() {
+    fn every_file_is_served_once() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dashboard");
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

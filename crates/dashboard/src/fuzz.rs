@@ -1,12 +1,12 @@
-//! What must hold for any input at all.
+//! Properties that hold for any input.
 
-use crate::live::{DRAWN, EVENTS, Live};
+use crate::live::{HISTORY_SECONDS, Live, MAX_EVENTS};
 use netburn_record::{AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
 
-/// Rows of any kind, station and time, decoded from bytes: a picture can be drawn after each, and has its bounds.
+/// Decodes rows of any kind, station and time from bytes. Checks that the snapshots of the live view stay within their bounds.
 pub fn live(bytes: &[u8]) {
     let mut live = Live::new(&header());
     for (place, piece) in bytes.chunks(12).enumerate() {
@@ -14,23 +14,23 @@ pub fn live(bytes: &[u8]) {
         long[..piece.len()].copy_from_slice(piece);
         live.put(&row(place as u64, long));
         if place % 16 == 0 {
-            look(&live);
+            check(&live);
         }
     }
-    look(&live);
+    check(&live);
 }
 
-fn look(live: &Live) {
-    let picture = serde_json::to_value(live.picture()).expect("a picture can be written");
-    for station in picture["stations"].as_array().expect("a list") {
+fn check(live: &Live) {
+    let snapshot = serde_json::to_value(live.snapshot()).expect("a snapshot can be serialized");
+    for station in snapshot["stations"].as_array().expect("an array") {
         assert!(station["mbps"].as_f64().is_some_and(|rate| rate >= 0.0));
-        for one in station["uses"].as_array().expect("a list") {
-            for course in ["course_mbps", "course_ms"] {
-                assert!(one[course].as_array().expect("a list").len() as i64 <= DRAWN);
+        for one in station["workloads"].as_array().expect("an array") {
+            for history in ["history_mbps", "history_ms"] {
+                assert!(one[history].as_array().expect("an array").len() as i64 <= HISTORY_SECONDS);
             }
         }
     }
-    assert!(picture["events"].as_array().expect("a list").len() <= EVENTS);
+    assert!(snapshot["events"].as_array().expect("an array").len() <= MAX_EVENTS);
 }
 
 fn header() -> Header {
@@ -59,7 +59,7 @@ fn header() -> Header {
     }
 }
 
-/// Kind, station, use, and a time whose lowest bits say how coarse it is.
+/// Decodes a row: kind, station, workload, and a time with the granularity of the last byte.
 fn row(sequence: u64, b: [u8; 12]) -> Row {
     let (station, workload) = (u16::from(b[1] % 4), u16::from(b[2] % 4));
     let raw = i64::from_le_bytes([b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10]]);

@@ -1,9 +1,9 @@
-//! What runs there are, read once and then only where something changed.
+//! Cached index of the runs of a directory.
 //!
-//! A run's `run.json` is read again when its time or length is another. What was read is kept in a file beside the runs,
-//! so that the next start reads no more than what is new.
+//! A refresh reads the `run.json` of a run again only if its modification time or length has changed. The index is saved to a
+//! file in the directory, so that the next start reads only new and changed runs.
 
-mod kept;
+mod cache;
 
 use crate::name::is_name;
 use netburn_record::runs::{Brief, Listed, State, brief, look};
@@ -17,134 +17,134 @@ use std::time::UNIX_EPOCH;
 /// The document of a finished run.
 const DOCUMENT: &str = "run.json";
 
-/// The runs of a directory.
+/// Index of the runs of a directory.
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
     runs: BTreeMap<String, Entry>,
-    /// The directory as it was when it was last read.
-    seen: Option<Stamp>,
-    /// Whether it was ever looked at.
-    looked: bool,
+    /// Modification time and length of the directory at the last full refresh.
+    dir_stamp: Option<FileStamp>,
+    /// True after the first refresh.
+    refreshed: bool,
     changes: u64,
-    /// Whether the file beside holds less than this.
-    unkept: bool,
+    /// True if the cache file is out of date.
+    cache_outdated: bool,
 }
 
-/// A run as the index knows it.
+/// Entry of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// When: the start where the record has it, else when its document was written. Milliseconds since 1970.
+    /// Start of the run in milliseconds since 1970. A record without a start has the modification time of its document.
     pub at_ms: i64,
-    /// What became of it.
-    pub what: What,
+    /// State of the run, with the data that was read.
+    pub state: RunState,
 }
 
-/// What became of a run.
+/// State of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
-    /// It was finished.
-    Finished(Stamp, Box<Brief>),
-    /// Its document can't be read, and why.
-    Unreadable(Stamp, String),
-    /// It has no document: it runs now, or was left.
+pub enum RunState {
+    /// The record is finished.
+    Finished(FileStamp, Box<Brief>),
+    /// `run.json` cannot be read; with the reason.
+    Unreadable(FileStamp, String),
+    /// The record has no `run.json`: the run is in progress or was interrupted.
     Open(Box<Listed>),
 }
 
-/// A file's time and length.
+/// Modification time and length of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Stamp {
-    /// When it was last written, in nanoseconds since 1970.
-    pub written: i64,
-    /// How long it is, in bytes.
+pub struct FileStamp {
+    /// Modification time in nanoseconds since 1970.
+    pub modified: i64,
+    /// Length in bytes.
     pub length: u64,
 }
 
-/// How much is looked at.
+/// Extent of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// Every run.
-    Whole,
-    /// Every run if some came or went, else those that aren't finished.
+pub enum RefreshMode {
+    /// All runs.
+    Full,
+    /// Unfinished runs only; all runs if the directory has changed.
     Quick,
 }
 
 impl Index {
-    /// The runs of `dir`, of which none is known yet but what the file beside them tells.
+    /// Index of `dir` with the content of the cache file.
     #[must_use]
     pub fn new(dir: &Path) -> Index {
         Index {
             dir: dir.to_owned(),
-            runs: kept::read(dir),
-            seen: None,
-            looked: false,
+            runs: cache::read(dir),
+            dir_stamp: None,
+            refreshed: false,
             changes: 0,
-            unkept: false,
+            cache_outdated: false,
         }
     }
 
-    /// Where they are.
+    /// Directory of the runs.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The runs by name.
+    /// Runs by name.
     #[must_use]
     pub fn runs(&self) -> &BTreeMap<String, Entry> {
         &self.runs
     }
 
-    /// How often something changed. Goes up only.
+    /// Number of changes so far. It never decreases.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Looks what is new. Where that can't be written beside, the next start takes longer.
+    /// Updates the index. If the cache file cannot be written, the next start reads all runs again.
     ///
     /// # Errors
-    /// When the directory can't be read; one that isn't there has no runs.
-    pub fn refresh(&mut self, how: Look) -> io::Result<()> {
+    /// If the directory cannot be read. A directory that does not exist has no runs.
+    pub fn refresh(&mut self, mode: RefreshMode) -> io::Result<()> {
         let now = match std::fs::metadata(&self.dir) {
-            Ok(metadata) => Some(Stamp::of(&metadata)),
+            Ok(metadata) => Some(FileStamp::from_metadata(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        if how == Look::Quick && now.is_some() && now == self.seen {
-            self.look_at_open();
+        if mode == RefreshMode::Quick && now.is_some() && now == self.dir_stamp {
+            self.refresh_open();
         } else {
-            self.look_at_all(now.is_some())?;
-            self.seen = now;
+            self.refresh_all(now.is_some())?;
+            self.dir_stamp = now;
         }
-        if !std::mem::replace(&mut self.looked, true) {
+        if !std::mem::replace(&mut self.refreshed, true) {
             self.changes += 1;
         }
-        if self.unkept {
-            self.unkept = false;
-            if let Err(error) = kept::write(&self.dir, &self.runs) {
-                tracing::info!(%error, "the index of the runs is not kept");
+        if self.cache_outdated {
+            self.cache_outdated = false;
+            if let Err(error) = cache::write(&self.dir, &self.runs) {
+                tracing::info!(%error, "cannot write the cache of the index");
             }
-            // Our own file has changed the directory, and perhaps somebody else's run with it: the next look is a whole one.
-            self.seen = None;
+            // The cache file changed the directory, and a run may have changed at the same time: the next refresh is full.
+            self.dir_stamp = None;
         }
         Ok(())
     }
 
-    fn look_at_open(&mut self) {
+    fn refresh_open(&mut self) {
         let open: Vec<String> = self
             .runs
             .iter()
-            .filter(|(_, entry)| matches!(entry.what, What::Open(_)))
+            .filter(|(_, entry)| matches!(entry.state, RunState::Open(_)))
             .map(|(name, _)| name.clone())
             .collect();
         for name in open {
-            let found = look_into(&self.dir.join(&name), None);
-            self.take(name, found);
+            let found = inspect_folder(&self.dir.join(&name), None);
+            self.update(name, found);
         }
     }
 
-    fn look_at_all(&mut self, exists: bool) -> io::Result<()> {
+    fn refresh_all(&mut self, exists: bool) -> io::Result<()> {
         let mut names = Vec::new();
         if exists {
             for entry in std::fs::read_dir(&self.dir)? {
@@ -153,42 +153,42 @@ impl Index {
                 let Ok(name) = entry.file_name().into_string() else {
                     continue;
                 };
-                // A link that leads elsewhere is no run of this directory.
-                let ours = kind.is_dir() || kind.is_symlink() && crate::name::folder(&self.dir, &name).is_some();
-                if ours && is_name(&name) {
+                // A link out of the directory is not a run of this directory.
+                let is_inside = kind.is_dir() || kind.is_symlink() && crate::name::folder(&self.dir, &name).is_some();
+                if is_inside && is_name(&name) {
                     names.push(name);
                 }
             }
         }
         names.sort_unstable();
         let found = read_all(&self.dir, &names, &self.runs);
-        let gone: Vec<String> = self
+        let removed: Vec<String> = self
             .runs
             .keys()
             .filter(|name| names.binary_search(name).is_err())
             .cloned()
             .collect();
-        for name in gone {
-            self.take(name, Found::Nothing);
+        for name in removed {
+            self.update(name, Found::NoRun);
         }
         for (name, entry) in names.into_iter().zip(found) {
-            self.take(name, entry);
+            self.update(name, entry);
         }
         Ok(())
     }
 
-    fn take(&mut self, name: String, found: Found) {
+    fn update(&mut self, name: String, found: Found) {
         let entry = match found {
-            Found::Same => return,
-            Found::Nothing => None,
+            Found::Unchanged => return,
+            Found::NoRun => None,
             Found::Run(entry) => Some(*entry),
         };
         if self.runs.get(&name) == entry.as_ref() {
             return;
         }
         self.changes += 1;
-        let kept = |entry: Option<&Entry>| entry.is_some_and(|entry| !matches!(entry.what, What::Open(_)));
-        self.unkept |= kept(self.runs.get(&name)) || kept(entry.as_ref());
+        let is_cached = |entry: Option<&Entry>| entry.is_some_and(|entry| !matches!(entry.state, RunState::Open(_)));
+        self.cache_outdated |= is_cached(self.runs.get(&name)) || is_cached(entry.as_ref());
         match entry {
             Some(entry) => self.runs.insert(name, entry),
             None => self.runs.remove(&name),
@@ -197,130 +197,132 @@ impl Index {
 }
 
 impl Entry {
-    /// Its state, as `netburn runs` calls it.
+    /// Name of the state, as in the output of `netburn runs`.
     #[must_use]
-    pub fn state(&self) -> &'static str {
-        match &self.what {
-            What::Finished(..) => "finished",
-            What::Unreadable(..) => "unreadable",
-            What::Open(listed) => match &listed.state {
+    pub fn state_name(&self) -> &'static str {
+        match &self.state {
+            RunState::Finished(..) => "finished",
+            RunState::Unreadable(..) => "unreadable",
+            RunState::Open(listed) => match &listed.state {
                 State::Finished(_) => "finished",
                 State::Live => "live",
-                State::Left => "left",
+                State::Left => "unfinished",
                 State::Unreadable(_) => "unreadable",
             },
         }
     }
 
-    /// What is known of it, when it was finished.
+    /// Data of a finished run.
     #[must_use]
     pub fn brief(&self) -> Option<&Brief> {
-        match &self.what {
-            What::Finished(_, brief) => Some(brief),
+        match &self.state {
+            RunState::Finished(_, brief) => Some(brief),
             _ => None,
         }
     }
 
-    /// Why it can't be read.
+    /// Reason why the run cannot be read.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
-        match &self.what {
-            What::Unreadable(_, why) => Some(why),
-            What::Open(listed) => match &listed.state {
+        match &self.state {
+            RunState::Unreadable(_, why) => Some(why),
+            RunState::Open(listed) => match &listed.state {
                 State::Unreadable(why) => Some(why),
                 _ => None,
             },
-            What::Finished(..) => None,
+            RunState::Finished(..) => None,
         }
     }
 }
 
-impl Stamp {
-    fn of(metadata: &Metadata) -> Stamp {
-        let written = metadata.modified().ok();
-        let since = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        Stamp {
-            written: since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
+impl FileStamp {
+    fn from_metadata(metadata: &Metadata) -> FileStamp {
+        let modified = metadata.modified().ok();
+        let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        FileStamp {
+            modified: since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
             length: metadata.len(),
         }
     }
 }
 
-/// The runs of these names, by as many threads as there are processors: a directory that was never read is many files.
+/// Inspects the runs with these names, on several threads: the first refresh of a large directory reads many files.
 fn read_all(dir: &Path, names: &[String], known: &BTreeMap<String, Entry>) -> Vec<Found> {
-    const AT_ONCE: usize = 64;
+    const CHUNK: usize = 64;
     let read = |names: &[String]| -> Vec<Found> {
         let known = names.iter().map(|name| (name, known.get(name)));
-        known.map(|(name, entry)| look_into(&dir.join(name), entry)).collect()
+        known
+            .map(|(name, entry)| inspect_folder(&dir.join(name), entry))
+            .collect()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    if threads == 1 || names.len() <= AT_ONCE {
+    if threads == 1 || names.len() <= CHUNK {
         return read(names);
     }
-    let pieces: Vec<&[String]> = names.chunks(AT_ONCE).collect();
+    let chunks: Vec<&[String]> = names.chunks(CHUNK).collect();
     let next = AtomicUsize::new(0);
     let mut done: Vec<(usize, Vec<Found>)> = std::thread::scope(|scope| {
         let work = || {
-            let mut mine = Vec::new();
+            let mut results = Vec::new();
             loop {
-                let piece = next.fetch_add(1, Ordering::Relaxed);
-                match pieces.get(piece) {
-                    Some(names) => mine.push((piece, read(names))),
-                    None => return mine,
+                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                match chunks.get(chunk) {
+                    Some(names) => results.push((chunk, read(names))),
+                    None => return results,
                 }
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let all = workers
             .into_iter()
-            .flat_map(|worker| worker.join().expect("reading does not panic"));
+            .flat_map(|worker| worker.join().expect("a reader thread does not panic"));
         all.collect()
     });
-    done.sort_unstable_by_key(|(piece, _)| *piece);
+    done.sort_unstable_by_key(|(chunk, _)| *chunk);
     done.into_iter().flat_map(|(_, entries)| entries).collect()
 }
 
-/// What a folder turned out to be.
+/// Result of the inspection of a folder.
 enum Found {
-    /// No run.
-    Nothing,
-    /// What was known already.
-    Same,
-    /// A run.
+    /// The folder is not a run.
+    NoRun,
+    /// The run has not changed.
+    Unchanged,
+    /// A new or changed run.
     Run(Box<Entry>),
 }
 
-/// What there is in a folder.
-fn look_into(path: &Path, known: Option<&Entry>) -> Found {
+/// Inspects a folder; `known` is its entry from the last refresh.
+fn inspect_folder(path: &Path, known: Option<&Entry>) -> Found {
     let document = path.join(DOCUMENT);
     let Ok(metadata) = std::fs::metadata(&document) else {
         let Some(listed) = look(path) else {
-            return Found::Nothing;
+            return Found::NoRun;
         };
-        let spool = || std::fs::metadata(path).ok();
+        let folder = || std::fs::metadata(path).ok();
         let at_ms = match listed.started {
             Some(started) => started.0 / 1_000_000,
-            None => spool().map_or(0, |metadata| Stamp::of(&metadata).written / 1_000_000),
+            None => folder().map_or(0, |metadata| FileStamp::from_metadata(&metadata).modified / 1_000_000),
         };
-        let what = What::Open(Box::new(listed));
-        return Found::Run(Box::new(Entry { at_ms, what }));
+        let state = RunState::Open(Box::new(listed));
+        return Found::Run(Box::new(Entry { at_ms, state }));
     };
-    let stamp = Stamp::of(&metadata);
+    let stamp = FileStamp::from_metadata(&metadata);
     match known {
-        Some(known) if matches!(known.what, What::Finished(s, _) | What::Unreadable(s, _) if s == stamp) => {
-            return Found::Same;
+        Some(known) if matches!(known.state, RunState::Finished(s, _) | RunState::Unreadable(s, _) if s == stamp) => {
+            return Found::Unchanged;
         }
         _ => {}
     }
-    let written = stamp.written / 1_000_000;
+    let modified = stamp.modified / 1_000_000;
     Found::Run(Box::new(match brief(&document) {
         Ok(brief) => Entry {
-            at_ms: brief.started.map_or(written, |started| started.0 / 1_000_000),
-            what: What::Finished(stamp, Box::new(brief)),
+            at_ms: brief.started.map_or(modified, |started| started.0 / 1_000_000),
+            state: RunState::Finished(stamp, Box::new(brief)),
         },
         Err(error) => Entry {
-            at_ms: written,
-            what: What::Unreadable(stamp, error.to_string()),
+            at_ms: modified,
+            state: RunState::Unreadable(stamp, error.to_string()),
         },
     }))
 }

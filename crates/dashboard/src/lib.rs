@@ -1,32 +1,32 @@
-//! A page over HTTP that shows the runs of a directory: which there are and what became of them, one that is under way,
-//! a report, a comparison of two.
+//! HTTP dashboard for the runs of a directory: a list with verdicts, a live view of a run in progress, reports and comparisons.
 //!
-//! From the top:
+//! Modules, from the top:
 //!
-//! - [`serve`]: the page on a port of its own, for `netburn ui`. As an [`HttpHandler`](netburn_fleet::hub::HttpHandler) the same
-//!   [`Dashboard`] hangs at a fleet's controller.
-//! - [`house`]: who asks for what. [`door`]: who is let in.
-//! - [`query`]: which runs are wanted. [`index`]: which there are, kept beside them. [`name`]: which folder is meant.
-//! - [`live`]: what a run under way does now, as a pure model; [`follow`]: its spool, read as it grows; `watchers`: one
-//!   reader of it for all who look.
-//! - `shown`: reports and comparisons. [`files`]: the page itself.
+//! - [`serve`]: the dashboard on its own port, for `netburn ui`. A fleet's controller serves the same [`Dashboard`] as an
+//!   [`HttpHandler`](netburn_fleet::hub::HttpHandler).
+//! - [`routes`]: HTTP routes. [`auth`]: checks of the host name, the key and the origin of a request.
+//! - [`query`]: filters and order of the list. [`index`]: cached index of the runs. [`name`]: run names and their folders.
+//! - [`live`]: state of a run in progress, as a pure model. [`spool_tail`]: reads a spool while it grows. `subscriptions`:
+//!   event streams, with one reader for each run.
+//! - `run_store`: the shared index. `render`: reports and comparisons. [`files`]: the embedded files of the page.
 
+pub mod auth;
 mod body;
-pub mod door;
 pub mod files;
-pub mod follow;
 #[doc(hidden)]
 pub mod fuzz;
-pub mod house;
 pub mod index;
 pub mod live;
 pub mod name;
 pub mod query;
-mod reply;
+mod render;
+mod response;
+pub mod routes;
+mod run_store;
 pub mod serve;
-mod shown;
-mod watchers;
+pub mod spool_tail;
+mod subscriptions;
 
-pub use door::Hosts;
-pub use house::Dashboard;
+pub use auth::Hosts;
+pub use routes::Dashboard;
 pub use serve::{Config, PORT, Server, url};

@@ -1,8 +1,8 @@
-//! What a run under way does now: rows in, a picture out.
+//! State of a run in progress: rows in, snapshots out.
 
-mod picture;
+mod snapshot;
 
-pub use picture::Picture;
+pub use snapshot::Snapshot;
 
 use netburn_record::row::BASELINE;
 use netburn_record::{AirRow, EventKind, EventRow, Header, IntervalRow, LinkRow, OperationRow, Row};
@@ -11,18 +11,18 @@ use netburn_workload::{Goal, Outcome};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many seconds are drawn.
-pub const DRAWN: i64 = 60;
-/// How many events are shown.
-pub const EVENTS: usize = 40;
-/// The longest text of an event that is shown, in characters.
-const LONGEST: usize = 300;
+/// Length of the history in a snapshot, in seconds.
+pub const HISTORY_SECONDS: i64 = 60;
+/// Maximum number of events in a snapshot.
+pub const MAX_EVENTS: usize = 40;
+/// Maximum length of the text of an event, in characters.
+const MAX_EVENT_TEXT: usize = 300;
 const SECOND: i64 = 1_000_000_000;
 const TENTH: i64 = SECOND / 10;
-/// The times that are taken: a row beyond is no part of a run (which lasts 30 days at most).
-const FURTHEST: i64 = 40 * 24 * 3600 * SECOND;
+/// Maximum absolute time of a row, in nanoseconds. Later rows are ignored: a run lasts at most 30 days.
+const MAX_TIME: i64 = 40 * 24 * 3600 * SECOND;
 
-/// A run under way. Rows may come in any order; those of stations that the plan doesn't have are nobody's.
+/// Run in progress. Rows may arrive in any order. Rows of stations that are not in the plan are ignored.
 #[derive(Debug, Clone)]
 pub struct Live {
     scenario: String,
@@ -44,13 +44,13 @@ struct Station {
     idle: Option<Duration>,
     signal_dbm: Option<f64>,
     ssid: Option<String>,
-    /// Nanoseconds that it held the air, by tenth of a second.
-    air: BTreeMap<i64, u64>,
-    uses: Vec<Use>,
+    /// Airtime in nanoseconds, by tenth of a second.
+    airtime: BTreeMap<i64, u64>,
+    workloads: Vec<Workload>,
 }
 
 #[derive(Debug, Clone)]
-struct Use {
+struct Workload {
     name: String,
     kind: &'static str,
     limit: Option<Duration>,
@@ -58,7 +58,7 @@ struct Use {
     operations: u64,
     goal_misses: u64,
     stalls: u64,
-    /// Bytes by tenth of a second.
+    /// Bytes, by tenth of a second.
     tenths: BTreeMap<i64, u64>,
     seconds: BTreeMap<i64, Second>,
 }
@@ -78,7 +78,7 @@ struct Event {
 }
 
 impl Live {
-    /// A run of which nothing is known but what was known before its first row.
+    /// Run without rows.
     #[must_use]
     pub fn new(header: &Header) -> Live {
         let plan = &header.plan;
@@ -88,11 +88,11 @@ impl Live {
             idle: None,
             signal_dbm: None,
             ssid: None,
-            air: BTreeMap::new(),
-            uses: station
+            airtime: BTreeMap::new(),
+            workloads: station
                 .workloads
                 .iter()
-                .map(|workload| Use {
+                .map(|workload| Workload {
                     name: workload.name.clone(),
                     kind: workload.config.kind.as_str(),
                     limit: workload.config.goals.iter().find_map(|goal| match goal {
@@ -122,13 +122,13 @@ impl Live {
         }
     }
 
-    /// How many rows came.
+    /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub fn put(&mut self, row: &Row) {
         self.rows += 1;
         match row {
@@ -143,10 +143,10 @@ impl Live {
         }
     }
 
-    /// Notes that it is this late, at least; `None` when that can't be.
+    /// Updates the time of the newest row. Returns `None` if `at` is out of range.
     fn time(&mut self, at: Instant) -> Option<i64> {
         let at = at.as_nanos();
-        if !(-FURTHEST..=FURTHEST).contains(&at) {
+        if !(-MAX_TIME..=MAX_TIME).contains(&at) {
             return None;
         }
         self.newest = self.newest.max(Some(at));
@@ -166,7 +166,7 @@ impl Live {
             station.idle = latency.or(station.idle);
             return;
         }
-        let Some(one) = station.uses.get_mut(usize::from(row.workload)) else {
+        let Some(one) = station.workloads.get_mut(usize::from(row.workload)) else {
             return;
         };
         if operation.outcome == Outcome::Cut {
@@ -186,13 +186,13 @@ impl Live {
     fn interval(&mut self, row: &IntervalRow) {
         let Some(at) = self.time(row.at) else { return };
         let station = self.stations.get_mut(usize::from(row.station));
-        let Some(one) = station.and_then(|station| station.uses.get_mut(usize::from(row.workload))) else {
+        let Some(one) = station.and_then(|station| station.workloads.get_mut(usize::from(row.workload))) else {
             return;
         };
         let bytes = row.bytes_down.saturating_add(row.bytes_up);
         let tenth = one.tenths.entry(at.div_euclid(TENTH)).or_default();
         *tenth = tenth.saturating_add(bytes);
-        // A second is drawn, and batches overlap: twice that is enough.
+        // A rate covers one second. Batches overlap, so three seconds are kept.
         while one.tenths.len() > 30 {
             one.tenths.pop_first();
         }
@@ -206,11 +206,11 @@ impl Live {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let held = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
-        let tenth = station.air.entry(at.div_euclid(TENTH)).or_default();
-        *tenth = tenth.saturating_add(held);
-        while station.air.len() > 30 {
-            station.air.pop_first();
+        let airtime = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
+        let tenth = station.airtime.entry(at.div_euclid(TENTH)).or_default();
+        *tenth = tenth.saturating_add(airtime);
+        while station.airtime.len() > 30 {
+            station.airtime.pop_first();
         }
     }
 
@@ -232,44 +232,44 @@ impl Live {
         let station = row
             .station
             .and_then(|number| self.stations.get_mut(usize::from(number)));
-        let mut whose = None;
+        let mut name = None;
         if let Some(station) = station {
-            // A station whose server is lost is there itself.
+            // The loss of a server is an event without a station.
             station.lost |= row.kind == EventKind::Lost;
             let one = row
                 .workload
-                .and_then(|number| station.uses.get_mut(usize::from(number)));
+                .and_then(|number| station.workloads.get_mut(usize::from(number)));
             if let Some(one) = one.filter(|_| row.kind == EventKind::Stall) {
                 one.stalls += 1;
             }
-            whose = Some(station.name.clone());
+            name = Some(station.name.clone());
         }
-        // These are documents for the record.
+        // Events whose text is a document for the record.
         if matches!(row.kind, EventKind::Health | EventKind::Clock | EventKind::Lab) {
             return;
         }
         self.events.push_back(Event {
             at_s: at as f64 / 1e9,
-            station: whose,
+            station: name,
             kind: row.kind.name(),
-            text: row.text.chars().take(LONGEST).collect(),
+            text: row.text.chars().take(MAX_EVENT_TEXT).collect(),
         });
-        while self.events.len() > EVENTS {
+        while self.events.len() > MAX_EVENTS {
             self.events.pop_front();
         }
     }
 }
 
-impl Use {
-    /// The second that an instant is in; `None` when it is no longer drawn.
+impl Workload {
+    /// Entry of the history for the second of `at`; `None` if that second is older than the history.
     fn second(&mut self, at: i64) -> Option<&mut Second> {
         let number = at.div_euclid(SECOND);
         let last = self.seconds.last_key_value().map_or(number, |(last, _)| *last);
-        if number < last - 2 * DRAWN {
+        if number < last - 2 * HISTORY_SECONDS {
             return None;
         }
         if number > last {
-            self.seconds = self.seconds.split_off(&(number - 2 * DRAWN));
+            self.seconds = self.seconds.split_off(&(number - 2 * HISTORY_SECONDS));
         }
         Some(self.seconds.entry(number).or_default())
     }

@@ -1,12 +1,12 @@
-//! Which folder a request means.
+//! Names of runs and their folders.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The longest name of a folder, in bytes.
-const LONGEST: usize = 255;
+/// Maximum length of a folder's name, in bytes.
+const MAX_LENGTH: usize = 255;
 
-/// The folder of the run that is called so in `dir`: `NAME`, or `NAME/3` for the third of several runs. `None` when the
-/// name leads elsewhere, by its parts or by a link, or when there is no such folder.
+/// Folder of the run `name` in `dir`: `NAME`, or `NAME/3` for the third run of a run set. Returns `None` if the folder does not
+/// exist, or if the name or a link leads out of `dir`.
 #[must_use]
 pub fn folder(dir: &Path, name: &str) -> Option<PathBuf> {
     if !is_name(name) {
@@ -14,11 +14,11 @@ pub fn folder(dir: &Path, name: &str) -> Option<PathBuf> {
     }
     let root = dir.canonicalize().ok()?;
     let found = root.join(name).canonicalize().ok()?;
-    // A link may lead to another run of this directory, and no further.
+    // A link may point to another run of this directory only.
     (found.starts_with(&root) && found != root && found.is_dir()).then(|| dir.join(name))
 }
 
-/// Whether this can be the name of a run.
+/// Returns true if `name` is a valid name of a run.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let (folder, number) = match name.split_once('/') {
@@ -27,17 +27,17 @@ pub fn is_name(name: &str) -> bool {
     };
     let mut parts = Path::new(folder).components();
     let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == folder);
-    let counted = |number: &str| {
+    let is_number = |number: &str| {
         !number.is_empty()
             && number.len() <= 5
             && !number.starts_with('0')
             && number.bytes().all(|b| b.is_ascii_digit())
     };
     plain
-        && folder.len() <= LONGEST
+        && folder.len() <= MAX_LENGTH
         && !folder.starts_with('.')
         && !folder.contains(['\0', '\\'])
-        && number.is_none_or(counted)
+        && number.is_none_or(is_number)
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_name_is_a_folders_and_leads_nowhere_else() {
+    fn valid_names_have_one_folder_and_an_optional_number() {
         for name in [
             "2026-11-21T18-30-00Z-house",
             "a",
@@ -92,7 +92,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
-        fn whatever_is_a_name_stays_below(name in "[a./\\\\0-9-]{0,12}") {
+        fn valid_names_stay_in_the_directory(name in "[a./\\\\0-9-]{0,12}") {
             let joined = Path::new("/runs").join(&name);
             if is_name(&name) {
                 prop_assert!(joined.starts_with("/runs") && joined.components().all(|part| part != Component::ParentDir));

@@ -1,4 +1,4 @@
-//! Which runs somebody wants to see, and in which order.
+//! Filters and order of the list of runs.
 
 use crate::index::{Entry, Index};
 use netburn_record::summary::verdict_name;
@@ -6,71 +6,71 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The most runs in one answer.
-pub const MOST: usize = 500;
-/// The longest text that is searched for, in bytes.
-const LONGEST: usize = 200;
-/// The most words of it.
-const MOST_WORDS: usize = 8;
+/// Maximum number of runs in one response.
+pub const MAX_COUNT: usize = 500;
+/// Maximum length of the searched text, in characters.
+const MAX_TEXT: usize = 200;
+/// Maximum number of searched words.
+const MAX_WORDS: usize = 8;
 
-/// What is asked for: `q=text&verdict=fail&environment=lab&state=live&sort=-when&from=0&count=100`.
+/// Filter, order and range of a list: `q=text&verdict=fail&environment=lab&state=live&sort=-when&from=0&count=100`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Every word of it is in the name, scenario, title, question or a station's name.
+    /// Words, in lower case. A run matches if each is in its name, scenario, title, question or a station's name.
     pub words: Vec<String>,
-    /// With this verdict.
+    /// Verdict of the runs.
     pub verdict: Option<String>,
-    /// On this environment.
+    /// Environment of the runs.
     pub environment: Option<String>,
-    /// In this state.
+    /// State of the runs.
     pub state: Option<String>,
-    /// By what.
+    /// Order of the runs.
     pub sort: Sort,
-    /// The greatest first.
-    pub backwards: bool,
-    /// The first of them that is shown.
+    /// Descending order.
+    pub descending: bool,
+    /// Number of matching runs to skip.
     pub from: usize,
-    /// How many are shown.
+    /// Maximum number of runs to return.
     pub count: usize,
 }
 
-/// By what runs are ordered.
+/// Order of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// When they were made.
+    /// Time of the start.
     When,
-    /// Their names.
+    /// Name of the run.
     Name,
-    /// Their scenarios' names.
+    /// Name of the scenario.
     Scenario,
-    /// Their verdicts: pass first.
+    /// Verdict, from pass to fail.
     Verdict,
-    /// How long they ran.
+    /// Duration.
     Duration,
-    /// How much moved.
+    /// Throughput.
     Throughput,
 }
 
-/// An answer.
+/// Response to a query.
 #[derive(Debug, Serialize)]
-pub struct Found<'a> {
-    /// How many runs there are.
+pub struct RunList<'a> {
+    /// Number of all runs.
     total: usize,
-    /// How many are as wanted.
+    /// Number of matching runs.
     matching: usize,
-    /// The first that is shown.
+    /// Number of skipped runs.
     from: usize,
-    /// Of those that fit the words: how many have which verdict, environment and state.
+    /// Number of runs by verdict, environment and state, of the runs that match the words.
     verdicts: BTreeMap<&'static str, usize>,
     environments: BTreeMap<&'static str, usize>,
     states: BTreeMap<&'static str, usize>,
-    /// The runs.
-    runs: Vec<Shown<'a>>,
+    /// Requested range of the matching runs.
+    runs: Vec<RunRow<'a>>,
 }
 
-/// A run in a list.
+/// Run in a list.
 #[derive(Debug, Serialize)]
-pub struct Shown<'a> {
+pub struct RunRow<'a> {
     name: &'a str,
     at_ms: i64,
     state: &'static str,
@@ -79,7 +79,7 @@ pub struct Shown<'a> {
     environment: Option<&'static str>,
     verdict: Option<&'static str>,
     provisional: bool,
-    sound: bool,
+    reliable: bool,
     duration_s: Option<f64>,
     throughput_mbps: Option<f64>,
     stations: Vec<(&'a str, &'static str)>,
@@ -95,7 +95,7 @@ impl Default for Query {
             environment: None,
             state: None,
             sort: Sort::When,
-            backwards: true,
+            descending: true,
             from: 0,
             count: 100,
         }
@@ -103,33 +103,33 @@ impl Default for Query {
 }
 
 impl Query {
-    /// Reads what follows the `?` of an address. What isn't known is passed over.
+    /// Parses a query string. Ignores unknown keys and invalid values.
     #[must_use]
-    pub fn read(text: &str) -> Query {
+    pub fn parse(text: &str) -> Query {
         let mut query = Query::default();
-        for (key, value) in pairs(text) {
-            let some = || Some(value.clone()).filter(|value| !value.is_empty());
+        for (key, value) in form_pairs(text) {
+            let non_empty = || Some(value.clone()).filter(|value| !value.is_empty());
             match key.as_str() {
                 "q" => {
-                    let short: String = value.chars().take(LONGEST).collect();
+                    let short: String = value.chars().take(MAX_TEXT).collect();
                     query.words = short
                         .split_whitespace()
-                        .take(MOST_WORDS)
+                        .take(MAX_WORDS)
                         .map(str::to_lowercase)
                         .collect();
                 }
-                "verdict" => query.verdict = some(),
-                "environment" => query.environment = some(),
-                "state" => query.state = some(),
+                "verdict" => query.verdict = non_empty(),
+                "environment" => query.environment = non_empty(),
+                "state" => query.state = non_empty(),
                 "from" => query.from = value.parse().unwrap_or(0),
-                "count" => query.count = value.parse().unwrap_or(query.count).min(MOST),
+                "count" => query.count = value.parse().unwrap_or(query.count).min(MAX_COUNT),
                 "sort" => {
-                    let (by, backwards) = match value.strip_prefix('-') {
+                    let (by, descending) = match value.strip_prefix('-') {
                         Some(by) => (by, true),
                         None => (value.as_str(), false),
                     };
-                    if let Some(sort) = Sort::named(by) {
-                        (query.sort, query.backwards) = (sort, backwards);
+                    if let Some(sort) = Sort::from_name(by) {
+                        (query.sort, query.descending) = (sort, descending);
                     }
                 }
                 _ => {}
@@ -138,10 +138,10 @@ impl Query {
         query
     }
 
-    /// The runs of an index that are wanted.
+    /// Finds the matching runs of an index.
     #[must_use]
-    pub fn find<'a>(&self, index: &'a Index) -> Found<'a> {
-        let mut found = Found {
+    pub fn find<'a>(&self, index: &'a Index) -> RunList<'a> {
+        let mut found = RunList {
             total: index.runs().len(),
             matching: 0,
             from: self.from,
@@ -150,38 +150,42 @@ impl Query {
             states: BTreeMap::new(),
             runs: Vec::new(),
         };
-        let mut wanted = Vec::new();
-        let is = |asked: &Option<String>, it: Option<&str>| asked.as_deref().is_none_or(|asked| it == Some(asked));
+        let mut matching = Vec::new();
+        let equals =
+            |filter: &Option<String>, value: Option<&str>| filter.as_deref().is_none_or(|filter| value == Some(filter));
         for (name, entry) in index.runs() {
-            if !self.says(name, entry) {
+            if !self.matches_words(name, entry) {
                 continue;
             }
-            let (verdict, environment, state) = (verdict(entry), environment(entry), entry.state());
-            for (of, counts) in [
+            let (verdict, environment, state) = (verdict(entry), environment(entry), entry.state_name());
+            for (value, counts) in [
                 (verdict, &mut found.verdicts),
                 (environment, &mut found.environments),
                 (Some(state), &mut found.states),
             ] {
-                if let Some(of) = of {
-                    *counts.entry(of).or_default() += 1;
+                if let Some(value) = value {
+                    *counts.entry(value).or_default() += 1;
                 }
             }
-            if is(&self.verdict, verdict) && is(&self.environment, environment) && is(&self.state, Some(state)) {
-                wanted.push((name.as_str(), entry));
+            if equals(&self.verdict, verdict)
+                && equals(&self.environment, environment)
+                && equals(&self.state, Some(state))
+            {
+                matching.push((name.as_str(), entry));
             }
         }
-        found.matching = wanted.len();
-        wanted.sort_by(|a, b| {
+        found.matching = matching.len();
+        matching.sort_by(|a, b| {
             let order = self.sort.compare(*a, *b);
-            if self.backwards { order.reverse() } else { order }
+            if self.descending { order.reverse() } else { order }
         });
-        let shown = wanted.into_iter().skip(self.from).take(self.count);
-        found.runs = shown.map(|(name, entry)| Shown::of(name, entry)).collect();
+        let shown = matching.into_iter().skip(self.from).take(self.count);
+        found.runs = shown.map(|(name, entry)| RunRow::new(name, entry)).collect();
         found
     }
 
-    /// Whether all words are said somewhere.
-    fn says(&self, name: &str, entry: &Entry) -> bool {
+    /// Returns true if the run contains all words.
+    fn matches_words(&self, name: &str, entry: &Entry) -> bool {
         self.words.iter().all(|word| {
             let has = |text: &str| contains(text, word);
             let brief = entry.brief().is_some_and(|brief| {
@@ -193,7 +197,7 @@ impl Query {
 }
 
 impl Sort {
-    fn named(name: &str) -> Option<Sort> {
+    fn from_name(name: &str) -> Option<Sort> {
         Some(match name {
             "when" => Sort::When,
             "name" => Sort::Name,
@@ -207,7 +211,7 @@ impl Sort {
 
     fn compare(self, a: (&str, &Entry), b: (&str, &Entry)) -> Ordering {
         let number =
-            |of: (&str, &Entry), take: fn(&netburn_record::runs::Brief) -> f64| of.1.brief().map_or(-1.0, take);
+            |run: (&str, &Entry), take: fn(&netburn_record::runs::Brief) -> f64| run.1.brief().map_or(-1.0, take);
         let numbers = |take| number(a, take).total_cmp(&number(b, take));
         let order = match self {
             Sort::When => a.1.at_ms.cmp(&b.1.at_ms),
@@ -221,10 +225,10 @@ impl Sort {
     }
 }
 
-impl<'a> Shown<'a> {
-    /// A run as it is shown in a list.
+impl<'a> RunRow<'a> {
+    /// Row for an entry of the index.
     #[must_use]
-    pub fn of(name: &'a str, entry: &'a Entry) -> Shown<'a> {
+    pub fn new(name: &'a str, entry: &'a Entry) -> RunRow<'a> {
         let brief = entry.brief();
         let stations = brief.map(|brief| {
             let stations = brief.stations.iter();
@@ -232,16 +236,16 @@ impl<'a> Shown<'a> {
                 .map(|station| (station.name.as_str(), verdict_name(station.verdict)))
                 .collect()
         });
-        Shown {
+        RunRow {
             name,
             at_ms: entry.at_ms,
-            state: entry.state(),
+            state: entry.state_name(),
             scenario: scenario(entry),
             title: title(entry),
             environment: environment(entry),
             verdict: verdict(entry),
             provisional: brief.is_some_and(|brief| brief.provisional),
-            sound: brief.is_none_or(|brief| brief.sound),
+            reliable: brief.is_none_or(|brief| brief.sound),
             duration_s: brief.map(|brief| brief.duration_s),
             throughput_mbps: brief.map(|brief| brief.throughput_mbps),
             stations: stations.unwrap_or_default(),
@@ -265,33 +269,33 @@ fn rank(entry: &Entry) -> usize {
 }
 
 fn environment(entry: &Entry) -> Option<&'static str> {
-    use crate::index::What;
-    match &entry.what {
-        What::Finished(_, brief) => Some(brief.environment.name()),
-        What::Open(listed) => listed.environment.map(|environment| environment.name()),
-        What::Unreadable(..) => None,
+    use crate::index::RunState;
+    match &entry.state {
+        RunState::Finished(_, brief) => Some(brief.environment.name()),
+        RunState::Open(listed) => listed.environment.map(|environment| environment.name()),
+        RunState::Unreadable(..) => None,
     }
 }
 
 fn scenario(entry: &Entry) -> Option<&str> {
-    use crate::index::What;
-    match &entry.what {
-        What::Finished(_, brief) => Some(&brief.scenario),
-        What::Open(listed) => listed.scenario.as_deref(),
-        What::Unreadable(..) => None,
+    use crate::index::RunState;
+    match &entry.state {
+        RunState::Finished(_, brief) => Some(&brief.scenario),
+        RunState::Open(listed) => listed.scenario.as_deref(),
+        RunState::Unreadable(..) => None,
     }
 }
 
 fn title(entry: &Entry) -> Option<&str> {
-    use crate::index::What;
-    match &entry.what {
-        What::Finished(_, brief) => brief.title.as_deref(),
-        What::Open(listed) => listed.title.as_deref(),
-        What::Unreadable(..) => None,
+    use crate::index::RunState;
+    match &entry.state {
+        RunState::Finished(_, brief) => brief.title.as_deref(),
+        RunState::Open(listed) => listed.title.as_deref(),
+        RunState::Unreadable(..) => None,
     }
 }
 
-/// Whether a text has a word in it, whatever the case; `word` is in lower case.
+/// Returns true if `text` contains `word`, ignoring case. `word` is in lower case.
 fn contains(text: &str, word: &str) -> bool {
     if text.is_ascii() {
         let (text, word) = (text.as_bytes(), word.as_bytes());
@@ -300,16 +304,19 @@ fn contains(text: &str, word: &str) -> bool {
     text.to_lowercase().contains(word)
 }
 
-/// The pairs of a query (application/x-www-form-urlencoded, URL Standard §5.1).
-pub(crate) fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+/// Key-value pairs of a query string (application/x-www-form-urlencoded, URL Standard §5.1).
+pub(crate) fn form_pairs(text: &str) -> impl Iterator<Item = (String, String)> {
     text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decoded(&key.replace('+', " ")), decoded(&value.replace('+', " ")))
+        (
+            percent_decode(&key.replace('+', " ")),
+            percent_decode(&value.replace('+', " ")),
+        )
     })
 }
 
-/// A text without its percent signs (RFC 3986 §2.1); bytes that are no UTF-8 become U+FFFD.
-pub(crate) fn decoded(text: &str) -> String {
+/// Decodes percent-encoding (RFC 3986 §2.1). Invalid UTF-8 becomes U+FFFD.
+pub(crate) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -335,20 +342,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_query_is_read() {
+    fn a_query_is_parsed() {
         let query =
-            Query::read("q=Archer+C7%20ssid&verdict=fail&environment=&sort=-throughput&from=20&count=9999&x=1&sort");
+            Query::parse("q=Archer+C7%20ssid&verdict=fail&environment=&sort=-throughput&from=20&count=9999&x=1&sort");
         assert_eq!(query.words, ["archer", "c7", "ssid"]);
         assert_eq!(query.verdict.as_deref(), Some("fail"));
         assert_eq!((query.environment, query.state), (None, None));
-        assert_eq!((query.sort, query.backwards), (Sort::Throughput, true));
-        assert_eq!((query.from, query.count), (20, MOST));
-        assert_eq!(Query::read(""), Query::default());
-        assert_eq!(Query::read("sort=size&from=-1&count=x"), Query::default());
+        assert_eq!((query.sort, query.descending), (Sort::Throughput, true));
+        assert_eq!((query.from, query.count), (20, MAX_COUNT));
+        assert_eq!(Query::parse(""), Query::default());
+        assert_eq!(Query::parse("sort=size&from=-1&count=x"), Query::default());
     }
 
     #[test]
-    fn percent_signs_are_taken_out() {
+    fn percent_encoding_is_decoded() {
         for (coded, plain) in [
             ("a%20b", "a b"),
             ("%C3%A9", "é"),
@@ -356,12 +363,12 @@ mod tests {
             ("%zz%4", "%zz%4"),
             ("%ff", "\u{fffd}"),
         ] {
-            assert_eq!(decoded(coded), plain, "{coded}");
+            assert_eq!(percent_decode(coded), plain, "{coded}");
         }
     }
 
     #[test]
-    fn words_are_found_whatever_their_case() {
+    fn words_match_in_any_case() {
         assert!(contains("Archer C7", "c7") && contains("Über", "über") && contains("x", ""));
         assert!(!contains("Archer", "c7") && !contains("", "a"));
     }
@@ -369,15 +376,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
-        fn any_query_is_read_within_bounds(text in ".{0,200}") {
-            let query = Query::read(&text);
-            prop_assert!(query.count <= MOST && query.words.len() <= MOST_WORDS);
+        fn any_query_is_parsed_within_bounds(text in ".{0,200}") {
+            let query = Query::parse(&text);
+            prop_assert!(query.count <= MAX_COUNT && query.words.len() <= MAX_WORDS);
         }
 
         #[test]
-        fn what_is_encoded_is_read_back(text in ".{0,40}") {
+        fn encoded_text_is_decoded_to_itself(text in ".{0,40}") {
             let coded: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            prop_assert_eq!(decoded(&coded), text);
+            prop_assert_eq!(percent_decode(&coded), text);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The page on a port of its own.
+//! HTTP server for the dashboard on its own port.
 
-use crate::door::Hosts;
-use crate::house::Dashboard;
+use crate::auth::Hosts;
+use crate::routes::Dashboard;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -16,40 +16,40 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Where it is by default. Not assigned by IANA.
+/// Default port. Not assigned by IANA.
 pub const PORT: u16 = 4486;
 
-/// The most connections at once.
-const MOST: usize = 512;
-/// How long the head of a request may take, and how long a connection may be silent.
-const HEAD: Duration = Duration::from_secs(30);
-/// The longest head of a request, in bytes; more ends the connection.
-const MAX_HEAD: usize = 16 << 10;
-/// After a connection could not be accepted.
-const BREATH: Duration = Duration::from_millis(100);
+/// Maximum number of simultaneous connections.
+const MAX_CONNECTIONS: usize = 512;
+/// Timeout for the header of a request, and for an idle connection.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum length of the header of a request, in bytes. A longer header closes the connection.
+const MAX_HEADER: usize = 16 << 10;
+/// Delay after a failed `accept`.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// A server's settings.
+/// Settings of a server.
 #[derive(Debug)]
 pub struct Config {
-    /// Where the runs are.
+    /// Directory of the runs.
     pub dir: PathBuf,
-    /// Where it listens. Default: port [`PORT`] of loopback.
+    /// Listening address. Default: port [`PORT`] on the loopback interface.
     pub listen: SocketAddr,
-    /// Other names that it is asked by.
+    /// Further host names of the server.
     pub names: Vec<String>,
 }
 
-/// A server that listens.
+/// Listening server.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    at: SocketAddr,
+    address: SocketAddr,
     key: Option<Token>,
-    house: Dashboard,
+    dashboard: Dashboard,
 }
 
 impl Config {
-    /// The usual settings for the runs of a directory.
+    /// Default settings for the runs of `dir`.
     #[must_use]
     pub fn new(dir: PathBuf) -> Config {
         Config {
@@ -61,75 +61,78 @@ impl Config {
 }
 
 impl Server {
-    /// Opens the socket. Beyond loopback there is a key, new each time, and nobody is told anything without it. Within a
-    /// runtime.
+    /// Opens the listening socket. On an address other than loopback, requests need a key, which is new for each server. Needs a
+    /// Tokio runtime.
     ///
     /// # Errors
-    /// When the address can't be had.
+    /// If the socket cannot listen at the address.
     pub async fn bind(config: Config) -> io::Result<Server> {
         let listener = TcpListener::bind(config.listen).await?;
-        let at = listener.local_addr()?;
-        let key = match at.ip().to_canonical().is_loopback() {
-            true => None,
-            false => Some(Token::random()?),
+        let address = listener.local_addr()?;
+        let key = if address.ip().to_canonical().is_loopback() {
+            None
+        } else {
+            Some(Token::random()?)
         };
         let names: Vec<&str> = config.names.iter().map(String::as_str).collect();
-        let hosts = Hosts::new(&[at], &names);
-        let lock = key.as_ref().map(|key| (Token::known(key.reveal()), at.port()));
+        let hosts = Hosts::new(&[address], &names);
+        let access = key.as_ref().map(|key| (Token::known(key.reveal()), address.port()));
         Ok(Server {
-            house: Dashboard::new(&config.dir, hosts, lock),
+            dashboard: Dashboard::new(&config.dir, hosts, access),
             listener,
-            at,
+            address,
             key,
         })
     }
 
-    /// Where it listens.
+    /// Listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.at
+        self.address
     }
 
-    /// The address for a browser on a machine that finds this one as `host`, with the key.
+    /// URL for a browser that reaches this machine as `host`, with the key.
     #[must_use]
     pub fn url(&self, host: &str) -> String {
-        url("http", host, self.at.port(), self.key.as_ref())
+        url("http", host, self.address.port(), self.key.as_ref())
     }
 
-    /// The likeliest address for a browser: as it listens, or over loopback where it listens everywhere.
+    /// URL for a browser on this machine: the listening address, or loopback for an unspecified address.
     #[must_use]
-    pub fn near_url(&self) -> String {
-        let ip = match self.at.ip() {
+    pub fn local_url(&self) -> String {
+        let ip = match self.address.ip() {
             ip if ip.is_unspecified() => IpAddr::from(Ipv4Addr::LOCALHOST),
             ip => ip,
         };
         self.url(&ip.to_string())
     }
 
-    /// Serves until `stop` is done.
+    /// Serves requests until `stop` completes.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Server { listener, house, .. } = self;
-        let places = Arc::new(Semaphore::new(MOST));
-        let mut visits = JoinSet::new();
+        let Server {
+            listener, dashboard, ..
+        } = self;
+        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let mut connections = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                Some(_) = visits.join_next() => {}
+                Some(_) = connections.join_next() => {}
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        // Who finds no place is sent away rather than kept waiting.
-                        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                            let house = house.clone();
-                            visits.spawn(async move {
-                                visit(stream, house).await;
-                                drop(place);
+                        // A connection above the limit is closed.
+                        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+                            let dashboard = dashboard.clone();
+                            connections.spawn(async move {
+                                serve_connection(stream, dashboard).await;
+                                drop(permit);
                             });
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(BREATH).await;
+                        tracing::warn!(%error, "cannot accept a connection");
+                        tokio::time::sleep(ACCEPT_BACKOFF).await;
                     }
                 },
             }
@@ -137,7 +140,7 @@ impl Server {
     }
 }
 
-/// Where a browser finds the page: with the key behind the `#`, which no request holds.
+/// URL of the dashboard. The key is in the fragment, which a browser does not send to the server.
 #[must_use]
 pub fn url(scheme: &str, host: &str, port: u16, key: Option<&Token>) -> String {
     let host = match host.parse() {
@@ -148,19 +151,19 @@ pub fn url(scheme: &str, host: &str, port: u16, key: Option<&Token>) -> String {
     format!("{scheme}://{host}:{port}/runs/{key}")
 }
 
-async fn visit(stream: TcpStream, house: Dashboard) {
+async fn serve_connection(stream: TcpStream, dashboard: Dashboard) {
     let _ = stream.set_nodelay(true);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let house = house.clone();
-        async move { Ok::<_, Infallible>(house.reply(request, false).await.0) }
+        let dashboard = dashboard.clone();
+        async move { Ok::<_, Infallible>(dashboard.reply(request, false).await.0) }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(MAX_HEAD)
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(MAX_HEADER)
         .serve_connection(TokioIo::new(stream), service)
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended");
+        tracing::debug!(%error, "a connection failed");
     }
 }

@@ -1,4 +1,4 @@
-//! The page over real sockets: who is told what.
+//! HTTP routes and access control over real sockets.
 
 use netburn_dashboard::{Config, Server};
 use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
@@ -11,29 +11,29 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use tokio::sync::oneshot;
 
-/// A server and the directory of its runs; ends when dropped.
-struct House {
+/// A server and the directory of its runs. Stops when dropped.
+struct TestServer {
     dir: tempfile::TempDir,
-    at: SocketAddr,
+    address: SocketAddr,
     url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// An answer.
-struct Told {
+/// An HTTP response.
+struct Reply {
     status: u16,
     head: String,
     body: String,
 }
 
-impl House {
-    /// `listen` with port 0; what is everywhere is still asked over loopback.
-    fn new(listen: &str) -> House {
+impl TestServer {
+    /// Starts a server at `listen`, which has port 0. Requests always use the loopback address.
+    fn new(listen: &str) -> TestServer {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::new(dir.path().join("runs"));
         config.listen = listen.parse().unwrap();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -42,17 +42,17 @@ impl House {
                 .unwrap();
             runtime.block_on(async {
                 let server = Server::bind(config).await.unwrap();
-                tell.send((server.address(), server.near_url())).unwrap();
+                sender.send((server.address(), server.local_url())).unwrap();
                 let stopped = async {
                     let _ = stopped.await;
                 };
                 server.run(stopped).await;
             });
         });
-        let (at, url) = told.recv().unwrap();
-        House {
+        let (address, url) = receiver.recv().unwrap();
+        TestServer {
             dir,
-            at: SocketAddr::from(([127, 0, 0, 1], at.port())),
+            address: SocketAddr::from(([127, 0, 0, 1], address.port())),
             url,
             stop: Some(stop),
             thread: Some(thread),
@@ -71,53 +71,53 @@ impl House {
         self.url.split("#key=").nth(1).unwrap()
     }
 
-    /// Says exactly this.
-    fn say(&self, text: &str) -> Told {
-        let mut stream = TcpStream::connect(self.at).unwrap();
+    /// Sends this text and returns the response.
+    fn send(&self, text: &str) -> Reply {
+        let mut stream = TcpStream::connect(self.address).unwrap();
         stream
             .set_read_timeout(Some(std::time::Duration::from_secs(30)))
             .unwrap();
         stream.write_all(text.as_bytes()).unwrap();
         let mut bytes = Vec::new();
-        // A server that ends the connection early may reset it.
+        // A server that closes the connection early may reset it.
         let _ = stream.read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        Told {
+        Reply {
             status: head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0),
             head: head.to_ascii_lowercase(),
             body: body.to_owned(),
         }
     }
 
-    fn get_with(&self, path: &str, fields: &str) -> Told {
-        let (host, end) = (self.at, "Connection: close\r\n\r\n");
-        self.say(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}{end}"))
+    fn get_with(&self, path: &str, fields: &str) -> Reply {
+        let (host, end) = (self.address, "Connection: close\r\n\r\n");
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}{end}"))
     }
 
-    fn get(&self, path: &str) -> Told {
+    fn get(&self, path: &str) -> Reply {
         self.get_with(path, "")
     }
 
-    fn post(&self, path: &str, kind: &str, body: &str) -> Told {
-        let (host, length) = (self.at, body.len());
-        self.say(&format!(
+    fn post(&self, path: &str, kind: &str, body: &str) -> Reply {
+        let (host, length) = (self.address, body.len());
+        self.send(&format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n\
              {body}"
         ))
     }
 }
 
-impl Drop for House {
+impl Drop for TestServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         let _ = self.thread.take().map(std::thread::JoinHandle::join);
     }
 }
 
-impl Told {
+impl Reply {
     #[track_caller]
-    fn expect(self, status: u16) -> Told {
+    fn expect(self, status: u16) -> Reply {
         assert_eq!(self.status, status, "{}\n{}", self.head, self.body);
         self
     }
@@ -149,38 +149,38 @@ fn record(path: &Path, scenario: &str) {
     recorder.finish(&Ending::Complete).unwrap();
 }
 
-/// What is no file is said to be unreadable at once, and the other runs are listed.
+/// Special files are reported as unreadable without delay, and the other runs are listed.
 #[test]
-fn what_is_no_file_keeps_nobody_waiting() {
-    let house = House::new("127.0.0.1:0");
+fn special_files_do_not_block_the_list() {
+    let server = TestServer::new("127.0.0.1:0");
     for name in ["good", "fifo", "device", "folder"] {
-        house.record(name, "house");
+        server.record(name, "house");
     }
-    let document = |name: &str| house.runs().join(name).join("run.json");
+    let document = |name: &str| server.runs().join(name).join("run.json");
     for name in ["fifo", "device", "folder"] {
         std::fs::remove_file(document(name)).unwrap();
     }
     fifo(&document("fifo"));
-    fifo(&house.runs().join(".netburn-index.json"));
+    fifo(&server.runs().join(".netburn-index.json"));
     std::os::unix::fs::symlink("/dev/zero", document("device")).unwrap();
     std::fs::create_dir(document("folder")).unwrap();
-    std::fs::create_dir(house.runs().join("spooled")).unwrap();
-    fifo(&house.runs().join("spooled/spool"));
-    let all = house.get("/runs/api/runs?sort=name").expect(200).json();
+    std::fs::create_dir(server.runs().join("spooled")).unwrap();
+    fifo(&server.runs().join("spooled/spool"));
+    let all = server.get("/runs/api/runs?sort=name").expect(200).json();
     let states: Vec<(&str, &str)> = all["runs"]
         .as_array()
         .unwrap()
         .iter()
         .map(|run| (run["name"].as_str().unwrap(), run["state"].as_str().unwrap()))
         .collect();
-    let wanted = [
+    let expected = [
         ("device", "unreadable"),
         ("fifo", "unreadable"),
         ("folder", "unreadable"),
         ("good", "finished"),
         ("spooled", "unreadable"),
     ];
-    assert_eq!(states, wanted);
+    assert_eq!(states, expected);
 }
 
 fn fifo(path: &Path) {
@@ -189,17 +189,17 @@ fn fifo(path: &Path) {
 }
 
 #[test]
-fn runs_are_listed_as_they_are_now() {
-    let house = House::new("127.0.0.1:0");
-    let list = |query: &str| house.get(&format!("/runs/api/runs{query}")).expect(200).json();
-    assert_eq!(list("")["total"], 0, "a directory that isn't there yet has no runs");
-    house.record("a", "house");
-    house.record("b", "office");
-    let live = Recorder::create(&house.runs().join("c"), header("now")).unwrap();
-    drop(Recorder::create(&house.runs().join("d"), header("left")).unwrap());
-    house.record("e", "broken");
-    std::fs::write(house.runs().join("e/run.json"), "{").unwrap();
-    std::fs::create_dir(house.runs().join("nothing")).unwrap();
+fn the_list_shows_the_current_runs() {
+    let server = TestServer::new("127.0.0.1:0");
+    let list = |query: &str| server.get(&format!("/runs/api/runs{query}")).expect(200).json();
+    assert_eq!(list("")["total"], 0, "a missing directory has no runs");
+    server.record("a", "house");
+    server.record("b", "office");
+    let live = Recorder::create(&server.runs().join("c"), header("now")).unwrap();
+    drop(Recorder::create(&server.runs().join("d"), header("left")).unwrap());
+    server.record("e", "broken");
+    std::fs::write(server.runs().join("e/run.json"), "{").unwrap();
+    std::fs::create_dir(server.runs().join("nothing")).unwrap();
     let all = list("?sort=name");
     let states: Vec<(&str, &str)> = all["runs"]
         .as_array()
@@ -207,19 +207,19 @@ fn runs_are_listed_as_they_are_now() {
         .iter()
         .map(|run| (run["name"].as_str().unwrap(), run["state"].as_str().unwrap()))
         .collect();
-    let wanted = [
+    let expected = [
         ("a", "finished"),
         ("b", "finished"),
         ("c", "live"),
-        ("d", "left"),
+        ("d", "unfinished"),
         ("e", "unreadable"),
     ];
-    assert_eq!(states, wanted);
+    assert_eq!(states, expected);
     assert_eq!(all["runs"][0]["title"], "About house");
-    // One under way, or left, is called by its title as well.
+    // Unfinished runs have their title, too.
     for (place, name, title) in [(2, "c", "About now"), (3, "d", "About left")] {
         assert_eq!(all["runs"][place]["title"], title);
-        let one = house.get(&format!("/runs/api/run?name={name}")).expect(200).json();
+        let one = server.get(&format!("/runs/api/run?name={name}")).expect(200).json();
         assert_eq!(one["title"], title);
         assert_eq!(list(&format!("?q=about+{}", &title[6..]))["runs"][0]["name"], name);
     }
@@ -231,70 +231,73 @@ fn runs_are_listed_as_they_are_now() {
         "b"
     );
     assert_eq!(list("?verdict=pass")["matching"], 0);
-    // A record that changes is read again, one that goes is gone, and nothing was finished by looking.
+    // A changed record is read again, a deleted one is removed, and listing does not finish a record.
     live.finish(&Ending::Complete).unwrap();
-    std::fs::remove_dir_all(house.runs().join("a")).unwrap();
+    std::fs::remove_dir_all(server.runs().join("a")).unwrap();
     let all = list("?sort=name");
     assert_eq!(
         (&all["total"], &all["runs"][1]["state"]),
         (&json!(4), &json!("finished"))
     );
-    assert!(house.runs().join("d/spool").exists() && !house.runs().join("d/run.json").exists());
-    assert!(house.runs().join(".netburn-index.json").exists());
+    assert!(server.runs().join("d/spool").exists() && !server.runs().join("d/run.json").exists());
+    assert!(server.runs().join(".netburn-index.json").exists());
 }
 
 #[test]
-fn one_run_is_told_shown_and_finished_when_asked() {
-    let house = House::new("127.0.0.1:0");
-    house.record("a", "house");
-    house.record("b", "house");
-    let told = house.get("/runs/api/run?name=a").expect(200).json();
+fn a_run_is_described_rendered_and_finished_on_request() {
+    let server = TestServer::new("127.0.0.1:0");
+    server.record("a", "house");
+    server.record("b", "house");
+    let reply = server.get("/runs/api/run?name=a").expect(200).json();
     assert_eq!(
-        (&told["state"], &told["summary"]["scenario"]),
+        (&reply["state"], &reply["summary"]["scenario"]),
         (&json!("finished"), &json!("house"))
     );
-    let report = house.get("/runs/of/a/report.html").expect(200);
+    let report = server.get("/runs/of/a/report.html").expect(200);
     assert!(
         report.body.contains("About house") && report.head.contains("text/html"),
         "{}",
         report.head
     );
-    let compared = house.get("/runs/compare?a=a&b=b").expect(200);
+    let compared = server.get("/runs/compare?a=a&b=b").expect(200);
     assert!(compared.body.starts_with("<!doctype html>") && compared.head.contains("text/html"));
-    assert!(house.get("/runs/api/compare?a=a&b=b").expect(200).json().is_object());
-    house.get("/runs/compare?a=a").expect(400);
-    house.get("/runs/compare?a=a&b=none").expect(404);
-    drop(Recorder::create(&house.runs().join("left"), header("left")).unwrap());
-    assert_eq!(house.get("/runs/api/run?name=left").expect(200).json()["state"], "left");
-    house.get("/runs/of/left/report.html").expect(409);
+    assert!(server.get("/runs/api/compare?a=a&b=b").expect(200).json().is_object());
+    server.get("/runs/compare?a=a").expect(400);
+    server.get("/runs/compare?a=a&b=none").expect(404);
+    drop(Recorder::create(&server.runs().join("left"), header("left")).unwrap());
+    assert_eq!(
+        server.get("/runs/api/run?name=left").expect(200).json()["state"],
+        "unfinished"
+    );
+    server.get("/runs/of/left/report.html").expect(409);
     assert!(
-        !house.runs().join("left/run.json").exists(),
-        "it is finished for who asks for it"
+        !server.runs().join("left/run.json").exists(),
+        "only a finish request finishes the record"
     );
     let finish = "/runs/api/finish?name=left";
-    house.get(finish).expect(405);
-    house.post(finish, "text/plain", "{}").expect(415);
-    assert!(!house.runs().join("left/run.json").exists());
-    let told = house.post(finish, "application/json", "{}").expect(200).json();
+    server.get(finish).expect(405);
+    server.post(finish, "text/plain", "{}").expect(415);
+    assert!(!server.runs().join("left/run.json").exists());
+    let reply = server.post(finish, "application/json", "{}").expect(200).json();
     assert_eq!(
-        (&told["state"], &told["summary"]["verdict"]),
+        (&reply["state"], &reply["summary"]["verdict"]),
         (&json!("finished"), &json!("inconclusive"))
     );
-    let live = Recorder::create(&house.runs().join("live"), header("live")).unwrap();
-    house
+    let live = Recorder::create(&server.runs().join("live"), header("live")).unwrap();
+    server
         .post("/runs/api/finish?name=live", "application/json", "{}")
         .expect(409);
-    house.get("/runs/of/live/report.html").expect(409);
+    server.get("/runs/of/live/report.html").expect(409);
     drop(live);
 }
 
 #[test]
-fn nothing_outside_the_directory_is_read() {
-    let house = House::new("127.0.0.1:0");
-    house.record("a", "house");
-    record(&house.dir.path().join("secret"), "secret");
+fn files_outside_the_directory_are_not_read() {
+    let server = TestServer::new("127.0.0.1:0");
+    server.record("a", "house");
+    record(&server.dir.path().join("secret"), "secret");
     #[cfg(unix)]
-    std::os::unix::fs::symlink(house.dir.path().join("secret"), house.runs().join("link")).unwrap();
+    std::os::unix::fs::symlink(server.dir.path().join("secret"), server.runs().join("link")).unwrap();
     for name in [
         "../secret",
         "..%2fsecret",
@@ -317,14 +320,14 @@ fn nothing_outside_the_directory_is_read() {
             format!("/runs/of/{name}/report.html"),
             format!("/runs/api/live?name={name}"),
         ] {
-            let told = house.get(&path);
+            let reply = server.get(&path);
             assert!(
-                matches!(told.status, 400 | 404),
+                matches!(reply.status, 400 | 404),
                 "{path}: {} {}",
-                told.status,
-                told.body
+                reply.status,
+                reply.body
             );
-            assert!(!told.body.contains("About secret"), "{path}");
+            assert!(!reply.body.contains("About secret"), "{path}");
         }
     }
     for path in [
@@ -335,42 +338,42 @@ fn nothing_outside_the_directory_is_read() {
         "//runs/",
         "/runs/api/",
     ] {
-        house.get(path).expect(404);
+        server.get(path).expect(404);
     }
-    let all = house.get("/runs/api/runs").expect(200).json();
-    assert_eq!(all["total"], 1, "a link that leads elsewhere is no run: {all}");
+    let all = server.get("/runs/api/runs").expect(200).json();
+    assert_eq!(all["total"], 1, "a link out of the directory is not a run: {all}");
 }
 
 #[test]
-fn other_sites_and_other_names_are_told_nothing() {
-    let house = House::new("127.0.0.1:0");
-    house.record("a", "house");
-    let port = house.at.port();
+fn requests_from_other_sites_and_for_other_names_are_rejected() {
+    let server = TestServer::new("127.0.0.1:0");
+    server.record("a", "house");
+    let port = server.address.port();
     for host in [
         "evil.example".to_owned(),
         format!("evil.example:{port}"),
         "192.0.2.1".to_owned(),
         String::new(),
     ] {
-        let told = house.say(&format!(
+        let reply = server.send(&format!(
             "GET /runs/api/runs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
         ));
         assert!(
-            matches!(told.status, 400 | 421) && !told.body.contains("house"),
+            matches!(reply.status, 400 | 421) && !reply.body.contains("house"),
             "{host}: {}",
-            told.body
+            reply.body
         );
     }
-    house
-        .say("GET /runs/ HTTP/1.1\r\nConnection: close\r\n\r\n")
+    server
+        .send("GET /runs/ HTTP/1.1\r\nConnection: close\r\n\r\n")
         .expect(421);
-    house
+    server
         .get_with("/runs/api/runs", "Sec-Fetch-Site: cross-site\r\n")
         .expect(403);
-    house
+    server
         .get_with("/runs/of/a/report.html", "Sec-Fetch-Site: same-site\r\n")
         .expect(403);
-    house
+    server
         .get_with("/runs/api/runs", "Sec-Fetch-Site: same-origin\r\n")
         .expect(200);
     for path in [
@@ -379,31 +382,31 @@ fn other_sites_and_other_names_are_told_nothing() {
         "/runs/api/runs",
         "/runs/of/a/report.html",
     ] {
-        let told = house.get(path).expect(200);
+        let reply = server.get(path).expect(200);
         for field in [
             "content-security-policy: default-src 'none'",
             "x-content-type-options: nosniff",
             "frame-ancestors 'none'",
         ] {
-            assert!(told.head.contains(field), "{path}: {}", told.head);
+            assert!(reply.head.contains(field), "{path}: {}", reply.head);
         }
-        assert!(!told.head.contains("access-control"), "{path}");
+        assert!(!reply.head.contains("access-control"), "{path}");
     }
     for method in ["PUT", "DELETE", "POST", "OPTIONS"] {
-        house
-            .say(&format!(
+        server
+            .send(&format!(
                 "{method} /runs/api/runs HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
-                house.at
+                server.address
             ))
             .expect(405);
     }
 }
 
 #[test]
-fn beyond_loopback_there_is_a_key() {
-    let house = House::new("0.0.0.0:0");
-    house.record("a", "house");
-    house.get("/runs/").expect(200);
+fn beyond_loopback_a_key_is_required() {
+    let server = TestServer::new("0.0.0.0:0");
+    server.record("a", "house");
+    server.get("/runs/").expect(200);
     for path in [
         "/runs/api/runs",
         "/runs/api/run?name=a",
@@ -411,30 +414,30 @@ fn beyond_loopback_there_is_a_key() {
         "/runs/compare?a=a&b=a",
         "/runs/api/live",
     ] {
-        let told = house.get(path).expect(401);
-        assert!(!told.body.contains("house"), "{path}");
+        let reply = server.get(path).expect(401);
+        assert!(!reply.body.contains("house"), "{path}");
     }
-    let enter = |key: &str| {
-        house.post(
-            "/runs/api/enter",
+    let login = |key: &str| {
+        server.post(
+            "/runs/api/login",
             "application/json",
             &json!({ "key": key }).to_string(),
         )
     };
-    for wrong in ["", "x", &house.key()[1..], &house.key().to_uppercase()] {
-        let told = enter(wrong).expect(401);
-        assert!(!told.head.contains("set-cookie"));
+    for wrong in ["", "x", &server.key()[1..], &server.key().to_uppercase()] {
+        let reply = login(wrong).expect(401);
+        assert!(!reply.head.contains("set-cookie"));
     }
-    house
+    server
         .post(
-            "/runs/api/enter",
+            "/runs/api/login",
             "application/json",
             &format!("{{\"key\":\"{}\"}}", "x".repeat(4096)),
         )
         .expect(401);
-    house.post("/runs/api/enter", "application/json", "{").expect(401);
-    let told = enter(house.key()).expect(200);
-    let cookie = told
+    server.post("/runs/api/login", "application/json", "{").expect(401);
+    let reply = login(server.key()).expect(200);
+    let cookie = reply
         .head
         .lines()
         .find_map(|line| line.strip_prefix("set-cookie: "))
@@ -444,61 +447,64 @@ fn beyond_loopback_there_is_a_key() {
         "{cookie}"
     );
     let pair = cookie.split(';').next().unwrap();
-    house
+    server
         .get_with("/runs/api/runs", &format!("Cookie: a=b; {pair}\r\n"))
         .expect(200);
-    house
-        .get_with("/runs/api/runs", &format!("Authorization: Bearer {}\r\n", house.key()))
+    server
+        .get_with("/runs/api/runs", &format!("Authorization: Bearer {}\r\n", server.key()))
         .expect(200);
-    house
+    server
         .get_with("/runs/api/runs", &format!("Cookie: {}\r\n", pair.replace('=', "=0")))
         .expect(401);
-    let other = House::new("0.0.0.0:0");
-    assert_ne!(other.key(), house.key(), "a new one each time");
+    let other = TestServer::new("0.0.0.0:0");
+    assert_ne!(other.key(), server.key(), "each server has a new key");
 }
 
 #[test]
-fn what_is_too_long_ends_the_connection() {
-    let house = House::new("127.0.0.1:0");
-    let told = house.get(&format!("/runs/api/runs?q={}", "x".repeat(64 << 10)));
-    assert!(matches!(told.status, 0 | 400 | 414 | 431), "{}", told.status);
-    let told = house.get_with("/runs/", &format!("X: {}\r\n", "x".repeat(64 << 10)));
-    assert!(matches!(told.status, 0 | 400 | 431), "{}", told.status);
+fn an_oversized_request_closes_the_connection() {
+    let server = TestServer::new("127.0.0.1:0");
+    let reply = server.get(&format!("/runs/api/runs?q={}", "x".repeat(64 << 10)));
+    assert!(matches!(reply.status, 0 | 400 | 414 | 431), "{}", reply.status);
+    let reply = server.get_with("/runs/", &format!("X: {}\r\n", "x".repeat(64 << 10)));
+    assert!(matches!(reply.status, 0 | 400 | 431), "{}", reply.status);
     for garbage in ["GET\r\n\r\n", "\u{16}\u{3}\u{1}", "GET / HTTP/9.9\r\n\r\n"] {
-        assert!(matches!(house.say(&format!("{garbage}\r\n\r\n")).status, 0 | 400 | 505));
+        assert!(matches!(
+            server.send(&format!("{garbage}\r\n\r\n")).status,
+            0 | 400 | 505
+        ));
     }
-    house.get("/runs/").expect(200);
+    server.get("/runs/").expect(200);
 }
 
 #[test]
-fn a_run_under_way_is_told_as_events() {
-    let house = House::new("127.0.0.1:0");
-    std::fs::create_dir_all(house.runs()).unwrap();
-    let live = Recorder::create(&house.runs().join("live"), header("now")).unwrap();
-    let mut stream = TcpStream::connect(house.at).unwrap();
+fn a_run_in_progress_is_an_event_stream() {
+    let server = TestServer::new("127.0.0.1:0");
+    std::fs::create_dir_all(server.runs()).unwrap();
+    let live = Recorder::create(&server.runs().join("live"), header("now")).unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream
         .set_read_timeout(Some(std::time::Duration::from_secs(30)))
         .unwrap();
     write!(
         stream,
         "GET /runs/api/live?name=live HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
-        house.at
+        server.address
     )
     .unwrap();
-    let mut told = String::new();
+    let mut reply = String::new();
     let mut buffer = [0; 4096];
-    while !told.contains("\"stand\":\"live\"") {
+    while !reply.contains("\"state\":\"live\"") {
         let read = stream.read(&mut buffer).unwrap();
-        assert!(read > 0, "{told}");
-        told.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        assert!(read > 0, "{reply}");
+        reply.push_str(&String::from_utf8_lossy(&buffer[..read]));
     }
     assert!(
-        told.contains("text/event-stream") && told.contains("event: run\ndata: {"),
-        "{told}"
+        reply.contains("text/event-stream") && reply.contains("event: run\ndata: {"),
+        "{reply}"
     );
     live.finish(&Ending::Complete).unwrap();
     // The stream ends with the run.
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
-    assert!(String::from_utf8_lossy(&rest).contains("\"stand\":\"finished\""));
+    assert!(String::from_utf8_lossy(&rest).contains("\"state\":\"finished\""));
 }

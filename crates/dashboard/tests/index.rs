@@ -1,11 +1,11 @@
-//! What is kept beside the runs, and when it is of no use.
+//! Cache file of the index.
 
-use netburn_dashboard::index::{Index, Look};
+use netburn_dashboard::index::{Index, RefreshMode};
 use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
 use netburn_scenario::{Plan, Station};
 use std::path::Path;
 
-const KEPT: &str = ".netburn-index.json";
+const CACHE: &str = ".netburn-index.json";
 
 fn record(path: &Path, scenario: &str) {
     let header = Header {
@@ -20,9 +20,9 @@ fn record(path: &Path, scenario: &str) {
     recorder.finish(&Ending::Complete).unwrap();
 }
 
-fn looked(dir: &Path) -> Index {
+fn refreshed(dir: &Path) -> Index {
     let mut index = Index::new(dir);
-    index.refresh(Look::Whole).unwrap();
+    index.refresh(RefreshMode::Full).unwrap();
     index
 }
 
@@ -32,72 +32,72 @@ fn scenarios(index: &Index) -> Vec<&str> {
 }
 
 #[test]
-fn a_new_start_knows_what_the_last_one_read() {
+fn a_restart_uses_the_cache() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a", "b"] {
         record(&dir.path().join(name), name);
     }
-    let first = looked(dir.path());
+    let first = refreshed(dir.path());
     let again = Index::new(dir.path());
-    assert_eq!(again.runs(), first.runs(), "without looking at any run");
-    // What changed meanwhile is read again, what is gone is forgotten.
+    assert_eq!(again.runs(), first.runs(), "without reading any run");
+    // Changed runs are read again, and deleted runs are removed.
     std::fs::remove_dir_all(dir.path().join("a")).unwrap();
     std::fs::remove_dir_all(dir.path().join("b")).unwrap();
     record(&dir.path().join("b"), "another");
-    assert_eq!(scenarios(&looked(dir.path())), ["another"]);
+    assert_eq!(scenarios(&refreshed(dir.path())), ["another"]);
 }
 
 #[test]
-fn a_file_that_is_damaged_anywhere_costs_time_only() {
+fn a_damaged_cache_is_ignored() {
     let dir = tempfile::tempdir().unwrap();
     record(&dir.path().join("a"), "house");
-    let whole = looked(dir.path());
-    let kept = dir.path().join(KEPT);
-    let text = std::fs::read(&kept).unwrap();
+    let whole = refreshed(dir.path());
+    let cache = dir.path().join(CACHE);
+    let text = std::fs::read(&cache).unwrap();
     for cut in (0..text.len()).step_by(7) {
-        std::fs::write(&kept, &text[..cut]).unwrap();
-        assert_eq!(looked(dir.path()).runs(), whole.runs(), "cut at {cut}");
+        std::fs::write(&cache, &text[..cut]).unwrap();
+        assert_eq!(refreshed(dir.path()).runs(), whole.runs(), "cut at {cut}");
     }
     let other = String::from_utf8(text)
         .unwrap()
         .replace("netburn.index/1", "netburn.index/2");
-    std::fs::write(&kept, other).unwrap();
+    std::fs::write(&cache, other).unwrap();
     assert!(
         Index::new(dir.path()).runs().is_empty(),
-        "another version's is of no use"
+        "a cache of another version is ignored"
     );
-    assert_eq!(looked(dir.path()).runs(), whole.runs());
+    assert_eq!(refreshed(dir.path()).runs(), whole.runs());
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_to_is_shown_all_the_same() {
+fn a_read_only_directory_is_indexed() {
     let dir = tempfile::tempdir().unwrap();
     record(&dir.path().join("a"), "house");
-    // Whoever runs the tests may be allowed anything: a folder in the file's place can't be replaced by anybody.
-    std::fs::create_dir_all(dir.path().join(KEPT).join("full")).unwrap();
-    let mut index = looked(dir.path());
+    // The tests may run as root. Not even root can replace a non-empty folder by a file.
+    std::fs::create_dir_all(dir.path().join(CACHE).join("full")).unwrap();
+    let mut index = refreshed(dir.path());
     assert_eq!(scenarios(&index), ["house"]);
-    index.refresh(Look::Quick).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
     let left = std::fs::read_dir(dir.path()).unwrap().count();
-    assert_eq!(left, 2, "nothing half written stays");
+    assert_eq!(left, 2, "no temporary file is left");
 }
 
 #[test]
-fn a_quick_look_sees_what_comes_goes_and_ends() {
+fn a_quick_refresh_detects_new_and_deleted_runs() {
     let dir = tempfile::tempdir().unwrap();
-    let mut index = looked(dir.path());
-    // The kernel's clock for files has ticks of milliseconds: what comes in the same one as the folder itself isn't seen.
+    let mut index = refreshed(dir.path());
+    // File times have a resolution of milliseconds: a change in the same tick as the last refresh is not detected.
     let folder = std::fs::File::open(dir.path()).unwrap();
     let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
     folder.set_modified(earlier).unwrap();
-    index.refresh(Look::Quick).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
     let before = index.changes();
-    index.refresh(Look::Quick).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
     assert_eq!(index.changes(), before);
     record(&dir.path().join("a"), "house");
-    index.refresh(Look::Quick).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
     assert_eq!(scenarios(&index), ["house"]);
     std::fs::remove_dir_all(dir.path().join("a")).unwrap();
-    index.refresh(Look::Quick).unwrap();
+    index.refresh(RefreshMode::Quick).unwrap();
     assert!(index.runs().is_empty() && index.changes() > before);
 }

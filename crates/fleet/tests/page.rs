@@ -58,11 +58,11 @@ fn the_modules_keep_their_own_tests_and_every_message_of_theirs_is_one_of_the_pr
         "run progress",
         "run ready",
         "run rows",
-        "standing alive",
         "standing bye",
-        "standing enrol",
-        "standing late",
-        "standing late-end",
+        "standing heartbeat",
+        "standing late-results",
+        "standing late-results-end",
+        "standing register",
     ];
     assert!(seen.iter().eq(expected.iter()), "{seen:?}");
 }

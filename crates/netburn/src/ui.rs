@@ -30,7 +30,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<Ended, Stop> {
             .map_err(|e| Stop::Wrong(format!("can't listen at {wanted}: {e}")))?;
         let url = match args.host.first() {
             Some(host) => server.url(host),
-            None => server.near_url(),
+            None => server.local_url(),
         };
         match data(&format!("{url}\n")) {
             Ok(()) | Err(Stop::Unread) => {}

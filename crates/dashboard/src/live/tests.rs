@@ -70,46 +70,49 @@ fn event(kind: EventKind, at_ms: i64, text: &str) -> Row {
     })
 }
 
-fn shown(rows: &[Row]) -> Value {
+fn snapshot_of(rows: &[Row]) -> Value {
     let mut live = Live::new(&header());
     for row in rows {
         live.put(row);
     }
-    serde_json::to_value(live.picture()).unwrap()
+    serde_json::to_value(live.snapshot()).unwrap()
 }
 
 #[test]
-fn nothing_is_known_before_the_first_row() {
-    let picture = shown(&[]);
-    assert_eq!(picture["at_s"], Value::Null);
-    assert_eq!((&picture["mbps"], &picture["title"]), (&json!(0.0), &json!("Two")));
-    assert_eq!(picture["phase"], "waiting for the first rows");
-    assert_eq!(picture["stations"][1]["uses"][0]["course_mbps"], json!([]));
+fn a_run_without_rows_has_no_values() {
+    let snapshot = snapshot_of(&[]);
+    assert_eq!(snapshot["at_s"], Value::Null);
+    assert_eq!((&snapshot["mbps"], &snapshot["title"]), (&json!(0.0), &json!("Two")));
+    assert_eq!(snapshot["phase"], "waiting for the first rows");
+    assert_eq!(snapshot["stations"][1]["workloads"][0]["history_mbps"], json!([]));
 }
 
 /// 125 000 B in each tenth of a second are 10 Mbit/s.
 #[test]
-fn now_is_the_last_second() {
+fn rates_are_those_of_the_last_second() {
     let rows: Vec<Row> = (0..30)
         .map(|tenth| bytes(1, tenth, if tenth < 15 { 0 } else { 125_000 }))
         .collect();
-    let picture = shown(&rows);
-    assert_eq!((&picture["at_s"], &picture["phase"]), (&json!(2.9), &json!("running")));
-    let desktop = &picture["stations"][1];
-    assert_eq!(desktop["mbps"], json!(10.0));
-    assert_eq!(desktop["uses"][0]["course_mbps"], json!([0.0, 5.0]));
-    // The other station has nothing, and so has its share of the whole.
+    let snapshot = snapshot_of(&rows);
     assert_eq!(
-        (&picture["stations"][0]["mbps"], &picture["mbps"]),
+        (&snapshot["at_s"], &snapshot["phase"]),
+        (&json!(2.9), &json!("running"))
+    );
+    let desktop = &snapshot["stations"][1];
+    assert_eq!(desktop["mbps"], json!(10.0));
+    assert_eq!(desktop["workloads"][0]["history_mbps"], json!([0.0, 5.0]));
+    // The other station has no throughput.
+    assert_eq!(
+        (&snapshot["stations"][0]["mbps"], &snapshot["mbps"]),
         (&json!(0.0), &json!(10.0))
     );
-    // What is half a second behind the newest is no longer now.
-    let later = shown(&[rows, vec![bytes(0, 45, 1)]].concat());
+    // A second that ended 1.5 s before the newest row is not current.
+    let later = snapshot_of(&[rows, vec![bytes(0, 45, 1)]].concat());
     assert_eq!(later["stations"][1]["mbps"], json!(0.0));
 }
 
 #[test]
-fn operations_are_counted_against_their_goal() {
+fn goal_misses_are_counted() {
     let rows = [
         call(0, 0, Some(40)),
         call(1, 131, Some(151)),
@@ -119,16 +122,16 @@ fn operations_are_counted_against_their_goal() {
         event(EventKind::Health, 400, "{}"),
         event(EventKind::Lost, 2_500, "agent phone was lost"),
     ];
-    let picture = shown(&rows);
-    let voip = &picture["stations"][0]["uses"][0];
+    let snapshot = snapshot_of(&rows);
+    let voip = &snapshot["stations"][0]["workloads"][0];
     assert_eq!(
         (&voip["operations"], &voip["goal_misses"], &voip["stalls"]),
         (&json!(3), &json!(2), &json!(1))
     );
     assert_eq!((&voip["latency_ms"], &voip["limit_ms"]), (&json!(20.0), &json!(150.0)));
-    assert_eq!(voip["course_ms"], json!([151.0, null]));
-    assert_eq!(picture["stations"][0]["lost"], json!(true));
-    let kinds: Vec<&str> = picture["events"]
+    assert_eq!(voip["history_ms"], json!([151.0, null]));
+    assert_eq!(snapshot["stations"][0]["lost"], json!(true));
+    let kinds: Vec<&str> = snapshot["events"]
         .as_array()
         .unwrap()
         .iter()
@@ -138,7 +141,7 @@ fn operations_are_counted_against_their_goal() {
 }
 
 #[test]
-fn airtime_is_shared_out() {
+fn airtime_shares_are_relative_to_all_stations() {
     let air = |station, ms| {
         Row::Air(AirRow {
             station,
@@ -147,32 +150,32 @@ fn airtime_is_shared_out() {
             ..AirRow::default()
         })
     };
-    let picture = shown(&[air(0, 60), air(1, 20)]);
-    assert_eq!(picture["stations"][0]["air_share"], json!(0.75));
-    assert_eq!(picture["stations"][1]["air_share"], json!(0.25));
+    let snapshot = snapshot_of(&[air(0, 60), air(1, 20)]);
+    assert_eq!(snapshot["stations"][0]["airtime_share"], json!(0.75));
+    assert_eq!(snapshot["stations"][1]["airtime_share"], json!(0.25));
 }
 
 #[test]
-fn it_stays_small_however_long_it_runs() {
+fn the_size_of_a_snapshot_is_bounded() {
     let mut live = Live::new(&header());
     for tenth in 0..20_000 {
         live.put(&bytes(1, tenth, 1));
         live.put(&event(EventKind::Warning, tenth * 100, &"x".repeat(1000)));
     }
-    let picture = serde_json::to_value(live.picture()).unwrap();
+    let snapshot = serde_json::to_value(live.snapshot()).unwrap();
     assert_eq!(
-        picture["stations"][1]["uses"][0]["course_mbps"]
+        snapshot["stations"][1]["workloads"][0]["history_mbps"]
             .as_array()
             .unwrap()
             .len() as i64,
-        DRAWN
+        HISTORY_SECONDS
     );
-    assert_eq!(picture["events"].as_array().unwrap().len(), EVENTS);
-    assert!(picture.to_string().len() < 20_000);
+    assert_eq!(snapshot["events"].as_array().unwrap().len(), MAX_EVENTS);
+    assert!(snapshot.to_string().len() < 20_000);
 }
 
 #[test]
-fn corpus_and_chance_break_nothing() {
+fn the_corpus_and_random_input_keep_the_bounds() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/live");
     let mut files = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -180,7 +183,7 @@ fn corpus_and_chance_break_nothing() {
         files += 1;
     }
     assert!(files >= 8);
-    // A generator of Knuth's (MMIX), so that the inputs are always the same.
+    // Linear congruential generator of Knuth's MMIX, for reproducible inputs.
     let mut state = 1_u64;
     for length in 0..2000_usize {
         let input: Vec<u8> = (0..length % 300)

@@ -46,7 +46,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
                 };
                 let _ = greet(&name, urls, &near);
                 runs.tell(&key);
-                runs.page.renew(key);
+                runs.page.replace_key(key);
             }
             News::Rejected(who, why) => say(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
             News::MoreRejected(more) => say(&more_denied(more)),

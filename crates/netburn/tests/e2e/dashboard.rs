@@ -90,7 +90,7 @@ fn runs_are_listed_searched_opened_and_compared() {
     browser.wait_for("1 run of 3");
     assert_eq!(texts(&browser, "#rows tr th a"), ["A house in the evening"]);
     browser.write("#q", "nobody");
-    browser.wait_for("No run fits");
+    browser.wait_for("No matching runs");
     // What is chosen stands in the address, and holds over a reload.
     browser.write("#q", "evening");
     browser.wait_for("1 run of 3");
@@ -136,7 +136,7 @@ fn runs_are_listed_searched_opened_and_compared() {
     for name in ["one", "two"] {
         browser.click(&format!("tr[data-name=\"{name}\"] input"));
     }
-    assert_eq!(texts(&browser, "#picks b"), ["one", "two"]);
+    assert_eq!(texts(&browser, "#selected b"), ["one", "two"]);
     browser.click("#compare");
     browser.wait_for("two against one");
     browser.wait_for("can't tell");
@@ -181,8 +181,8 @@ fn a_run_under_way_is_followed_to_its_report() {
     let ended = run.finish();
     // 0: measured; 3: measured, and doubted: on a busy machine timers are late.
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
-    browser.wait_for("It is finished");
-    browser.click("#stand .strong");
+    browser.wait_for("The run is finished");
+    browser.click("#status .strong");
     browser.wait_for("voip");
     assert!(
         browser
@@ -207,9 +207,9 @@ fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
     run.signal("KILL");
     drop(run);
     let browser = house.browser();
-    browser.wait_for("cut short");
+    browser.wait_for("unfinished");
     browser.click("#rows tr th a");
-    browser.wait_for("Bring back");
+    browser.wait_for("Recover the results");
     assert!(!house.bench.path("runs/call/run.json").exists());
     browser.click("#run button");
     browser.wait_for("inconclusive");
@@ -248,11 +248,11 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     let token = join.trim().split('#').nth(1).unwrap().split('.').next().unwrap();
     let browser = Browser::start(&bench);
     browser.open(bare);
-    browser.wait_for("Locked");
+    browser.wait_for("Key required");
     // The fleet's own token opens nothing here.
     browser.write("#key", token);
-    browser.click("#enter button");
-    browser.wait_for("That is not the key");
+    browser.click("#login button");
+    browser.wait_for("Wrong key");
     browser.open("about:blank");
     browser.open(url);
     browser.wait_for("1 run");
@@ -267,7 +267,7 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     assert_eq!(browser.run("return document.cookie"), "", "no script sees the cookie");
     // The station page is where it was.
     browser.open(bare.strip_suffix("runs/").unwrap());
-    browser.wait_for("lacks the fleet's key");
+    browser.wait_for("key is missing from this address");
 }
 
 #[test]

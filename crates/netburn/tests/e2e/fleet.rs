@@ -548,7 +548,7 @@ fn agents_a_labs_stations_and_a_browser_are_five_stations_of_one_run() {
     let browser = Browser::start(&fleet.bench);
     browser.open(fleet.url());
     browser.wait_for("Join");
-    browser.write("#called", "phone");
+    browser.write("#station-name", "phone");
     browser.click("form button");
     browser.wait_for("Waiting for a run");
     let ended = finish(fleet.command(&["run", "five.toml", "--on", "fleet", "--yes", "--format", "json"]));

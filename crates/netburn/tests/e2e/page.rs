@@ -47,7 +47,7 @@ impl House {
         let browser = Browser::start(&self.bench);
         browser.open(&self.url());
         browser.wait_for("Join");
-        browser.write("#called", name);
+        browser.write("#station-name", name);
         browser.click("form button");
         browser.wait_for("Waiting for a run");
         browser
@@ -204,7 +204,9 @@ fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
     run.signal("KILL");
     run.finish().expect(128 + 9);
     // Nobody touches the page: it says what happened, brings home what it has, and waits.
-    browser.wait_for("The last run ended early: nobody holds this run any more. What this device measured is home.");
+    browser.wait_for(
+        "The last run ended early: the process of this run has ended. All results of this device were delivered.",
+    );
     browser.wait_for("Waiting for a run");
     assert_eq!(browser.text_of("h1"), "Ready");
     let report = house
@@ -234,7 +236,7 @@ fn who_has_no_right_key_is_told_so_plainly() {
     let house = House::new();
     let browser = Browser::start(&house.bench);
     browser.open(&house.bare());
-    browser.wait_for("lacks the fleet's key");
+    browser.wait_for("key is missing from this address");
     browser.open(&format!("{}#AAAAAAAAAAAAAAAAAAAAAA.x", house.bare()));
     browser.wait_for("Join");
     assert_eq!(
@@ -242,17 +244,17 @@ fn who_has_no_right_key_is_told_so_plainly() {
         "",
         "the key is taken out of the address"
     );
-    browser.write("#called", "<b>nobody</b>");
+    browser.write("#station-name", "<b>nobody</b>");
     browser.click("form button");
     browser.wait_for("letters, digits");
-    browser.write("#called", "nobody");
+    browser.write("#station-name", "nobody");
     browser.click("form button");
-    browser.wait_for("isn't this fleet's");
+    browser.wait_for("not valid for this fleet");
     assert_eq!(browser.text_of("h1"), "Wrong key");
     // With the right one it is let in, and is known after a reload.
     browser.open(&house.url());
     browser.wait_for("Join");
-    assert!(browser.run("return document.querySelector('#called').value") == "nobody");
+    assert!(browser.run("return document.querySelector('#station-name').value") == "nobody");
     browser.click("form button");
     browser.wait_for("Waiting for a run");
     browser.reload();
@@ -268,7 +270,7 @@ fn the_page_as_it_looks() {
     browser.prefer("light");
     browser.open(&house.url());
     browser.wait_for("Join");
-    browser.write("#called", "phone");
+    browser.write("#station-name", "phone");
     browser.picture(&house.bench.picture("station-join.png"));
     browser.click("form button");
     browser.wait_for("Waiting for a run");

@@ -1,48 +1,48 @@
-//! What there is to be seen of a run under way.
+//! Snapshots of a run in progress.
 
-use super::{DRAWN, Event, Live, SECOND, Station, TENTH, Use};
+use super::{Event, HISTORY_SECONDS, Live, SECOND, Station, TENTH, Workload};
 use netburn_units::Duration;
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// The most uses that have a course over time; beyond, there are figures only.
-const MOST_DRAWN: usize = 256;
-/// Intervals come in batches: until this long after its end, a tenth of a second may still be on its way.
-const ON_ITS_WAY: i64 = 5;
+/// Maximum number of workloads with a history in a snapshot; further workloads have current values only.
+const MAX_HISTORIES: usize = 256;
+/// Delay until the interval rows of a tenth of a second have arrived in a batch, in tenths of a second.
+const BATCH_DELAY: i64 = 5;
 
-/// What is shown. Times in s and ms, rates in Mbit/s (10⁶ bit/s).
+/// Snapshot of a run. Times are in s and ms, rates in Mbit/s (10⁶ bit/s).
 #[derive(Debug, Clone, Serialize)]
-pub struct Picture<'a> {
+pub struct Snapshot<'a> {
     scenario: &'a str,
     title: Option<&'a str>,
     question: Option<&'a str>,
     environment: &'static str,
     seed: u64,
     duration_s: f64,
-    /// The time of the newest row: how far the run is.
+    /// Time of the newest row.
     at_s: Option<f64>,
     phase: &'static str,
     rows: u64,
     mbps: f64,
-    stations: Vec<StationPicture<'a>>,
+    stations: Vec<StationSnapshot<'a>>,
     events: &'a VecDeque<Event>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct StationPicture<'a> {
+struct StationSnapshot<'a> {
     name: &'a str,
     lost: bool,
     idle_ms: Option<f64>,
     signal_dbm: Option<f64>,
     ssid: Option<&'a str>,
-    /// Of what all stations together had of the air in the last second.
-    air_share: Option<f64>,
+    /// Share of the airtime of all stations in the last second, 0 to 1.
+    airtime_share: Option<f64>,
     mbps: f64,
-    uses: Vec<UsePicture<'a>>,
+    workloads: Vec<WorkloadSnapshot<'a>>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct UsePicture<'a> {
+struct WorkloadSnapshot<'a> {
     name: &'a str,
     kind: &'static str,
     mbps: f64,
@@ -51,50 +51,50 @@ struct UsePicture<'a> {
     operations: u64,
     goal_misses: u64,
     stalls: u64,
-    /// By second, the last whole one last; at most [`DRAWN`].
-    course_mbps: Vec<f64>,
-    /// The longest latency of the operations that ended in each second.
-    course_ms: Vec<Option<f64>>,
+    /// Throughput by second, up to the last complete second; at most [`HISTORY_SECONDS`] values.
+    history_mbps: Vec<f64>,
+    /// Longest latency of the operations that ended in each second.
+    history_ms: Vec<Option<f64>>,
 }
 
 impl Live {
-    /// What there is to be seen.
+    /// Current state of the run.
     #[must_use]
-    pub fn picture(&self) -> Picture<'_> {
+    pub fn snapshot(&self) -> Snapshot<'_> {
         let newest = self.newest.unwrap_or(i64::MIN / 2);
         let now_tenth = newest.div_euclid(TENTH);
-        let air = |station: &Station| -> u64 {
-            let last = station.air.range(now_tenth - 10..).map(|(_, held)| *held);
+        let airtime = |station: &Station| -> u64 {
+            let last = station.airtime.range(now_tenth - 10..).map(|(_, airtime)| *airtime);
             last.fold(0, u64::saturating_add)
         };
-        let all_air: u64 = self.stations.iter().map(air).fold(0, u64::saturating_add);
-        let mut left = MOST_DRAWN;
+        let total_airtime: u64 = self.stations.iter().map(airtime).fold(0, u64::saturating_add);
+        let mut left = MAX_HISTORIES;
         let stations: Vec<_> = self
             .stations
             .iter()
             .map(|station| {
-                let uses: Vec<_> = station
-                    .uses
+                let workloads: Vec<_> = station
+                    .workloads
                     .iter()
                     .map(|one| {
-                        let drawn = left > 0;
+                        let with_history = left > 0;
                         left = left.saturating_sub(1);
-                        one.picture(newest, drawn)
+                        one.snapshot(newest, with_history)
                     })
                     .collect();
-                StationPicture {
+                StationSnapshot {
                     name: &station.name,
                     lost: station.lost,
                     idle_ms: station.idle.map(Duration::as_millis_f64),
                     signal_dbm: station.signal_dbm,
                     ssid: station.ssid.as_deref(),
-                    air_share: (all_air > 0).then(|| air(station) as f64 / all_air as f64),
-                    mbps: uses.iter().map(|one| one.mbps).sum(),
-                    uses,
+                    airtime_share: (total_airtime > 0).then(|| airtime(station) as f64 / total_airtime as f64),
+                    mbps: workloads.iter().map(|one| one.mbps).sum(),
+                    workloads,
                 }
             })
             .collect();
-        Picture {
+        Snapshot {
             scenario: &self.scenario,
             title: self.title.as_deref(),
             question: self.question.as_deref(),
@@ -116,31 +116,31 @@ impl Live {
             None => "waiting for the first rows",
             Some(at) if at < 0 => "measuring idle latency",
             Some(at) if at < end => "running",
-            Some(_) => "letting the last operations finish",
+            Some(_) => "finishing the last operations",
         }
     }
 }
 
-impl Use {
-    /// Mean rate in Mbit/s over the last second that has been heard of.
+impl Workload {
+    /// Mean rate in Mbit/s over the last second with complete data.
     fn rate(&self, newest: i64) -> f64 {
-        let heard = self.tenths.last_key_value().map_or(i64::MIN, |(tenth, _)| tenth + 1);
-        let end = heard.max(newest.div_euclid(TENTH) - ON_ITS_WAY);
+        let received = self.tenths.last_key_value().map_or(i64::MIN, |(tenth, _)| tenth + 1);
+        let end = received.max(newest.div_euclid(TENTH) - BATCH_DELAY);
         let bytes = self.tenths.range(end.saturating_sub(10)..end).map(|(_, bytes)| *bytes);
         mbps(bytes.fold(0, u64::saturating_add))
     }
 
-    fn picture(&self, newest: i64, drawn: bool) -> UsePicture<'_> {
+    fn snapshot(&self, newest: i64, with_history: bool) -> WorkloadSnapshot<'_> {
         let last = newest.div_euclid(SECOND);
-        // Before the load there is nothing to draw, and the second under way would look like a fall.
-        let seconds = (last - DRAWN).max(0)..last;
-        let course = || {
+        // The history begins with the load. It excludes the current second, which is incomplete.
+        let seconds = (last - HISTORY_SECONDS).max(0)..last;
+        let history = || {
             seconds
                 .clone()
-                .filter(|_| drawn)
+                .filter(|_| with_history)
                 .map(|number| self.seconds.get(&number))
         };
-        UsePicture {
+        WorkloadSnapshot {
             name: &self.name,
             kind: self.kind,
             mbps: self.rate(newest),
@@ -149,17 +149,17 @@ impl Use {
             operations: self.operations,
             goal_misses: self.goal_misses,
             stalls: self.stalls,
-            course_mbps: course()
+            history_mbps: history()
                 .map(|second| second.map_or(0.0, |second| mbps(second.bytes)))
                 .collect(),
-            course_ms: course()
+            history_ms: history()
                 .map(|second| second.and_then(|second| second.worst).map(Duration::as_millis_f64))
                 .collect(),
         }
     }
 }
 
-/// The rate at which so many bytes move in a second, to the thousandth.
+/// Rate of `bytes` in one second, in Mbit/s, rounded to three decimals.
 fn mbps(bytes: u64) -> f64 {
     (bytes as f64 * 8.0 / 1e3).round() / 1e3
 }

@@ -34,72 +34,78 @@ fn put(recorder: &mut Recorder, tenths: std::ops::Range<i64>) {
     recorder.sync().unwrap();
 }
 
-fn seen(follower: &mut Follower) -> (Stand, Value) {
-    let stand = follower.read();
-    (stand, serde_json::from_str(&follower.document(stand)).unwrap())
+fn read(tail: &mut SpoolTail) -> (TailState, Value) {
+    let state = tail.read();
+    (state, serde_json::from_str(&tail.document(state)).unwrap())
 }
 
 #[test]
-fn a_run_is_followed_to_its_end() {
+fn a_spool_is_read_to_the_end_of_its_run() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut follower = Follower::new(&path);
-    assert_eq!(follower.read(), Stand::Gone);
+    let mut tail = SpoolTail::new(&path);
+    assert_eq!(tail.read(), TailState::Deleted);
     let mut recorder = Recorder::create(&path, header(1)).unwrap();
-    let (stand, shown) = seen(&mut follower);
-    assert_eq!((stand, &shown["run"]["rows"]), (Stand::Live, &Value::from(0)));
+    let (state, document) = read(&mut tail);
+    assert_eq!((state, &document["run"]["rows"]), (TailState::Live, &Value::from(0)));
     put(&mut recorder, 0..20);
     let before = std::fs::read(path.join("spool")).unwrap();
-    let (stand, shown) = seen(&mut follower);
-    assert_eq!((stand, &shown["run"]["rows"]), (Stand::Live, &Value::from(20)));
-    assert_eq!(shown["run"]["mbps"], 10.0);
+    let (state, document) = read(&mut tail);
+    assert_eq!((state, &document["run"]["rows"]), (TailState::Live, &Value::from(20)));
+    assert_eq!(document["run"]["mbps"], 10.0);
     assert_eq!(
         std::fs::read(path.join("spool")).unwrap(),
         before,
-        "nothing is written to it"
+        "the spool is unchanged"
     );
-    assert_eq!(follower.read(), Stand::Live, "nothing new is no end");
+    assert_eq!(tail.read(), TailState::Live, "a spool without new rows has not ended");
     put(&mut recorder, 20..30);
     recorder.finish(&Ending::Complete).unwrap();
-    // The spool is gone from the folder, but what came last is read all the same.
-    let (stand, shown) = seen(&mut follower);
-    assert_eq!((stand, &shown["run"]["rows"]), (Stand::Finished, &Value::from(30)));
+    // The spool was deleted from the folder, but its last rows are still read.
+    let (state, document) = read(&mut tail);
+    assert_eq!(
+        (state, &document["run"]["rows"]),
+        (TailState::Finished, &Value::from(30))
+    );
 }
 
 #[test]
-fn a_run_that_was_left_is_not_finished_by_looking() {
+fn reading_does_not_finish_an_interrupted_run() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(1)).unwrap();
     put(&mut recorder, 0..5);
     drop(recorder);
-    let mut follower = Follower::new(&path);
-    follower.read();
-    let (stand, shown) = seen(&mut follower);
-    assert_eq!((stand, &shown["run"]["rows"]), (Stand::Left, &Value::from(5)));
+    let mut tail = SpoolTail::new(&path);
+    tail.read();
+    let (state, document) = read(&mut tail);
+    assert_eq!(
+        (state, &document["run"]["rows"]),
+        (TailState::Unfinished, &Value::from(5))
+    );
     assert!(path.join("spool").exists() && !path.join("run.json").exists());
 }
 
 #[test]
-fn several_runs_are_followed_one_after_the_other() {
+fn the_runs_of_a_run_set_are_read_one_after_the_other() {
     let dir = tempfile::tempdir().unwrap();
     let mut repeats = Repeats::create(&dir.path().join("runs")).unwrap();
     let path = repeats.path().to_owned();
-    let mut follower = Follower::new(&path);
+    let mut tail = SpoolTail::new(&path);
     for number in 1..=2 {
         let mut recorder = Recorder::create(&repeats.next_path(), header(2)).unwrap();
         put(&mut recorder, 0..number * 10);
         if number == 2 {
-            assert_eq!(follower.read(), Stand::Behind, "the next has begun");
+            assert_eq!(tail.read(), TailState::CatchingUp, "the next run has started");
         }
-        let (stand, shown) = seen(&mut follower);
+        let (state, document) = read(&mut tail);
         assert_eq!(
-            (stand, &shown["part"], &shown["of"]),
-            (Stand::Live, &Value::from(number), &Value::from(2))
+            (state, &document["run_number"], &document["runs"]),
+            (TailState::Live, &Value::from(number), &Value::from(2))
         );
-        assert_eq!(shown["run"]["rows"], number * 10);
+        assert_eq!(document["run"]["rows"], number * 10);
         repeats.add(recorder.finish(&Ending::Complete).unwrap());
     }
     repeats.finish().unwrap();
-    assert_eq!(follower.read(), Stand::Finished);
+    assert_eq!(tail.read(), TailState::Finished);
 }

@@ -1,15 +1,15 @@
-// The schedule of one workload as a state machine, by the same laws as an agent's: what falls due when, what may be
-// outstanding, what is a miss. It has no clock: `now` is an argument, in whole nanoseconds since the run began.
+// The state machine of one workload, with the same rules as `workload::Workload` of the Rust agents: due times, outstanding
+// operations and outcomes. It has no clock: `now` is an argument, in whole nanoseconds since the run began.
 //
-// After every `handle…`, drain `pollAction` and `pollOperation` and `pollStall`, then sleep until `pollTimeout`. It may
-// be called late: what fell due meanwhile is taken in order, each counted from when it was due.
+// After each `handle…` call, drain `pollAction`, `pollOperation` and `pollStall`, then sleep until `pollTimeout`. A late call
+// is allowed: the machine processes all times up to `now` in order, and latency counts from the due time.
 
 import { Player } from "./player.js";
 import { Schedule } from "./schedule.js";
 import { Slots } from "./slots.js";
 
 export class Workload {
-  /** `{config, start, end, settle, seed, index}`: see the agents' `Workload::new`. */
+  /** The arguments `{config, start, end, settle, seed, index}` are those of the Rust function `Workload::new`. */
   constructor({ config, start, end, settle, seed, index }) {
     this.config = config;
     this.start = start;
@@ -19,10 +19,10 @@ export class Workload {
     this.phase = "running";
     this.schedule = new Schedule(config, start, seed, index);
     this.sequence = 0;
-    /** Operations under way by number, in that order. */
-    this.underWay = new Map();
-    /** The page that fell due while others were under way. */
-    this.waiting = null;
+    /** Operations in progress, by sequence number in ascending order. */
+    this.inFlight = new Map();
+    /** A page that became due while other pages were loading. */
+    this.queued = null;
     this.slots = new Slots();
     this.player = config.player && config.kind === "stream" ? new Player(config.player, start) : null;
     this.actions = [];
@@ -32,22 +32,22 @@ export class Workload {
   handleTimeout(now) {
     this.now = Math.max(this.now, now);
     for (let next = this.pollTimeout(); next && next.at <= this.now; next = this.pollTimeout()) {
-      this.pass(next.at, next.why);
+      this.handleWake(next.at, next.why);
     }
   }
 
-  /** A connection of this request's was ready at `at`, which may be told afterwards. */
+  /** A new connection for this request was established at `at`. The call may come later than `at`. */
   handleConnected(id, at) {
-    const operation = this.awaiting(id);
+    const operation = this.operationOf(id);
     if (operation) {
       operation.connected = operation.connected === null ? at : Math.max(operation.connected, at);
     }
   }
 
-  /** `bytes` more of the object's content have moved. */
+  /** `bytes` more bytes of the object's content were transferred. */
   handleBytes(now, id, bytes) {
     now = this.catchUp(now);
-    const operation = this.awaiting(id);
+    const operation = this.operationOf(id);
     if (!operation) {
       return;
     }
@@ -59,7 +59,7 @@ export class Workload {
 
   handleFinished(now, id) {
     now = this.catchUp(now);
-    const operation = this.awaiting(id);
+    const operation = this.operationOf(id);
     if (!operation) {
       return;
     }
@@ -69,10 +69,10 @@ export class Workload {
     }
   }
 
-  /** The object failed, by one of `failed_dial`, `failed_connection`, `failed_answer`. The rest of its operation is cancelled. */
+  /** The object failed with `failed_dial`, `failed_connection` or `failed_answer`. Cancels the rest of its operation. */
   handleFailed(now, id, outcome) {
     now = this.catchUp(now);
-    const operation = this.awaiting(id);
+    const operation = this.operationOf(id);
     if (!operation) {
       return;
     }
@@ -81,7 +81,7 @@ export class Workload {
     this.beginDue();
   }
 
-  /** The run ends here and now, for what is under way too. */
+  /** Ends the run at `now`, including the operations in progress. */
   handleStop(now) {
     now = this.catchUp(now);
     this.end = Math.min(this.end, now);
@@ -101,19 +101,19 @@ export class Workload {
     return this.player?.pollStall() ?? null;
   }
 
-  /** `{at, why}`: when to call `handleTimeout`; `null` once all is settled. */
+  /** The time and the reason of the next `handleTimeout` call: `{at, why}`, or `null` after all operations have ended. */
   pollTimeout() {
     if (this.phase === "settled") {
       return null;
     }
-    const over = this.phase === "running" ? { at: this.end, why: "end" } : { at: this.settle, why: "settle" };
+    const phaseEnd = this.phase === "running" ? { at: this.end, why: "end" } : { at: this.settle, why: "settle" };
     let first = null;
-    // Of those at one instant the first named comes first: a time-out makes room for what falls due then.
+    // Of simultaneous events, the first in this list comes first: a timeout makes room for an operation that becomes due.
     const wakes = [
-      { at: this.nextTimeOut(), why: "time-out" },
+      { at: this.nextOperationTimeout(), why: "time-out" },
       { at: this.player?.pollTimeout() ?? null, why: "stall" },
       { at: this.nextDue(), why: "due" },
-      over,
+      phaseEnd,
     ];
     for (const wake of wakes) {
       if (wake.at !== null && (first === null || wake.at < first.at)) {
@@ -127,21 +127,21 @@ export class Workload {
     return this.phase === "settled";
   }
 
-  /** Takes what fell due before an input at `now`; gives the input's time. */
+  /** Processes all times before an input at `now`. Returns the input's time, which never decreases. */
   catchUp(now) {
     this.now = Math.max(this.now, now);
     for (let next = this.pollTimeout(); next && next.at < this.now; next = this.pollTimeout()) {
-      this.pass(next.at, next.why);
+      this.handleWake(next.at, next.why);
     }
     return this.now;
   }
 
-  pass(at, why) {
+  handleWake(at, why) {
     switch (why) {
       case "due":
-        return this.fallDue(at);
+        return this.handleDue(at);
       case "time-out":
-        return this.timeOut(at);
+        return this.handleOperationTimeout(at);
       case "stall":
         return this.player.handleTimeout(at);
       case "end":
@@ -151,10 +151,10 @@ export class Workload {
     }
   }
 
-  /** What may begin at the very instant of an input that made room for it. */
+  /** Starts operations that are due at the time of an input that made room for them. */
   beginDue() {
     for (let at = this.nextDue(); at !== null && at <= this.now; at = this.nextDue()) {
-      this.fallDue(at);
+      this.handleDue(at);
     }
   }
 
@@ -163,40 +163,40 @@ export class Workload {
     return this.phase === "running" && due !== null && due < this.end ? due : null;
   }
 
-  nextTimeOut() {
-    const stalest = this.stalest();
-    return stalest ? stalest.progress + this.config.timeout : null;
+  nextOperationTimeout() {
+    const oldest = this.oldest();
+    return oldest ? oldest.progress + this.config.timeout : null;
   }
 
-  /** The operation that has been without progress the longest. */
-  stalest() {
-    let stalest = null;
-    for (const operation of this.underWay.values()) {
-      if (!stalest || operation.progress < stalest.progress) {
-        stalest = operation;
+  /** The operation with the oldest progress. */
+  oldest() {
+    let oldest = null;
+    for (const operation of this.inFlight.values()) {
+      if (!oldest || operation.progress < oldest.progress) {
+        oldest = operation;
       }
     }
-    return stalest;
+    return oldest;
   }
 
-  fallDue(due) {
-    this.schedule.fellDue();
+  handleDue(due) {
+    this.schedule.advance();
     const sequence = this.sequence;
     this.sequence += 1;
-    if (this.underWay.size < Math.max(this.config.outstanding, 1)) {
+    if (this.inFlight.size < Math.max(this.config.outstanding, 1)) {
       this.begin(sequence, due);
-    } else if (this.config.kind === "pages" && !this.waiting) {
-      this.waiting = { sequence, due };
+    } else if (this.config.kind === "pages" && !this.queued) {
+      this.queued = { sequence, due };
     } else {
-      this.operations.push(unbegun(sequence, due, "not_started"));
+      this.operations.push(notStarted(sequence, due, "not_started"));
     }
   }
 
   begin(sequence, due) {
     const { config } = this;
-    const operation = { ...unbegun(sequence, due, null), started: this.now, progress: this.now, objects: [], left: 0 };
+    const operation = { ...notStarted(sequence, due, null), started: this.now, progress: this.now, objects: [], left: 0 };
     for (let object = 0; object < Math.max(config.objects, 1); object += 1) {
-      const slot = config.connections === "new" ? null : this.slots.take();
+      const slot = config.connections === "new" ? null : this.slots.allocate();
       operation.objects.push({ slot, finished: false });
       operation.left += 1;
       const direction = config.kind === "upload" ? "up" : "down";
@@ -204,16 +204,16 @@ export class Workload {
       const { objectSize: size, priority, cc } = config;
       this.actions.push({ do: "begin", id, due, slot, direction, size, priority, cc });
     }
-    this.underWay.set(sequence, operation);
+    this.inFlight.set(sequence, operation);
   }
 
-  /** Ends an operation under way, gives up what is left of it, and begins the one that waited for it. */
+  /** Ends an operation in progress, cancels its unfinished objects, and starts the page that is queued behind it. */
   endOperation(sequence, at, outcome) {
-    const operation = this.underWay.get(sequence);
+    const operation = this.inFlight.get(sequence);
     if (!operation) {
       return;
     }
-    this.underWay.delete(sequence);
+    this.inFlight.delete(sequence);
     operation.objects.forEach(({ slot, finished }, object) => {
       if (!finished) {
         this.actions.push({ do: "cancel", id: { operation: sequence, object } });
@@ -224,62 +224,62 @@ export class Workload {
     });
     this.operations.push(ended(operation, at, outcome));
     this.schedule.ended(at ?? this.now, outcome === "finished");
-    if (this.waiting && this.phase === "running") {
-      const { sequence: next, due } = this.waiting;
-      this.waiting = null;
+    if (this.queued && this.phase === "running") {
+      const { sequence: next, due } = this.queued;
+      this.queued = null;
       this.begin(next, due);
     }
     this.settleIfIdle();
   }
 
-  timeOut(at) {
-    const stalest = this.stalest();
-    if (stalest) {
-      this.endOperation(stalest.sequence, at, "timed_out");
+  handleOperationTimeout(at) {
+    const oldest = this.oldest();
+    if (oldest) {
+      this.endOperation(oldest.sequence, at, "timed_out");
     }
   }
 
-  /** The end: nothing new begins, and what waits never will. */
+  /** The end of the load: no operation starts any more, including a queued page. */
   stop() {
     this.phase = "draining";
-    if (this.waiting) {
-      const { sequence, due } = this.waiting;
-      this.waiting = null;
-      this.operations.push(unbegun(sequence, due, this.leftOver(due, this.end)));
+    if (this.queued) {
+      const { sequence, due } = this.queued;
+      this.queued = null;
+      this.operations.push(notStarted(sequence, due, this.outcomeAtEnd(due, this.end)));
     }
     this.player?.stop(this.end);
     this.settleIfIdle();
   }
 
   settleIfIdle() {
-    if (this.phase === "draining" && this.underWay.size === 0) {
+    if (this.phase === "draining" && this.inFlight.size === 0) {
       this.phase = "settled";
     }
   }
 
-  /** The end of the drain: what is under way never finishes. */
+  /** The end of the drain time: operations in progress do not finish. */
   settleAll() {
-    for (const { sequence, due } of [...this.underWay.values()]) {
-      this.endOperation(sequence, null, this.leftOver(due, this.settle));
+    for (const { sequence, due } of [...this.inFlight.values()]) {
+      this.endOperation(sequence, null, this.outcomeAtEnd(due, this.settle));
     }
     this.settleIfIdle();
   }
 
-  /** What became of an operation that can't finish any more at `at`: a miss if it is older than its goal by then. */
-  leftOver(due, at) {
+  /** The outcome of an operation that is not finished at `at`: `unfinished` if it is older than its goal, else `cut`. */
+  outcomeAtEnd(due, at) {
     const limits = this.config.goals.filter((goal) => goal.kind === "latency").map((goal) => goal.limit);
     const age = Math.max(at - due, 0);
     return limits.length > 0 && age > Math.min(...limits) ? "unfinished" : "cut";
   }
 
-  /** The operation under way that `id` is an unfinished object of. */
-  awaiting(id) {
-    const operation = this.underWay.get(id.operation);
+  /** The operation in progress with the unfinished object `id`, or `null`. */
+  operationOf(id) {
+    const operation = this.inFlight.get(id.operation);
     const object = operation?.objects[id.object];
     return object && !object.finished ? operation : null;
   }
 
-  /** Marks an awaited object complete; says whether it was the last. */
+  /** Marks an unfinished object as complete. Returns true if it was the last one of its operation. */
   complete(operation, now, id) {
     const object = operation.objects[id.object];
     object.finished = true;
@@ -291,38 +291,38 @@ export class Workload {
     return operation.left === 0;
   }
 
-  /** It as plain data, for `restore`. Drain what it has to say first. */
+  /** The state as plain data for `restore`. Drain the outputs first. */
   save() {
-    const { phase, sequence, waiting, end, settle } = this;
-    const underWay = [...this.underWay.values()].map((operation) => ended(operation, null, null));
+    const { phase, sequence, queued, end, settle } = this;
+    const inFlight = [...this.inFlight.values()].map((operation) => ended(operation, null, null));
     const player = this.player?.save() ?? null;
-    return { phase, sequence, waiting, end, settle, underWay, player, schedule: this.schedule.save() };
+    return { phase, sequence, queued, end, settle, inFlight, player, schedule: this.schedule.save() };
   }
 
   /**
-   * Goes on, at `now`, where `saved` left off: what was under way has failed, what fell due meanwhile is a miss. For a
-   * machine that was made with the same arguments and has done nothing yet.
+   * Continues at `now` from `saved`: operations that were in progress have failed, operations that were due meanwhile were
+   * not started. Call it on an unused machine that was created with the same arguments.
    */
   restore(saved, now) {
     const { phase, sequence, end, settle } = saved;
     Object.assign(this, { phase, sequence, end, settle, now });
     this.schedule.restore(saved.schedule);
     this.player?.restore(saved.player);
-    for (const operation of saved.underWay) {
+    for (const operation of saved.inFlight) {
       this.operations.push({ ...operation, finished: now, outcome: "failed_stopped" });
       this.schedule.ended(now, false);
     }
-    if (saved.waiting) {
-      this.operations.push(unbegun(saved.waiting.sequence, saved.waiting.due, "not_started"));
+    if (saved.queued) {
+      this.operations.push(notStarted(saved.queued.sequence, saved.queued.due, "not_started"));
     }
     for (let due = this.nextDue(); due !== null && due < now; due = this.nextDue()) {
-      this.schedule.fellDue();
-      // What waits for an operation's end has nothing to wait for.
+      this.schedule.advance();
+      // This schedule continues at the end of an operation, and no operation is in progress.
       if (this.schedule.next === null) {
         this.schedule.next = now;
         break;
       }
-      this.operations.push(unbegun(this.sequence, due, "not_started"));
+      this.operations.push(notStarted(this.sequence, due, "not_started"));
       this.sequence += 1;
     }
     this.settleIfIdle();
@@ -330,12 +330,12 @@ export class Workload {
   }
 }
 
-/** An operation that never began. */
-function unbegun(sequence, due, outcome) {
+/** An operation that was not started. */
+function notStarted(sequence, due, outcome) {
   return { sequence, due, started: null, connected: null, firstByte: null, finished: null, bytes: 0, outcome };
 }
 
-/** An operation as it ended. */
+/** The result of an operation. */
 function ended(operation, finished, outcome) {
   const { sequence, due, started, connected, firstByte, bytes } = operation;
   return { sequence, due, started, connected, firstByte, finished, bytes, outcome };

@@ -1,11 +1,11 @@
-// Figures and words as people read them.
+// Formatting of values and names for display.
 
 import { write } from "./format.js";
 import { el } from "./dom.js";
 
 const VERDICTS = { pass: "pass", marginal: "marginal", fail: "fail", inconclusive: "inconclusive", none: "no goals" };
-const STATES = { live: "running", left: "cut short", unreadable: "unreadable", finished: "finished" };
-export const KINDS = { pages: "web pages", stream: "film", calls: "call", download: "download", upload: "upload", probe: "probe" };
+const STATES = { live: "running", unfinished: "unfinished", unreadable: "unreadable", finished: "finished" };
+export const KINDS = { pages: "web pages", stream: "video", calls: "call", download: "download", upload: "upload", probe: "probe" };
 
 export function verdictWord(verdict) {
   return VERDICTS[verdict] ?? verdict;
@@ -15,11 +15,11 @@ export function stateWord(state) {
   return STATES[state] ?? state;
 }
 
-/** A verdict, or what stands in its place. */
+/** The verdict of a run, or its state if it has none. */
 export function badge(run) {
   if (run.verdict) {
-    const sure = run.provisional ? " (few samples)" : "";
-    return el("span", { class: `badge ${run.verdict}` }, verdictWord(run.verdict) + sure);
+    const note = run.provisional ? " (few samples)" : "";
+    return el("span", { class: `badge ${run.verdict}` }, verdictWord(run.verdict) + note);
   }
   return el("span", { class: `badge ${run.state}` }, stateWord(run.state));
 }

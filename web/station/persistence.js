@@ -1,18 +1,18 @@
-// What must survive a reload. The worker has no store of its own: the page writes it down and says when it has.
+// State that survives a reload of the page. A worker has no storage: the page stores the entries and confirms each write.
 
-/** How long to wait for the page's word (ms): one in the background may take its time. */
-const PATIENCE = 2000;
+/** Timeout for the confirmation of a write (ms). A page in the background may be slow. */
+const WRITE_TIMEOUT = 2000;
 
-/** The worker's end. `post` sends to the page. */
-export class Keeper {
+/** The worker's side of the storage. `post` sends a message to the page. */
+export class PersistentStore {
   constructor(post, entries = {}, browser = globalThis) {
     Object.assign(this, { post, browser });
     this.entries = new Map(Object.entries(entries));
     this.number = 0;
-    this.waiting = new Map();
+    this.pending = new Map();
   }
 
-  /** Writes texts down by key; `null` takes one away. Resolves when that is done, or has taken too long. */
+  /** Writes strings by key; `null` deletes a key. Resolves after the confirmation or the timeout. */
   put(entries) {
     for (const [key, value] of Object.entries(entries)) {
       if (value === null) {
@@ -23,23 +23,23 @@ export class Keeper {
     }
     this.number += 1;
     const number = this.number;
-    this.post({ keep: entries, number });
+    this.post({ store: entries, number });
     return new Promise((resolve) => {
-      const timer = this.browser.setTimeout(() => this.kept(number), PATIENCE);
-      this.waiting.set(number, () => {
+      const timer = this.browser.setTimeout(() => this.handleStored(number), WRITE_TIMEOUT);
+      this.pending.set(number, () => {
         this.browser.clearTimeout(timer);
         resolve();
       });
     });
   }
 
-  /** The page has written down what was sent under this number. */
-  kept(number) {
-    this.waiting.get(number)?.();
-    this.waiting.delete(number);
+  /** The page has completed the write with this number. */
+  handleStored(number) {
+    this.pending.get(number)?.();
+    this.pending.delete(number);
   }
 
-  /** All that is kept of a run: `{state, messages, results}`, or `null`. */
+  /** The stored data of a run: `{state, messages, results}`, or `null`. */
   run(run) {
     const state = this.entries.get(`run.${run}`);
     if (!state) {
@@ -54,16 +54,16 @@ export class Keeper {
     return { state: JSON.parse(state), messages, results: results ? JSON.parse(results) : null };
   }
 
-  /** The runs of which something is kept. */
+  /** The runs with stored data. */
   runs() {
     return [...this.entries.keys()].filter((key) => key.startsWith("run.")).map((key) => key.slice(4));
   }
 
-  /** Takes away all that is kept of a run. */
-  forget(run) {
-    const gone = [...this.entries.keys()].filter(
+  /** Deletes the stored data of a run. */
+  delete(run) {
+    const keys = [...this.entries.keys()].filter(
       (key) => key === `run.${run}` || key === `results.${run}` || key.startsWith(`rows.${run}.`),
     );
-    return this.put(Object.fromEntries(gone.map((key) => [key, null])));
+    return this.put(Object.fromEntries(keys.map((key) => [key, null])));
   }
 }

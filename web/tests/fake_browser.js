@@ -1,69 +1,69 @@
-// A world in virtual time for a station: timers, sockets and a server, and a fleet that the test plays.
+// A fake browser in virtual time: timers, sockets and HTTP; and a fake fleet with one run.
 
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
-import { answerTo } from "../station/consent.js";
+import { expectedResponse } from "../station/consent.js";
 import { Station } from "../station/station.js";
 
-/** Every message that a station sends is also written here, where somebody wants to check them. */
+/** If set, all messages of the stations are also appended to this file. */
 const { NETBURN_MESSAGES } = process.env;
 
 export const TOKEN = "fleet-token-0123456789";
 export const RUN_TOKEN = "run-token-0123456789";
 
-export class World {
+export class FakeBrowser {
   constructor({ rate = 20e6, delay = 5, consents = true } = {}) {
     Object.assign(this, { rate, delay, consents });
     this.time = 0;
     this.timers = [];
     this.number = 0;
-    /** What the station keeps over a reload. */
-    this.kept = {};
+    /** The entries of the station's store, which survive a reload. */
+    this.entries = {};
     this.sockets = [];
     this.sent = { standing: [], run: [] };
-    this.pictures = [];
+    this.views = [];
     this.origin = 1795326063123.4;
     this.reachable = true;
   }
 
   /** A browser for one load of the page. */
   load({ hash = "" } = {}) {
-    const world = this;
-    const began = this.time;
+    const fake = this;
+    const loadedAt = this.time;
     const browser = {
-      dead: false,
+      unloaded: false,
       location: { protocol: "http:", hash },
       performance: {
-        timeOrigin: this.origin + began,
-        now: () => world.time - began,
+        timeOrigin: this.origin + loadedAt,
+        now: () => fake.time - loadedAt,
         getEntriesByName: () => [],
         clearResourceTimings: () => {},
       },
-      setTimeout: (what, wait = 0) => world.at(world.time + Math.max(0, wait), () => browser.dead || what()),
-      clearTimeout: (id) => world.cancel(id),
-      setInterval: (what, every) => {
+      setTimeout: (callback, delay = 0) => fake.at(fake.time + Math.max(0, delay), () => browser.unloaded || callback()),
+      clearTimeout: (id) => fake.cancel(id),
+      setInterval: (callback, interval) => {
         const id = { current: 0 };
-        const again = () => {
+        const schedule = () => {
           id.current = browser.setTimeout(() => {
-            again();
-            what();
-          }, every);
+            schedule();
+            callback();
+          }, interval);
         };
-        again();
+        schedule();
         return id;
       },
-      clearInterval: (id) => world.cancel(id.current),
-      fetch: (url, options) => world.fetch(browser, url, options),
+      clearInterval: (id) => fake.cancel(id.current),
+      fetch: (url, options) => fake.fetch(browser, url, options),
     };
     browser.WebSocket = class {
       constructor(url) {
-        world.connect(browser, this, url);
+        fake.connect(browser, this, url);
       }
       send(text) {
-        world.hear(this, text);
+        fake.receive(this, text);
       }
       close() {
-        world.drop(this, false);
+        fake.drop(this, false);
       }
     };
     browser.XMLHttpRequest = class {
@@ -72,7 +72,7 @@ export class World {
       }
       open() {}
       send(blob) {
-        world.upload(browser, this, blob.size);
+        fake.upload(browser, this, blob.size);
       }
       abort() {
         this.aborted = true;
@@ -81,10 +81,10 @@ export class World {
     return browser;
   }
 
-  /** A station in that browser, which goes on from what was kept. */
+  /** A station in a new load of the page, with the stored entries. */
   station(name = "phone-4f") {
     const browser = this.load();
-    const about = {
+    const options = {
       name,
       token: TOKEN,
       zero: Math.floor(this.origin),
@@ -92,35 +92,35 @@ export class World {
       system: "a test's browser",
       host: "controller:4484",
       secure: false,
-      entries: { ...this.kept },
+      entries: { ...this.entries },
     };
     const post = (message) => {
-      if (browser.dead) {
+      if (browser.unloaded) {
         return;
       }
-      if (message.keep) {
-        for (const [key, value] of Object.entries(message.keep)) {
-          value === null ? delete this.kept[key] : (this.kept[key] = value);
+      if (message.store) {
+        for (const [key, value] of Object.entries(message.store)) {
+          value === null ? delete this.entries[key] : (this.entries[key] = value);
         }
-        browser.setTimeout(() => station.hear({ kept: message.number }), 1);
+        browser.setTimeout(() => station.handleMessage({ stored: message.number }), 1);
       } else {
-        this.pictures.push(message.show);
+        this.views.push(message.show);
       }
     };
-    const station = new Station(about, post, browser);
+    const station = new Station(options, post, browser);
     station.browser = browser;
     return station;
   }
 
-  /** The page is gone, as with a reload: its sockets close, nothing of it runs any more. */
+  /** Unloads the page: its sockets close and its timers stop. */
   unload(station) {
-    station.browser.dead = true;
+    station.browser.unloaded = true;
     this.sockets.filter((socket) => socket.browser === station.browser).forEach((socket) => this.drop(socket, true));
   }
 
-  at(time, what) {
+  at(time, callback) {
     this.number += 1;
-    this.timers.push({ time, number: this.number, what });
+    this.timers.push({ time, number: this.number, callback });
     return this.number;
   }
 
@@ -128,7 +128,7 @@ export class World {
     this.timers = this.timers.filter((timer) => timer.number !== id);
   }
 
-  /** Lets time pass until `done()` or the limit (ms). */
+  /** Advances the time until `done()` or by `limit` ms. Returns `done()`. */
   async until(done, limit) {
     const end = this.time + limit;
     while (!done()) {
@@ -141,13 +141,13 @@ export class World {
       }
       this.timers.shift();
       this.time = Math.max(this.time, next.time);
-      next.what();
+      next.callback();
       await settle();
     }
     return true;
   }
 
-  pass(millis) {
+  advance(millis) {
     return this.until(() => false, millis);
   }
 
@@ -158,7 +158,7 @@ export class World {
   connect(browser, socket, url) {
     Object.assign(socket, { browser, readyState: 0, kind: url.endsWith("/join") ? "standing" : "run", url });
     this.at(this.time + this.delay, () => {
-      if (browser.dead || !this.reachable || (socket.kind === "run" && this.noRun)) {
+      if (browser.unloaded || !this.reachable || (socket.kind === "run" && this.noRun)) {
         return this.drop(socket, true);
       }
       socket.readyState = 1;
@@ -167,23 +167,23 @@ export class World {
     });
   }
 
-  drop(socket, tell) {
+  drop(socket, notify) {
     if (socket.readyState === 3) {
       return;
     }
     socket.readyState = 3;
     this.sockets = this.sockets.filter((other) => other !== socket);
-    if (tell || !socket.browser.dead) {
-      this.at(this.time + 1, () => socket.browser.dead || socket.onclose?.());
+    if (notify || !socket.browser.unloaded) {
+      this.at(this.time + 1, () => socket.browser.unloaded || socket.onclose?.());
     }
   }
 
-  /** The open socket of a kind. */
+  /** The open socket of a kind: `standing` (to the fleet) or `run`. */
   socket(kind) {
     return this.sockets.find((socket) => socket.kind === kind) ?? null;
   }
 
-  hear(socket, text) {
+  receive(socket, text) {
     const message = JSON.parse(text);
     if (NETBURN_MESSAGES) {
       appendFileSync(NETBURN_MESSAGES, `${socket.kind} ${text}\n`);
@@ -192,16 +192,16 @@ export class World {
     this.at(this.time + this.delay, () => this[`on_${socket.kind}`]?.(message, socket));
   }
 
-  tell(kind, message) {
-    this.tellText(kind, JSON.stringify(message));
+  sendMessage(kind, message) {
+    this.sendText(kind, JSON.stringify(message));
   }
 
-  tellText(kind, data) {
+  sendText(kind, data) {
     const socket = this.socket(kind);
     this.at(this.time + this.delay, () => socket?.readyState === 1 && socket.onmessage({ data }));
   }
 
-  /** The server: objects come at `rate` bit/s each, in pieces of 16 KiB. */
+  /** The server sends each object at `rate` bit/s, in pieces of 16 KiB. */
   async fetch(browser, url, { signal } = {}) {
     await this.sleep(this.delay);
     if (!this.reachable) {
@@ -209,7 +209,7 @@ export class World {
     }
     const nonce = /fleet=(\w+)/.exec(url)?.[1];
     if (nonce) {
-      const fleet = answerTo(nonce, this.consents ? RUN_TOKEN : "another");
+      const fleet = expectedResponse(nonce, this.consents ? RUN_TOKEN : "another");
       const text = JSON.stringify({ schema: "netburn.consent/1", consents: true, fleet });
       return { status: 200, headers: new Map(), text: async () => text };
     }
@@ -218,7 +218,7 @@ export class World {
     const read = async () => {
       const piece = Math.min(left, 16384);
       await this.sleep(Math.max(0.01, (piece * 8e3) / this.rate));
-      if (signal?.aborted || browser.dead) {
+      if (signal?.aborted || browser.unloaded) {
         throw new Error("aborted");
       }
       if (!this.reachable) {
@@ -234,7 +234,7 @@ export class World {
     let sent = 0;
     while (sent < size) {
       await this.sleep(50);
-      if (request.aborted || browser.dead) {
+      if (request.aborted || browser.unloaded) {
         return;
       }
       sent = Math.min(size, sent + (this.rate * 0.05) / 8);
@@ -245,109 +245,109 @@ export class World {
   }
 }
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Runs all pending promise callbacks. */
 async function settle() {
   for (let turns = 0; turns < 3; turns += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** A fleet with one run in it, as the controller and the run's keeper would play it. */
-export class Fleet {
-  constructor(world, assign, { start = 1000 } = {}) {
-    Object.assign(this, { world, assign, start });
+/** A fleet with one run: the fleet's controller and the controller of the run. */
+export class FakeFleet {
+  constructor(browser, assign, { start = 1000 } = {}) {
+    Object.assign(this, { browser, assign, start });
     this.rows = [];
-    this.taken = 0;
+    this.received = 0;
     this.late = 0;
     this.stage = "none";
     this.at = null;
-    world.on_standing = (message) => this.member(message);
-    world.on_run = (message, socket) => this.participant(message, socket);
+    browser.on_standing = (message) => this.member(message);
+    browser.on_run = (message, socket) => this.agent(message, socket);
   }
 
   member(message) {
-    const { world } = this;
-    if (message.type === "enrol") {
-      world.tell("standing", { type: "welcome", protocol: 1, version: "test", fleet: "home" });
+    const { browser } = this;
+    if (message.type === "register") {
+      browser.sendMessage("standing", { type: "welcome", protocol: 1, version: "test", fleet: "home" });
       if (this.stage === "none") {
-        this.stage = "summoned";
-        world.tell("standing", { type: "summon", run: "r-1", name: message.name, token: RUN_TOKEN });
+        this.stage = "invited";
+        browser.sendMessage("standing", { type: "invite", run: "r-1", name: message.name, token: RUN_TOKEN });
       }
-      if (message.waiting) {
-        world.tell("standing", { type: "deliver", run: "r-1" });
+      if (message.pending) {
+        browser.sendMessage("standing", { type: "request-results", run: "r-1" });
       }
-    } else if (message.type === "late") {
-      this.prove(message);
-      // By the numbers from the first on, as what the run's keeper has is not known here.
+    } else if (message.type === "late-results") {
+      this.checkProof(message);
+      // All sequence numbers from 1: the fleet's controller does not know which rows the run's controller has.
       if (message.sequence !== this.late + 1) {
         throw new Error(`late rows ${message.sequence} after ${this.late}`);
       }
       this.late = message.sequence;
-      this.take(message);
-      world.tell("standing", { type: "kept", run: "r-1", sequence: this.late });
-    } else if (message.type === "late-end") {
-      this.prove(message);
+      this.receive(message);
+      browser.sendMessage("standing", { type: "ack", run: "r-1", sequence: this.late });
+    } else if (message.type === "late-results-end") {
+      this.checkProof(message);
       this.end = message;
-      world.tell("standing", { type: "forget", run: "r-1" });
+      browser.sendMessage("standing", { type: "discard", run: "r-1" });
     }
   }
 
-  /** Late results show that they are of who took part. */
-  prove({ type, proof }) {
-    const wanted = createHash("sha256").update(`late ${RUN_TOKEN}`).digest("hex");
-    if (proof !== wanted) {
+  /** Checks the proof of late results. */
+  checkProof({ type, proof }) {
+    const expected = createHash("sha256").update(`late ${RUN_TOKEN}`).digest("hex");
+    if (proof !== expected) {
       throw new Error(`${type} with the proof ${proof}`);
     }
   }
 
-  participant(message, socket) {
-    const { world } = this;
-    const say = (answer) => world.tell("run", answer);
-    if (message.type === "hello" && message.again && world.time < (this.stubborn ?? 0)) {
-      say({ type: "refused", reason: "`phone` has joined already" });
+  agent(message, socket) {
+    const { browser } = this;
+    const reply = (answer) => browser.sendMessage("run", answer);
+    if (message.type === "hello" && message.reconnect && browser.time < (this.refuseReconnectUntil ?? 0)) {
+      reply({ type: "refused", reason: "`phone` has joined already" });
       this.refusals = (this.refusals ?? 0) + 1;
-      world.drop(socket, true);
+      browser.drop(socket, true);
     } else if (message.type === "hello") {
-      say({ type: "welcome", protocol: 1, version: "test", taken: this.taken });
-      if (!message.again) {
-        say({ type: "ping", id: 1 });
-        say({ type: "assign", ...this.assign });
+      reply({ type: "welcome", protocol: 1, version: "test", last_sequence: this.received });
+      if (!message.reconnect) {
+        reply({ type: "ping", id: 1 });
+        reply({ type: "assign", ...this.assign });
       }
     } else if (message.type === "pong") {
       this.pong = message;
     } else if (message.type === "ready") {
       this.ready = message;
-      // As its own clock says, a second from now.
+      // The start in `start` ms, on the station's clock.
       if (this.start === null) {
         return;
       }
-      this.at = this.pong.received + Math.round((world.time - this.pongAt()) * 1e6) + this.start * 1e6;
-      say({ type: "start", at: this.at });
+      this.at = this.pong.received + Math.round((browser.time - this.pongAt()) * 1e6) + this.start * 1e6;
+      reply({ type: "start", at: this.at });
     } else if (message.type === "rows") {
-      this.take(message);
-      if (!this.deaf) {
-        say({ type: "ack", sequence: this.taken });
+      this.receive(message);
+      if (!this.ignoreRows) {
+        reply({ type: "ack", sequence: this.received });
       }
     } else if (message.type === "health") {
       this.health = message.health;
     } else if (message.type === "done") {
       this.done = message;
-      say({ type: "bye", reason: "the run is over" });
+      reply({ type: "bye", reason: "the run is over" });
     }
   }
 
   pongAt() {
-    return this.pong.received / 1e6 + Math.floor(this.world.origin) - this.world.origin;
+    return this.pong.received / 1e6 + Math.floor(this.browser.origin) - this.browser.origin;
   }
 
-  take({ sequence, batch }) {
-    if (sequence <= this.taken) {
+  receive({ sequence, batch }) {
+    if (sequence <= this.received) {
       return;
     }
-    if (sequence !== this.taken + 1) {
-      throw new Error(`rows ${sequence} after ${this.taken}`);
+    if (sequence !== this.received + 1) {
+      throw new Error(`rows ${sequence} after ${this.received}`);
     }
-    this.taken = sequence;
+    this.received = sequence;
     this.rows.push(batch);
   }
 
