@@ -4,7 +4,7 @@ import { write } from "./format.js";
 import { el } from "./dom.js";
 
 const VERDICTS = { pass: "pass", marginal: "marginal", fail: "fail", inconclusive: "inconclusive", none: "no goals" };
-const STATES = { live: "running", left: "cut short", unreadable: "unreadable", finished: "finished" };
+const STATES = { live: "running", unfinished: "unfinished", unreadable: "unreadable", finished: "finished" };
 export const KINDS = { pages: "web pages", stream: "film", calls: "call", download: "download", upload: "upload", probe: "probe" };
 
 export function verdictWord(verdict) {

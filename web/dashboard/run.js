@@ -49,7 +49,7 @@ export class OneRun {
     const lines = [];
     if (told.state === "live") {
       lines.push(el("p", {}, "It is running. ", el("a", { class: "tool strong", href: to({ live: told.name }) }, "Watch it")));
-    } else if (told.state === "left") {
+    } else if (told.state === "unfinished") {
       const finish = () => this.draw(() => order(`finish?${new URLSearchParams({ name: told.name })}`));
       lines.push(el("p", {}, "Whoever recorded it was killed. Every row that reached the disk is still there."));
       lines.push(el("p", {}, el("button", { type: "button", onclick: finish }, "Bring back what was measured")));

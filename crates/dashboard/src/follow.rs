@@ -85,10 +85,10 @@ impl Follower {
         if read > 0 {
             return Stand::Live;
         }
-        match runs::look(&self.folder).map(|listed| listed.state) {
+        match runs::inspect(&self.folder).map(|listed| listed.state) {
             Some(State::Live) => Stand::Live,
             Some(State::Finished(_)) => Stand::Finished,
-            Some(State::Left | State::Unreadable(_)) => Stand::Left,
+            Some(State::Unfinished | State::Unreadable(_)) => Stand::Left,
             None => Stand::Gone,
         }
     }
@@ -130,7 +130,7 @@ fn open(folder: &Path) -> Option<Part> {
     // The spool may not have its header yet.
     let spool = regular::open(&at.join("spool")).and_then(|file| SpoolReader::open(file).map_err(io::Error::other));
     let spool = spool.ok()?;
-    let header = Header::of_spool(spool.header()).ok()?;
+    let header = Header::from_spool(spool.header()).ok()?;
     Some(Part {
         number,
         of: number.map(|_| header.plan.repeat),

@@ -312,13 +312,13 @@ impl Annex for Dashboard {
 
 /// A run's summary, or what is known of one that isn't finished. Nothing is finished by this.
 fn one(name: &str, folder: &Path) -> Reply {
-    let Some(listed) = runs::look(folder) else {
+    let Some(listed) = runs::inspect(folder) else {
         return unknown();
     };
     let state = match &listed.state {
         State::Finished(_) => "finished",
         State::Live => "live",
-        State::Left => "left",
+        State::Unfinished => "unfinished",
         State::Unreadable(_) => "unreadable",
     };
     let mut told = json!({ "name": name, "path": folder.display().to_string(), "state": state });
@@ -327,12 +327,12 @@ fn one(name: &str, folder: &Path) -> Reply {
             Ok((run, damage)) => {
                 let facts = json!({
                     "summary": run.summary(),
-                    "ending": run.ending(),
+                    "ending": run.status(),
                     "host": run.header().host,
                     "netburn": run.header().version,
                     "started_ms": run.header().started.map(|at| at.0 / 1_000_000),
                     "sentence": netburn_report::environment::sentence(run.header().environment),
-                    "repeats": run.repeats().len(),
+                    "repeats": run.run_folders().len(),
                     "damage": damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
                 merge(&mut told, facts);
@@ -340,7 +340,7 @@ fn one(name: &str, folder: &Path) -> Reply {
             Err(error) => merge(&mut told, json!({ "state": "unreadable", "error": error.to_string() })),
         },
         State::Unreadable(why) => merge(&mut told, json!({ "error": why })),
-        State::Live | State::Left => {
+        State::Live | State::Unfinished => {
             let environment = listed.environment.map(|environment| environment.name());
             merge(
                 &mut told,

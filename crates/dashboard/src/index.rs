@@ -6,7 +6,7 @@
 mod kept;
 
 use crate::name::is_name;
-use netburn_record::runs::{Brief, Listed, State, brief, look};
+use netburn_record::runs::{RunEntry, RunListing, State, inspect, read_listing};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io;
@@ -44,11 +44,11 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// It was finished.
-    Finished(Stamp, Box<Brief>),
+    Finished(Stamp, Box<RunListing>),
     /// Its document can't be read, and why.
     Unreadable(Stamp, String),
     /// It has no document: it runs now, or was left.
-    Open(Box<Listed>),
+    Open(Box<RunEntry>),
 }
 
 /// A file's time and length.
@@ -206,7 +206,7 @@ impl Entry {
             What::Open(listed) => match &listed.state {
                 State::Finished(_) => "finished",
                 State::Live => "live",
-                State::Left => "left",
+                State::Unfinished => "unfinished",
                 State::Unreadable(_) => "unreadable",
             },
         }
@@ -214,7 +214,7 @@ impl Entry {
 
     /// What is known of it, when it was finished.
     #[must_use]
-    pub fn brief(&self) -> Option<&Brief> {
+    pub fn brief(&self) -> Option<&RunListing> {
         match &self.what {
             What::Finished(_, brief) => Some(brief),
             _ => None,
@@ -294,7 +294,7 @@ enum Found {
 fn look_into(path: &Path, known: Option<&Entry>) -> Found {
     let document = path.join(DOCUMENT);
     let Ok(metadata) = std::fs::metadata(&document) else {
-        let Some(listed) = look(path) else {
+        let Some(listed) = inspect(path) else {
             return Found::Nothing;
         };
         let spool = || std::fs::metadata(path).ok();
@@ -313,7 +313,7 @@ fn look_into(path: &Path, known: Option<&Entry>) -> Found {
         _ => {}
     }
     let written = stamp.written / 1_000_000;
-    Found::Run(Box::new(match brief(&document) {
+    Found::Run(Box::new(match read_listing(&document) {
         Ok(brief) => Entry {
             at_ms: brief.started.map_or(written, |started| started.0 / 1_000_000),
             what: What::Finished(stamp, Box::new(brief)),

@@ -1,6 +1,6 @@
 //! Reports and comparisons, made anew from the records: a file in a run's folder may be anybody's.
 
-use netburn_record::runs::{State, look};
+use netburn_record::runs::{State, inspect};
 use netburn_record::{Error, Run};
 use netburn_report::compare::{Comparison, Options, Side, name};
 use netburn_report::{View, html};
@@ -52,8 +52,8 @@ fn side(folder: &Path) -> Result<Side, NotShown> {
 
 /// Opening a record that was left would finish it; that is for whoever asks for it.
 fn left_alone(folder: &Path) -> Result<(), NotShown> {
-    match look(folder).map(|listed| listed.state) {
-        Some(State::Left) => Err(NotShown::Left),
+    match inspect(folder).map(|listed| listed.state) {
+        Some(State::Unfinished) => Err(NotShown::Left),
         Some(State::Live) => Err(Error::Live(folder.to_owned()).into()),
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! The page over real sockets: who is told what.
 
 use netburn_dashboard::{Config, Server};
-use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
+use netburn_record::{Environment, Header, Recorder, RunStatus, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Duration;
 use netburn_workload::Config as Workload;
@@ -146,7 +146,7 @@ fn header(scenario: &str) -> Header {
 
 fn record(path: &Path, scenario: &str) {
     let recorder = Recorder::create(path, header(scenario)).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 /// What is no file is said to be unreadable at once, and the other runs are listed.
@@ -211,7 +211,7 @@ fn runs_are_listed_as_they_are_now() {
         ("a", "finished"),
         ("b", "finished"),
         ("c", "live"),
-        ("d", "left"),
+        ("d", "unfinished"),
         ("e", "unreadable"),
     ];
     assert_eq!(states, wanted);
@@ -232,7 +232,7 @@ fn runs_are_listed_as_they_are_now() {
     );
     assert_eq!(list("?verdict=pass")["matching"], 0);
     // A record that changes is read again, one that goes is gone, and nothing was finished by looking.
-    live.finish(&Ending::Complete).unwrap();
+    live.finish(&RunStatus::Complete).unwrap();
     std::fs::remove_dir_all(house.runs().join("a")).unwrap();
     let all = list("?sort=name");
     assert_eq!(
@@ -265,7 +265,10 @@ fn one_run_is_told_shown_and_finished_when_asked() {
     house.get("/runs/compare?a=a").expect(400);
     house.get("/runs/compare?a=a&b=none").expect(404);
     drop(Recorder::create(&house.runs().join("left"), header("left")).unwrap());
-    assert_eq!(house.get("/runs/api/run?name=left").expect(200).json()["state"], "left");
+    assert_eq!(
+        house.get("/runs/api/run?name=left").expect(200).json()["state"],
+        "unfinished"
+    );
     house.get("/runs/of/left/report.html").expect(409);
     assert!(
         !house.runs().join("left/run.json").exists(),
@@ -496,7 +499,7 @@ fn a_run_under_way_is_told_as_events() {
         told.contains("text/event-stream") && told.contains("event: run\ndata: {"),
         "{told}"
     );
-    live.finish(&Ending::Complete).unwrap();
+    live.finish(&RunStatus::Complete).unwrap();
     // The stream ends with the run.
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();

@@ -1,7 +1,7 @@
 //! What is kept beside the runs, and when it is of no use.
 
 use netburn_dashboard::index::{Index, Look};
-use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
+use netburn_record::{Environment, Header, Recorder, RunStatus, UnixTime};
 use netburn_scenario::{Plan, Station};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn record(path: &Path, scenario: &str) {
         })
     };
     let recorder = Recorder::create(path, header).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 fn looked(dir: &Path) -> Index {

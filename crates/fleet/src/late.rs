@@ -2,7 +2,7 @@
 //!
 //! Each run is registered with the folder that it goes to, and who takes part. What a member delivers afterwards is held
 //! against that ([`Intake`], pure), appended to a spool of its own in the run's folder, synced, and only then said to be
-//! kept. When all of it is here it is added to the record ([`netburn_record::amend()`]), which is a job for a thread that
+//! kept. When all of it is here it is added to the record ([`netburn_record::merge_late_results()`]), which is a job for a thread that
 //! may take its time; then the member is told to forget it.
 //!
 //! ```text
@@ -75,7 +75,7 @@ impl Part {
     #[must_use]
     pub fn most_bytes(plan: &Plan, stations: &[u16]) -> u64 {
         // The longest row of each kind, as JSON; a text with every byte escaped; and the frames around.
-        let most = Allowance::of_agent(plan, stations).most();
+        let most = Allowance::for_agent(plan, stations).most();
         [
             (most.operations, 300),
             (most.intervals, 120),

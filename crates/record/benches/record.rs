@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p netburn-record` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
 
-use netburn_record::{Ending, Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, Sink};
+use netburn_record::{Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Operation, Outcome};
@@ -26,7 +26,7 @@ fn main() {
     spool(&mut recorder, operations);
     let spooled = clock.read();
     let spool_bytes = std::fs::metadata(path.join("spool")).map_or(0, |file| file.len());
-    let run = recorder.finish(&Ending::Complete).expect("a finished record");
+    let run = recorder.finish(&RunStatus::Complete).expect("a finished record");
     let written = clock.read();
     let bytes: u64 = std::fs::read_dir(&path)
         .expect("the folder")

@@ -79,14 +79,16 @@ struct Place {
 impl Allowance {
     /// For the agent of these stations, by their numbers in the plan.
     #[must_use]
-    pub fn of_agent(plan: &Plan, stations: &[u16]) -> Allowance {
+    pub fn for_agent(plan: &Plan, stations: &[u16]) -> Allowance {
         let mut places = BTreeMap::new();
         for &number in stations {
             let Some(station) = plan.stations.get(usize::from(number)) else {
                 continue;
             };
             let configs = station.workloads.iter().map(|workload| &workload.config);
-            let limits = (0..).zip(configs).map(|(place, config)| (place, Limits::of(config)));
+            let limits = (0..)
+                .zip(configs)
+                .map(|(place, config)| (place, Limits::from_config(config)));
             let baseline = (!plan.baseline.is_zero()).then(|| (BASELINE, Limits::baseline()));
             places.extend(
                 limits
@@ -116,10 +118,10 @@ impl Allowance {
 
     /// For the run's server.
     #[must_use]
-    pub fn of_server(plan: &Plan) -> Allowance {
+    pub fn for_server(plan: &Plan) -> Allowance {
         Allowance {
             server: Some(0),
-            ..Allowance::of_agent(plan, &[])
+            ..Allowance::for_agent(plan, &[])
         }
     }
 

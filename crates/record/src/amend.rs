@@ -1,26 +1,26 @@
 //! Results that come home when their run is over: added to its folder, and everything computed anew.
 //!
-//! The new columns and the new `run.json` are written beside the old ones, in a folder `amended`. Its `run.json` comes
+//! The new columns and the new `run.json` are written staging the old ones, in a folder `amended`. Its `run.json` comes
 //! last: once that is there, whole, the new record is what counts, and [`Run::open`] puts it in place if whoever wrote it
 //! did not live to. So the folder is the old record or the new one, whenever somebody is killed.
 
-mod known;
+mod dedup;
 
 use crate::allowance::{Allowance, Rejected};
 use crate::columns::names::Names;
 use crate::document::{Document, FILE, TABLES, sync_folder};
 use crate::error::Error;
 use crate::finish::{SPOOL, Tables, table_path};
-use crate::header::Ending;
+use crate::header::RunStatus;
 use crate::health::{Health, Role};
 use crate::regular;
-use crate::repeat::pool;
 use crate::row::{EventKind, EventRow, Row};
 use crate::run::Run;
+use crate::run_set::pool;
 use crate::summary::count::Counter;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use crate::utc::UnixTime;
-use known::Known;
+use dedup::SeenRows;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 use std::collections::BTreeMap;
@@ -29,13 +29,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// How long a run that is over was under way, for its [`Allowance`].
-const WHOLE: Duration = Duration::from_nanos(u64::MAX);
+const ENTIRE_RUN: Duration = Duration::from_nanos(u64::MAX);
 /// Where the new record is written.
 const AMENDED: &str = "amended";
 
 /// Whose results come late, and how they ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Late<'a> {
+pub struct LateResults<'a> {
     /// The agent's name in the run.
     pub name: &'a str,
     /// The stations that it drove, by their numbers in the plan.
@@ -86,33 +86,33 @@ pub fn server_lost(member: Option<&str>, reason: &str) -> String {
 }
 
 /// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
-/// finished first, and of it nothing counts that ended after the last of the rows it had, or after it was [held](Late::held). A folder of several runs around
+/// finished first, and of it nothing counts that ended after the last of the rows it had, or after it was [held](LateResults::held). A folder of several runs around
 /// it is pooled anew.
 ///
 /// # Errors
 /// When it is no run folder, is still being recorded or amended, `rows` fails, a row isn't about the agent's stations, or
 /// there is no room. The folder is as it was then.
-pub fn amend(
+pub fn merge_late_results(
     folder: &Path,
-    late: &Late<'_>,
+    late: &LateResults<'_>,
     rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
 ) -> Result<Amended, Error> {
     drop(Run::open(folder)?);
     let lock = Lock::take(folder)?;
     let run = Run::open_finished(folder)?;
-    if !run.repeats().is_empty() {
+    if !run.run_folders().is_empty() {
         return Err(Error::NotARun(folder.to_owned()));
     }
-    let beside = folder.join(AMENDED);
-    remove(&beside).map_err(Error::io(&beside))?;
-    let written = std::fs::create_dir(&beside)
-        .map_err(Error::io(&beside))
-        .and_then(|()| write(&run, &beside, late, rows));
+    let staging = folder.join(AMENDED);
+    remove(&staging).map_err(Error::io(&staging))?;
+    let written = std::fs::create_dir(&staging)
+        .map_err(Error::io(&staging))
+        .and_then(|()| write(&run, &staging, late, rows));
     let added = match written {
         Ok(added) => added,
         Err(error) => {
             // What space there is stays with what was measured.
-            let _ = remove(&beside);
+            let _ = remove(&staging);
             return Err(error);
         }
     };
@@ -141,26 +141,26 @@ pub(crate) fn discard_spool(folder: &Path) {
     }
 }
 
-/// Writes the whole new record into `beside`, and how many rows it has more.
+/// Writes the whole new record into `staging`, and how many rows it has more.
 fn write(
     run: &Run,
-    beside: &Path,
-    late: &Late<'_>,
+    staging: &Path,
+    late: &LateResults<'_>,
     rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
 ) -> Result<u64, Error> {
-    let (header, ending) = (run.header(), run.ending());
+    let (header, status) = (run.header(), run.status());
     let names = Names::new(&header.plan);
-    let mut tables = Tables::create(beside)?;
+    let mut tables = Tables::create(staging)?;
     let mut counter = Counter::new(&header.plan, header.environment);
-    let mut known = Known::of(late.stations);
+    let mut seen_rows = SeenRows::new(late.stations);
     // What is here already counts, whatever it is: it was admitted when it came.
-    let mut allowance = Allowance::of_agent(&header.plan, late.stations);
+    let mut allowance = Allowance::for_agent(&header.plan, late.stations);
     let mut rejected = Rejected::default();
     let whole = late.error.is_none();
     // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
     // Nobody is told to end later than all is settled, whatever is said.
     let mut alive = late.held.map(|held| held.min(Instant::ZERO + header.plan.settled()));
-    let cut = *ending != Ending::Complete;
+    let cut = *status != RunStatus::Complete;
     let mut failed = None;
     let mut put = |row: &Row| {
         counter.row(row);
@@ -174,10 +174,10 @@ fn write(
         {
             event.kind = EventKind::Warning;
         }
-        if known.note(&row) {
-            let _ = allowance.admit(&row, WHOLE);
+        if seen_rows.insert(&row) {
+            let _ = allowance.admit(&row, ENTIRE_RUN);
         }
-        alive = alive.max(seen(&row));
+        alive = alive.max(last_sign(&row));
         if failed.is_none() {
             failed = put(&row).err();
         }
@@ -187,18 +187,18 @@ fn write(
     }
     let (mut added, mut left_out) = (0, 0_u64);
     let (mut from, mut to) = (None, None);
-    while let Some(row) = rows().map_err(Error::io(beside))? {
+    while let Some(row) = rows().map_err(Error::io(staging))? {
         // What the air carried is the controller's alone to say.
         let sender = row.station().filter(|_| !matches!(row, Row::Air(_)));
         if sender.is_none_or(|station| !late.stations.contains(&station)) {
-            return Err(Error::damaged(beside, "a row that isn't the sender's"));
+            return Err(Error::damaged(staging, "a row that isn't the sender's"));
         }
-        if cut && ended(&row).is_none_or(|ended| Some(ended) > alive) {
+        if cut && end_time(&row).is_none_or(|ended| Some(ended) > alive) {
             left_out += 1;
             continue;
         }
-        if known.note(&row) {
-            if let Err(rejection) = allowance.admit(&row, WHOLE) {
+        if seen_rows.insert(&row) {
+            if let Err(rejection) = allowance.admit(&row, ENTIRE_RUN) {
                 rejected.count(rejection);
                 continue;
             }
@@ -209,31 +209,31 @@ fn write(
             put(&row)?;
         }
     }
-    for event in said(run, late, added, from.zip(to), left_out, &rejected) {
+    for event in merge_events(run, late, added, from.zip(to), left_out, &rejected) {
         put(&Row::Event(event))?;
     }
     let facts = tables.finish()?;
-    sync_folder(beside).map_err(Error::io(beside))?;
-    let evidence = counter.finish(ending);
+    sync_folder(staging).map_err(Error::io(staging))?;
+    let evidence = counter.finish(status);
     let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let self_check = checked(header, ending, &evidence);
-    let why = reasons(header, ending, &evidence);
+    let self_check = run_self_check(header, status, &evidence);
+    let why = inconclusive_reasons(header, status, &evidence);
     let summary = summarise(header, &run.path().to_string_lossy(), evidence, self_check, why);
     let document = Document {
         health,
         clocks,
         lab,
         tables: facts,
-        ..Document::new(header, ending, summary)
+        ..Document::new(header, status, summary)
     };
-    document.write(beside)?;
+    document.write(staging)?;
     Ok(added)
 }
 
 /// What is to be said about it in the record.
-fn said(
+fn merge_events(
     run: &Run,
-    late: &Late<'_>,
+    late: &LateResults<'_>,
     added: u64,
     span: Option<(Instant, Instant)>,
     left_out: u64,
@@ -290,24 +290,24 @@ fn said(
     events
 }
 
-/// Makes what lies beside the record: one rename each, `run.json` last, any of them as often as it takes.
+/// Makes what lies staging the record: one rename each, `run.json` last, any of them as often as it takes.
 fn put_in_place(folder: &Path) -> Result<(), Error> {
-    let beside = folder.join(AMENDED);
+    let staging = folder.join(AMENDED);
     let moved = (|| {
         for name in TABLES {
-            match std::fs::rename(table_path(&beside, name), table_path(folder, name)) {
+            match std::fs::rename(table_path(&staging, name), table_path(folder, name)) {
                 // Somebody came as far as this before.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
         sync_folder(folder)?;
-        std::fs::rename(beside.join(FILE), folder.join(FILE))?;
+        std::fs::rename(staging.join(FILE), folder.join(FILE))?;
         sync_folder(folder)
     })();
-    moved.map_err(Error::io(&beside))?;
+    moved.map_err(Error::io(&staging))?;
     // The record is whole without this.
-    let _ = std::fs::remove_dir(&beside);
+    let _ = std::fs::remove_dir(&staging);
     Ok(())
 }
 
@@ -318,8 +318,8 @@ fn pool_around(folder: &Path) -> Result<(), Error> {
     };
     let around = Run::open_finished(parent)?;
     let name = folder.file_name();
-    if around.repeats().iter().any(|run| run.file_name() == name) {
-        let runs: Result<Vec<Run>, Error> = around.repeats().iter().map(|run| Run::open(run)).collect();
+    if around.run_folders().iter().any(|run| run.file_name() == name) {
+        let runs: Result<Vec<Run>, Error> = around.run_folders().iter().map(|run| Run::open(run)).collect();
         pool(parent, &runs?)?;
     }
     Ok(())
@@ -334,7 +334,7 @@ fn remove(folder: &Path) -> io::Result<()> {
 }
 
 /// When a row shows that the run was still there: it was put down no earlier. Events are about all kinds of times.
-fn seen(row: &Row) -> Option<Instant> {
+fn last_sign(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => Some(row.operation.finished.unwrap_or(row.operation.due)),
         Row::Event(_) => None,
@@ -343,7 +343,7 @@ fn seen(row: &Row) -> Option<Instant> {
 }
 
 /// When what a row tells was over; `None` where that isn't told.
-fn ended(row: &Row) -> Option<Instant> {
+fn end_time(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => match (row.operation.finished, row.operation.outcome) {
             (Some(at), _) => Some(at),

@@ -15,7 +15,7 @@ pub(crate) struct Checksum(u32);
 
 impl Checksum {
     /// The checksum of the file at `path`, read in pieces.
-    pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
+    pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
         let mut file = regular::open(path)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 1 << 17];
@@ -94,7 +94,7 @@ mod tests {
     fn the_checksum_is_the_published_one() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"123456789").unwrap();
-        assert_eq!(Checksum::of_file(file.path()).unwrap(), Checksum(0xcbf4_3926));
+        assert_eq!(Checksum::from_file(file.path()).unwrap(), Checksum(0xcbf4_3926));
         let mut hashing = Hashing::new(Vec::new());
         hashing.write_all(b"12345").unwrap();
         hashing.write_all(b"6789").unwrap();

@@ -1,9 +1,9 @@
 //! `run.json`: the summary and everything about a run that isn't a row.
 
 use crate::checksum::Checksum;
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::error::Error;
-use crate::header::{Ending, Environment, Header, Host, Source};
+use crate::header::{Environment, Header, Host, RunStatus, Source};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
@@ -32,7 +32,7 @@ const VERSION: u64 = 1;
 /// The tables of a run, in the order in which rows are handed out.
 pub(crate) const TABLES: [&str; 5] = [
     OperationRow::NAME,
-    TenthRow::NAME,
+    IntervalTableRow::NAME,
     ConnectionRow::NAME,
     LinkRow::NAME,
     EventRow::NAME,
@@ -50,7 +50,7 @@ pub(crate) struct Document {
     /// Where the figures of an imported run come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    pub(crate) ending: Ending,
+    pub(crate) ending: RunStatus,
     pub(crate) summary: Summary,
     pub(crate) plan: Value,
     pub(crate) health: Vec<Health>,
@@ -88,7 +88,7 @@ pub(crate) struct TableFacts {
 }
 
 impl Document {
-    pub(crate) fn new(header: &Header, ending: &Ending, summary: Summary) -> Self {
+    pub(crate) fn new(header: &Header, ending: &RunStatus, summary: Summary) -> Self {
         Document {
             schema: format!("{SCHEMA}{VERSION}"),
             head: Head {
@@ -180,9 +180,10 @@ pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
 
 /// Makes the entries of a folder last.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(folder)?.sync_all(),
-        false => Ok(()),
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()
+    } else {
+        Ok(())
     }
 }
 

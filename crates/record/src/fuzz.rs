@@ -1,14 +1,14 @@
 //! The entry points for a fuzzer.
 
-mod watched;
+mod recorded_workload;
 
-pub use watched::check_watched;
+pub use recorded_workload::check_watched;
 
-use crate::header::{Ending, Environment, Header, Host};
+use crate::header::{Environment, Header, Host, RunStatus};
 use crate::row::{Row, Sink};
 use crate::spool::{Disk, SpoolReader, SpoolWriter};
 use crate::summary::count::Counter;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
@@ -33,16 +33,16 @@ pub fn check_spool(bytes: &[u8]) {
         "every byte is kept or dropped"
     );
     let header = header();
-    for ending in [Ending::Complete, Ending::Interrupted] {
+    for status in [RunStatus::Complete, RunStatus::Interrupted] {
         let mut counter = Counter::new(&header.plan, header.environment);
         let mut again = SpoolReader::open(bytes).expect("it was one before");
         while let Some(row) = again.next_row().expect("memory can be read") {
             counter.row(&row);
         }
-        let evidence = counter.finish(&ending);
+        let evidence = counter.finish(&status);
         let (self_check, why) = (
-            checked(&header, &ending, &evidence),
-            reasons(&header, &ending, &evidence),
+            run_self_check(&header, &status, &evidence),
+            inconclusive_reasons(&header, &status, &evidence),
         );
         let summary = summarise(&header, "run", evidence, self_check, why);
         let text = serde_json::to_string(&summary).expect("a summary is JSON");
@@ -217,7 +217,7 @@ pub fn check_import(bytes: &[u8]) {
     for row in &imported.rows {
         summary.put(row).expect("it takes everything");
     }
-    let summary = summary.finish("fuzz", &Ending::Complete);
+    let summary = summary.finish("fuzz", &RunStatus::Complete);
     assert_eq!(summary.stations.len(), plan.stations.len());
     assert!(summary.totals.throughput_mbps.is_finite());
 }

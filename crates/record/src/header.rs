@@ -65,7 +65,7 @@ impl Header {
     ///
     /// # Errors
     /// When it is none, with the reason.
-    pub fn of_spool(text: &str) -> Result<Self, String> {
+    pub fn from_spool(text: &str) -> Result<Self, String> {
         crate::document::header_from_json(text)
     }
 
@@ -119,7 +119,7 @@ fn field<'a>(text: &'a str, name: &str, separator: char) -> Option<&'a str> {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "how", content = "why")]
-pub enum Ending {
+pub enum RunStatus {
     /// As planned.
     Complete,
     /// Somebody stopped it.

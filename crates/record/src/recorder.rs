@@ -4,7 +4,7 @@ use crate::document::header_to_json;
 use crate::document::sync_folder;
 use crate::error::Error;
 use crate::finish::{SPOOL, finish};
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use crate::run::Run;
 use crate::spool::SpoolWriter;
@@ -82,18 +82,18 @@ impl Recorder {
     /// # Errors
     /// When it can't be written. The spool is kept then, and nothing that looks finished is left: [`Run::open`] tries
     /// again.
-    pub fn finish(mut self, ending: &Ending) -> Result<Run, Error> {
+    pub fn finish(mut self, status: &RunStatus) -> Result<Run, Error> {
         let written = self.spool.write();
         // What can't be spooled any more is lost; what was, isn't.
         let _ = self.note(written);
-        let ending = match self.broken {
-            Some(why) => Ending::Failed(why),
-            None => ending.clone(),
+        let status = match self.broken {
+            Some(why) => RunStatus::Failed(why),
+            None => status.clone(),
         };
-        let document = finish(&self.path, &self.header, |_| ending)?;
+        let document = finish(&self.path, &self.header, |_| status)?;
         // Unlocked only now, so that nobody finishes the folder a second time.
         drop(self.spool);
-        Ok(Run::of(self.path, self.header, document))
+        Ok(Run::from_parts(self.path, self.header, document))
     }
 
     /// Remembers the first error.

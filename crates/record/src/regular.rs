@@ -16,9 +16,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// Refuses what is no regular file.
 pub(crate) fn check(kind: FileType) -> io::Result<()> {
-    match kind.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!("it is {}, not a file", what(kind)))),
+    if kind.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("it is {}, not a file", what(kind))))
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod link;
 
-pub use link::{Bssid, LinkRow, Modulation, NoBssid, Phy};
+pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
@@ -177,7 +177,7 @@ pub enum EventKind {
     /// A player began to play; `length` is how long that took from when it was switched on.
     Startup,
     /// Why no figure of the run can be believed: `text` is a sentence.
-    Doubt,
+    QualityIssue,
     /// A station's rate fell to less than a quarter of what it was, for a while.
     Rate,
     /// The lab's report on its own work: `text` is a [`LabHealth`](crate::LabHealth) as JSON. The last one counts.
@@ -249,7 +249,7 @@ impl EventKind {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
-        EventKind::Doubt,
+        EventKind::QualityIssue,
         EventKind::Rate,
         EventKind::Lab,
         EventKind::Incomplete,
@@ -270,7 +270,7 @@ impl EventKind {
             EventKind::Health => "health",
             EventKind::Clock => "clock",
             EventKind::Startup => "startup",
-            EventKind::Doubt => "doubt",
+            EventKind::QualityIssue => "quality_issue",
             EventKind::Rate => "rate",
             EventKind::Lab => "lab",
             EventKind::Incomplete => "incomplete",

@@ -4,20 +4,20 @@ use crate::amend;
 use crate::checksum::Checksum;
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::document::{Document, FILE, TableFacts};
 use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::repeat::{Repeats, pooled};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use crate::run_set::{RunSet, pooled};
 use crate::summary::Summary;
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_units::Instant;
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
@@ -44,17 +44,18 @@ impl Run {
         if path.join(FILE).exists() {
             return Self::open_finished(path);
         }
-        if let Some(run) = Repeats::open(path)? {
+        if let Some(run) = RunSet::open(path)? {
             return Ok(run);
         }
         let spool = path.join(SPOOL);
         let lock = match regular::open(&spool) {
             Ok(lock) => lock,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return match path.join(FILE).exists() {
+                return if path.join(FILE).exists() {
                     // It was finished in this very moment.
-                    true => Self::open_finished(path),
-                    false => Err(Error::NotARun(path.to_owned())),
+                    Self::open_finished(path)
+                } else {
+                    Err(Error::NotARun(path.to_owned()))
                 };
             }
             Err(error) => return Err(Error::io(spool)(error)),
@@ -72,7 +73,7 @@ impl Run {
             crate::document::header_from_json(spooled.header()).map_err(|why| Error::damaged(&spool, why))?
         };
         let document = finish(path, &header, killed)?;
-        Ok(Run::of(path.to_owned(), header, document))
+        Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
     /// Opens a folder that has a `run.json`. Results that were being added when somebody was killed are put in place.
@@ -112,7 +113,7 @@ impl Run {
                 Err(error) => damage.push(Error::io(table)(error)),
             }
         }
-        for repeat in run.repeats() {
+        for repeat in run.run_folders() {
             match Run::open_partly(&repeat) {
                 Ok((_, found)) => damage.extend(found),
                 Err(error) => damage.push(error),
@@ -131,7 +132,7 @@ impl Run {
         for (summary, name) in document.summary.repeats.iter_mut().zip(&document.runs) {
             summary.run = path.join(name).to_string_lossy().into_owned();
         }
-        Ok(Run::of(path.to_owned(), header, document))
+        Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
     /// Opens a folder like [`open`](Self::open), and also one whose columns are damaged or not all there, with what is wrong
@@ -150,13 +151,14 @@ impl Run {
             Error::NotARun(found) | Error::Live(found) => found == path,
             Error::Folder { .. } | Error::Pool(_) => true,
         };
-        match file.exists() && !own {
-            true => Self::examined(path),
-            false => Err(error),
+        if file.exists() && !own {
+            Self::examined(path)
+        } else {
+            Err(error)
         }
     }
 
-    pub(crate) fn of(path: PathBuf, header: Header, document: Document) -> Self {
+    pub(crate) fn from_parts(path: PathBuf, header: Header, document: Document) -> Self {
         Run {
             path,
             header,
@@ -179,7 +181,7 @@ impl Run {
 
     /// How it ended.
     #[must_use]
-    pub fn ending(&self) -> &Ending {
+    pub fn status(&self) -> &RunStatus {
         &self.document.ending
     }
 
@@ -223,7 +225,7 @@ impl Run {
 
     /// With `--repeat`: the folders of the runs.
     #[must_use]
-    pub fn repeats(&self) -> Vec<PathBuf> {
+    pub fn run_folders(&self) -> Vec<PathBuf> {
         self.document.runs.iter().map(|name| self.path.join(name)).collect()
     }
 
@@ -239,14 +241,14 @@ impl Run {
     /// # Errors
     /// When the columns can't be read.
     pub fn rows(&self, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
-        for path in self.repeats() {
+        for path in self.run_folders() {
             Run::open(&path)?.rows(take)?;
         }
         if self.document.tables.is_empty() {
             return Ok(());
         }
         self.table::<OperationRow>(&mut |row| take(Row::Operation(row)))?;
-        self.table::<TenthRow>(&mut |row| take(row.into()))?;
+        self.table::<IntervalTableRow>(&mut |row| take(row.into()))?;
         self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
         self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
@@ -261,7 +263,7 @@ impl Run {
         }
         let read = [
             self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            self.table::<TenthRow>(&mut |row| take(row.into())),
+            self.table::<IntervalTableRow>(&mut |row| take(row.into())),
             self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
             self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
             self.table::<EventRow>(&mut |row| take(Row::Event(row))),
@@ -275,13 +277,13 @@ impl Run {
     /// When the columns can't be read.
     pub fn summarise(&self) -> Result<Summary, Error> {
         if !self.document.runs.is_empty() {
-            let paths = self.repeats();
+            let paths = self.run_folders();
             let runs: Result<Vec<Run>, Error> = paths.iter().map(|path| Run::open(path)).collect();
             return Ok(pooled(&self.path, &runs?)?.summary);
         }
         let evidence = self.evidence()?;
-        let self_check = checked(&self.header, self.ending(), &evidence);
-        let why = reasons(&self.header, self.ending(), &evidence);
+        let self_check = run_self_check(&self.header, self.status(), &evidence);
+        let why = inconclusive_reasons(&self.header, self.status(), &evidence);
         Ok(summarise(&self.header, &self.summary().run, evidence, self_check, why))
     }
 
@@ -289,13 +291,13 @@ impl Run {
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
         let mut counter = Counter::new(&self.header.plan, self.header.environment);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
-        self.table::<TenthRow>(&mut |row| match row {
-            TenthRow::Bytes(row) => counter.interval(&row),
-            TenthRow::Air(row) => counter.air(&row),
+        self.table::<IntervalTableRow>(&mut |row| match row {
+            IntervalTableRow::Bytes(row) => counter.interval(&row),
+            IntervalTableRow::Air(row) => counter.air(&row),
         })?;
         self.table::<LinkRow>(&mut |row| counter.link(&row))?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
-        Ok(counter.finish(self.ending()))
+        Ok(counter.finish(self.status()))
     }
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
@@ -325,19 +327,19 @@ fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
     let Some(expected) = facts.crc32 else {
         return Ok(None);
     };
-    let found = Checksum::of_file(table)?;
+    let found = Checksum::from_file(table)?;
     let wrong = format!("its checksum (CRC-32) is {found} where run.json says {expected}");
     Ok((found != expected).then_some(wrong))
 }
 
 /// The ending of a run whose controller left only a spool.
-fn killed(dropped: u64) -> Ending {
+fn killed(dropped: u64) -> RunStatus {
     let torn = match dropped {
         0 => String::new(),
         1 => ", and the last byte of its spool is torn".to_owned(),
         more => format!(", and the last {more} bytes of its spool are torn"),
     };
-    Ending::Failed(format!(
+    RunStatus::Failed(format!(
         "`netburn run` was killed before it could finish the record{torn}"
     ))
 }

@@ -1,15 +1,15 @@
 //! The run folders that there are, without reading more of each than its first lines.
 
-mod brief;
+mod listing;
 
-pub use brief::{Brief, BriefStation, brief};
+pub use listing::{ListedStation, RunListing, read_listing};
 
 use crate::document::{FILE, Head, check_version, header_from_json};
 use crate::error::Error;
 use crate::finish::{SPOOL, open_spool};
 use crate::header::Environment;
 use crate::regular;
-use crate::repeat::MARK;
+use crate::run_set::MARK;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// A run folder in a list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct RunEntry {
     /// The folder.
     pub path: PathBuf,
     /// Its own name.
@@ -44,7 +44,7 @@ pub enum State {
     /// It is being recorded now.
     Live,
     /// It was left behind by a controller that was killed; opening it finishes it.
-    Left,
+    Unfinished,
     /// It can't be read, and why.
     Unreadable(String),
 }
@@ -54,7 +54,7 @@ pub enum State {
 ///
 /// # Errors
 /// When `folder` can't be read.
-pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
+pub fn list(folder: &Path) -> Result<Vec<RunEntry>, Error> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -63,7 +63,7 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut listed = Vec::new();
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();
-        listed.extend(look(&path));
+        listed.extend(inspect(&path));
     }
     // Names begin with the time, so that they order runs whose record doesn't tell.
     listed.sort_by(|a, b| (a.started, &a.name).cmp(&(b.started, &b.name)));
@@ -72,15 +72,15 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
 
 /// One folder; `None` when it is no run. Nothing is written, and nothing that is left is finished.
 #[must_use]
-pub fn look(path: &Path) -> Option<Listed> {
-    let mut listed = Listed {
+pub fn inspect(path: &Path) -> Option<RunEntry> {
+    let mut listed = RunEntry {
         path: path.to_owned(),
         name: path.file_name()?.to_string_lossy().into_owned(),
         started: None,
         scenario: None,
         title: None,
         environment: None,
-        state: State::Left,
+        state: State::Unfinished,
     };
     let document = path.join(FILE);
     if document.exists() {
@@ -134,20 +134,20 @@ pub fn look(path: &Path) -> Option<Listed> {
 /// The first fields of a `run.json`; the rest is not read.
 fn head(path: &Path) -> Result<Head, Error> {
     let file = regular::open(path).map_err(Error::io(path))?;
-    let mut seen = Seen::default();
+    let mut fields = HeadFields::default();
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 12, file));
     // The visitor stops the reading with an error once it has what it needs.
-    let stopped = reader.deserialize_map(HeadVisitor(&mut seen));
-    if let Some(schema) = &seen.schema {
+    let stopped = reader.deserialize_map(HeadVisitor(&mut fields));
+    if let Some(schema) = &fields.schema {
         check_version(path, schema)?;
     }
-    match seen {
-        Seen {
+    match fields {
+        HeadFields {
             schema: Some(_),
             scenario: Some(scenario),
             environment: Some(environment),
             started: Some(started),
-            verdict: Some(Named(verdict)),
+            verdict: Some(NamedVerdict(verdict)),
         } => Ok(Head {
             scenario,
             environment,
@@ -164,18 +164,18 @@ fn head(path: &Path) -> Result<Head, Error> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct HeadFields {
     schema: Option<String>,
     scenario: Option<String>,
     environment: Option<Environment>,
     started: Option<Option<UnixTime>>,
-    verdict: Option<Named>,
+    verdict: Option<NamedVerdict>,
 }
 
 #[derive(serde::Deserialize)]
-struct Named(#[serde(with = "crate::summary::verdict")] Verdict);
+struct NamedVerdict(#[serde(with = "crate::summary::verdict")] Verdict);
 
-struct HeadVisitor<'a>(&'a mut Seen);
+struct HeadVisitor<'a>(&'a mut HeadFields);
 
 impl<'de> Visitor<'de> for HeadVisitor<'_> {
     type Value = ();
@@ -196,8 +196,11 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }
             }
-            let seen = &self.0;
-            if seen.verdict.is_some() && seen.scenario.is_some() && seen.environment.is_some() && seen.started.is_some()
+            let fields = &self.0;
+            if fields.verdict.is_some()
+                && fields.scenario.is_some()
+                && fields.environment.is_some()
+                && fields.started.is_some()
             {
                 return Err(A::Error::custom("that is enough"));
             }

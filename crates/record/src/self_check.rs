@@ -32,7 +32,7 @@ pub struct Checked {
     /// Over the whole run.
     pub self_check: SelfCheck,
     /// Why a station's figures are in doubt, by its name; those not in doubt are left out.
-    pub doubts: BTreeMap<String, Vec<String>>,
+    pub quality_issues: BTreeMap<String, Vec<String>>,
 }
 
 /// What a self-check is made of.
@@ -50,7 +50,7 @@ pub struct Evidence<'a> {
     /// Their clocks.
     pub clocks: &'a [Clock],
     /// Why no figure can be believed, as whoever carried the packets says.
-    pub doubts: &'a [String],
+    pub quality_issues: &'a [String],
     /// The lab's report on its own work, where one carried the packets.
     pub lab: Option<&'a LabHealth>,
     /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
@@ -71,12 +71,12 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
     let served = evidence.served.unwrap_or(&all);
-    let mut doubt = |stations: &[String], reason: String| {
+    let mut add_issue = |stations: &[String], reason: String| {
         if stations.is_empty() {
             return;
         }
         for station in stations {
-            let reasons = checked.doubts.entry(station.clone()).or_default();
+            let reasons = checked.quality_issues.entry(station.clone()).or_default();
             if !reasons.contains(&reason) {
                 reasons.push(reason.clone());
             }
@@ -101,12 +101,15 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
             };
         }
         for reason in reasons(health, evidence.standstill) {
-            doubt(stations, reason);
+            add_issue(stations, reason);
         }
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
-            doubt(
+            add_issue(
                 stations,
-                busy(&format!("the machine of {}", called(health)), health.machine_busy),
+                busy(
+                    &format!("the machine of {}", participant_label(health)),
+                    health.machine_busy,
+                ),
             );
         }
     }
@@ -115,25 +118,25 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         .iter()
         .map(|health| health.machine_busy)
         .max_by(f64::total_cmp);
-    let told = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
-    if let Some(share) = busiest.filter(|share| one_machine && !told && at_least(*share, MACHINE_BUSY)) {
-        doubt(&all, busy("this machine", share));
+    let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
+    if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
+        add_issue(&all, busy("this machine", share));
     }
-    for reason in evidence.doubts {
-        doubt(&all, reason.clone());
+    for reason in evidence.quality_issues {
+        add_issue(&all, reason.clone());
     }
     for reason in evidence
         .lab
         .map_or(Vec::new(), |lab| lab_reasons(lab, evidence.standstill))
     {
-        doubt(&all, reason);
+        add_issue(&all, reason);
     }
     let stood = evidence.health.iter().filter_map(|health| health.standstill_us_max);
     let longest = stood
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
     for (station, reason) in evidence.reports {
-        doubt(&[(*station).to_owned()], (*reason).to_owned());
+        add_issue(&[(*station).to_owned()], (*reason).to_owned());
     }
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
@@ -144,7 +147,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
                 ms(clock.error_ns as f64 / 1e6),
                 ms(CLOCK_ERROR_NS as f64 / 1e6)
             );
-            doubt(&clock.stations, reason);
+            add_issue(&clock.stations, reason);
         }
         if let Some(jump) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
             let way = if jump < 0 { "behind" } else { "ahead" };
@@ -153,11 +156,11 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
                 clock.name,
                 ms(jump.unsigned_abs() as f64 / 1e6)
             );
-            doubt(&clock.stations, reason);
+            add_issue(&clock.stations, reason);
         }
     }
     if !evidence.complete && evidence.health.is_empty() {
-        doubt(
+        add_issue(
             &all,
             "the run ended before anybody said how well it had measured".to_owned(),
         );
@@ -171,10 +174,10 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
                 1..=4 => silent.join(", "),
                 more => format!("{first} and {more} more"),
             };
-            doubt(&silent, format!("no health report came from the agent of {who}"));
+            add_issue(&silent, format!("no health report came from the agent of {who}"));
         }
         if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            doubt(served, "no health report came from the server".to_owned());
+            add_issue(served, "no health report came from the server".to_owned());
         }
     }
     checked.self_check.timer_lateness_us = lateness;
@@ -185,7 +188,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
 
 /// What is in doubt about one participant.
 fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
-    let name = called(health);
+    let name = participant_label(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(format!(
@@ -196,7 +199,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     }
     let limit = standstill.as_nanos() as f64 / 1e3;
     if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
-        let (longest, limit) = told(longest, limit, span_us);
+        let (longest, limit) = format_pair(longest, limit, span_us);
         reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
     }
     let due = health.operations_due();
@@ -232,7 +235,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
 }
 
 /// What a participant is called in a sentence.
-fn called(health: &Health) -> String {
+fn participant_label(health: &Health) -> String {
     match health.role {
         Role::Agent => format!("agent {}", health.name),
         Role::Server if health.name == "server" => "the server".to_owned(),
@@ -249,20 +252,20 @@ fn busy(machine: &str, share: f64) -> String {
 }
 
 /// Whether `figure` is beyond `limit`; a figure that is no number is.
-fn exceeds(figure: f64, limit: f64) -> bool {
-    figure.is_nan() || figure > limit
+fn exceeds(value: f64, limit: f64) -> bool {
+    value.is_nan() || value > limit
 }
 
-fn at_least(figure: f64, limit: f64) -> bool {
-    figure.is_nan() || figure >= limit
+fn at_least(value: f64, limit: f64) -> bool {
+    value.is_nan() || value >= limit
 }
 
 /// A figure and the limit that it is beyond, with as many decimals as it takes to tell them apart.
-fn told(figure: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
-    let both = |decimals| (write(figure, decimals), write(limit, decimals));
+fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
+    let both = |decimals| (write(value, decimals), write(limit, decimals));
     (2..6)
         .map(both)
-        .find(|(figure, limit)| figure != limit)
+        .find(|(value, limit)| value != limit)
         .unwrap_or_else(|| both(6))
 }
 
@@ -281,18 +284,20 @@ fn percent_to(share: f64, decimals: usize) -> String {
 /// A time in µs, as seconds from one second on, else as milliseconds.
 fn span_us(us: f64, decimals: usize) -> String {
     // What rounds to a second is one.
-    match us >= 1e6 - 5.0 {
-        true => format!("{} s", short(us / 1e6, decimals)),
-        false => format!("{} ms", short(us / 1e3, decimals)),
+    if us >= 1e6 - 5.0 {
+        format!("{} s", short(us / 1e6, decimals))
+    } else {
+        format!("{} ms", short(us / 1e3, decimals))
     }
 }
 
 /// A figure with at most so many decimals, without trailing zeros.
 fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -337,7 +342,7 @@ mod tests {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment,
             stations: &["laptop", "tv"],
@@ -357,7 +362,7 @@ mod tests {
             served: Some(&["laptop".to_owned()]),
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
@@ -365,8 +370,11 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
-        assert_eq!(checked.doubts.get("tv"), None);
+        assert_eq!(
+            checked.quality_issues["laptop"],
+            ["no health report came from the server"]
+        );
+        assert_eq!(checked.quality_issues.get("tv"), None);
         let tv = Health {
             stations: vec!["tv".into()],
             ..agent()
@@ -375,7 +383,7 @@ mod tests {
             served: Some(&[]),
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
@@ -383,7 +391,10 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert!(checked.self_check.ok && checked.doubts.is_empty(), "it served nobody");
+        assert!(
+            checked.self_check.ok && checked.quality_issues.is_empty(),
+            "it served nobody"
+        );
     }
 
     /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.
@@ -450,7 +461,7 @@ mod tests {
                 "server s1 acted NaN ms late at the 99th percentile; the limit is 10 ms",
             ),
         ];
-        for (change, doubted, sentence) in table {
+        for (change, unreliable, sentence) in table {
             let tv = Health {
                 name: "a2".into(),
                 stations: vec!["tv".into()],
@@ -461,7 +472,11 @@ mod tests {
             let checked = check(Environment::Fleet, &[a, tv, s], &[], true);
             assert_eq!(checked.self_check.ok, sentence.is_empty(), "{sentence}");
             assert_eq!(checked.self_check.reasons.join("\n"), *sentence);
-            assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), *doubted, "{sentence}");
+            assert_eq!(
+                checked.quality_issues.keys().collect::<Vec<_>>(),
+                *unreliable,
+                "{sentence}"
+            );
         }
     }
 
@@ -481,7 +496,7 @@ mod tests {
             checked.self_check.reasons,
             ["this machine was 99.9 % busy; the limit is 98 %"]
         );
-        assert_eq!(checked.doubts.len(), 2);
+        assert_eq!(checked.quality_issues.len(), 2);
     }
 
     #[test]
@@ -503,7 +518,7 @@ mod tests {
             served: None,
             lab: Some(&lab),
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Lab,
             stations: &["laptop", "tv"],
@@ -517,7 +532,7 @@ mod tests {
         ];
         assert_eq!(checked.self_check.reasons, reasons);
         assert_eq!(
-            (&checked.doubts["laptop"][..], &checked.doubts["tv"][..]),
+            (&checked.quality_issues["laptop"][..], &checked.quality_issues["tv"][..]),
             (&reasons.map(str::to_owned)[..], &reasons.map(str::to_owned)[..])
         );
         assert_eq!(checked.self_check.standstill_us_max, Some(31_000.0));
@@ -533,7 +548,10 @@ mod tests {
                 "no health report came from the server"
             ]
         );
-        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
+        assert_eq!(
+            checked.quality_issues["laptop"],
+            ["no health report came from the server"]
+        );
         assert!(check(Environment::Local, &[agent()], &[], false).self_check.ok);
         assert_eq!(
             check(Environment::Local, &[], &[], false).self_check.reasons,
@@ -557,7 +575,7 @@ mod tests {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
@@ -568,7 +586,7 @@ mod tests {
         let reason = "9 rows of agent a2 were rejected: 9 outside of the run's time";
         assert_eq!(checked.self_check.reasons, [reason]);
         assert_eq!(
-            checked.doubts,
+            checked.quality_issues,
             BTreeMap::from([("tv".to_owned(), vec![reason.to_owned()])])
         );
     }
@@ -607,7 +625,7 @@ mod tests {
             checked.self_check.reasons,
             ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
         );
-        assert_eq!(checked.doubts.len(), 1);
+        assert_eq!(checked.quality_issues.len(), 1);
     }
 
     #[test]
@@ -636,7 +654,7 @@ mod tests {
                 "the clock of a1 went 3250 ms behind during the run, more than clocks drift: it was set, or the device slept"
             ]
         );
-        assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), ["laptop"]);
+        assert_eq!(checked.quality_issues.keys().collect::<Vec<_>>(), ["laptop"]);
     }
 
     #[test]

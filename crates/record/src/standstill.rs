@@ -9,7 +9,7 @@ use netburn_units::{Duration, Instant};
 
 /// The standstills of one thread.
 ///
-/// **Call order:** [`handle_look`](Self::handle_look) at every look, and at least once per period.
+/// **Call order:** [`handle_poll`](Self::handle_poll) at every look, and at least once per period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standstills {
     period: Duration,
@@ -36,7 +36,7 @@ impl Standstills {
     }
 
     /// The thread looks at its work. Returns the standstill that ends here, `None` when the look is in time.
-    pub fn handle_look(&mut self, now: Instant) -> Option<Duration> {
+    pub fn handle_poll(&mut self, now: Instant) -> Option<Duration> {
         let since = self.last.and_then(|last| now.checked_since(last)).unwrap_or_default();
         self.last = Some(now);
         let late = since.checked_sub(self.period)?;
@@ -51,7 +51,7 @@ impl Standstills {
 
     /// The latest instant of the next look; `None` before the first look.
     #[must_use]
-    pub fn next_look(&self) -> Option<Instant> {
+    pub fn next_poll(&self) -> Option<Instant> {
         self.last.map(|last| last + self.period)
     }
 
@@ -84,7 +84,7 @@ mod tests {
     fn after(looks: &[u64]) -> Standstills {
         let mut standstills = Standstills::new(PERIOD);
         for micros in looks {
-            standstills.handle_look(Instant::ZERO + Duration::from_micros(*micros));
+            standstills.handle_poll(Instant::ZERO + Duration::from_micros(*micros));
         }
         standstills
     }
@@ -117,9 +117,9 @@ mod tests {
 
     #[test]
     fn the_next_look_is_one_period_after_the_last() {
-        assert_eq!(after(&[]).next_look(), None);
+        assert_eq!(after(&[]).next_poll(), None);
         let next = Instant::ZERO + Duration::from_micros(8_000);
-        assert_eq!(after(&[0, 7_000]).next_look(), Some(next));
+        assert_eq!(after(&[0, 7_000]).next_poll(), Some(next));
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{AirRow, Ending, Environment, Header, Recorder, Row, Sink, Summary};
+use netburn_record::{AirRow, Environment, Header, Recorder, Row, RunStatus, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Config;
@@ -42,7 +42,7 @@ fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
     for row in rows {
         recorder.put(row).unwrap();
     }
-    let run = recorder.finish(&Ending::Complete).unwrap();
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
     assert_eq!(run.summarise().unwrap(), *run.summary());
     run.summary().clone()
 }

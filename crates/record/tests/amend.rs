@@ -5,7 +5,8 @@
 mod util;
 
 use netburn_record::{
-    Ending, Error, EventKind, EventRow, Health, Late, Recorder, Repeats, Role, Row, Run, Sink, UnixTime, amend,
+    Error, EventKind, EventRow, Health, LateResults, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, UnixTime,
+    merge_late_results,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -83,11 +84,11 @@ fn record(path: &Path, kept: usize) -> Run {
     for row in laptop().into_iter().take(kept).chain([lost(1234)]).chain(others()) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap()
+    recorder.finish(&RunStatus::Complete).unwrap()
 }
 
-fn whole(health: Option<&Health>) -> Late<'_> {
-    Late {
+fn whole(health: Option<&Health>) -> LateResults<'_> {
+    LateResults {
         name: "laptop",
         stations: &[0],
         came: CAME,
@@ -97,9 +98,9 @@ fn whole(health: Option<&Health>) -> Late<'_> {
     }
 }
 
-fn amended(path: &Path, late: &Late<'_>, rows: Vec<Row>) -> Result<u64, Error> {
+fn amended(path: &Path, late: &LateResults<'_>, rows: Vec<Row>) -> Result<u64, Error> {
     let mut rows = rows.into_iter();
-    amend(path, late, &mut || Ok(rows.next())).map(|amended| amended.added)
+    merge_late_results(path, late, &mut || Ok(rows.next())).map(|amended| amended.added)
 }
 
 fn rows_of(run: &Run) -> Vec<Row> {
@@ -156,7 +157,7 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
     for row in self::laptop().into_iter().chain(others()).chain([told]) {
         recorder.put(&row).unwrap();
     }
-    let straight = recorder.finish(&Ending::Complete).unwrap();
+    let straight = recorder.finish(&RunStatus::Complete).unwrap();
     assert_eq!(run.summary().stations, straight.summary().stations);
     assert_eq!(run.summarise().unwrap(), *run.summary());
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 6, "five tables and run.json");
@@ -174,7 +175,7 @@ fn a_lost_server_and_missing_results_stay_reasons() {
         for row in others().into_iter().chain([lost(1234), other]) {
             recorder.put(&row).unwrap();
         }
-        recorder.finish(&Ending::Complete).unwrap();
+        recorder.finish(&RunStatus::Complete).unwrap();
         amended(&path, &whole(Some(&report())), laptop()).unwrap();
         let run = Run::open(&path).unwrap();
         assert_eq!((events(&run, EventKind::Lost).len(), events(&run, kind).len()), (0, 1));
@@ -228,7 +229,7 @@ fn what_comes_home_in_part_is_added_and_stays_in_doubt() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     record(&path, 1000);
-    let late = Late {
+    let late = LateResults {
         error: Some("it ended before its part was done"),
         ..whole(None)
     };
@@ -264,7 +265,7 @@ fn what_cannot_be_added_leaves_the_record_as_it_was() {
     assert_eq!(read(), before);
     let mut unreadable = || Err(io::Error::other("torn"));
     assert!(matches!(
-        amend(&path, &whole(None), &mut unreadable),
+        merge_late_results(&path, &whole(None), &mut unreadable),
         Err(Error::Io { .. })
     ));
     assert_eq!(read(), before);
@@ -300,19 +301,19 @@ fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
     assert_eq!(rows, 2655);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.summary().stations[0].workloads[1].operations, 2994);
-    assert!(matches!(run.ending(), Ending::Failed(_)));
+    assert!(matches!(run.status(), RunStatus::Failed(_)));
 }
 
 #[test]
 fn the_pool_around_an_amended_run_is_made_anew() {
     let dir = tempfile::tempdir().unwrap();
-    let mut repeats = Repeats::create(&dir.path().join("twice")).unwrap();
+    let mut repeats = RunSet::create(&dir.path().join("twice")).unwrap();
     for seed in [1, 2] {
         let mut recorder = Recorder::create(&repeats.next_path(), seeded(header(plan()), seed)).unwrap();
         for row in laptop().iter().take(1000).chain(&others()) {
             recorder.put(row).unwrap();
         }
-        repeats.add(recorder.finish(&Ending::Complete).unwrap());
+        repeats.add(recorder.finish(&RunStatus::Complete).unwrap());
     }
     let path = repeats.path().to_owned();
     repeats.finish().unwrap();
@@ -419,7 +420,7 @@ proptest! {
         let all = laptop();
         for (one, other) in pieces {
             let part = all[one.min(other)..one.max(other)].to_vec();
-            let late = Late { error: Some("a part of it"), ..whole(None) };
+            let late = LateResults { error: Some("a part of it"), ..whole(None) };
             amended(&path, &late, part).unwrap();
         }
         amended(&path, &whole(Some(&report())), all.clone()).unwrap();
@@ -494,7 +495,7 @@ fn what_was_measured_until_a_run_told_its_agents_to_end_counts() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let report = report();
-    let held = |held| Late {
+    let held = |held| LateResults {
         held: Some(held),
         ..whole(Some(&report))
     };
@@ -519,7 +520,7 @@ fn a_loss_is_known_by_its_station_whoever_the_device_is() {
     for row in [Row::Event(event)].into_iter().chain(others()) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
     let report = report();
     amended(&path, &whole(Some(&report)), laptop()).unwrap();
     assert!(Run::open(&path).unwrap().summary().stations[0].reasons.is_empty());

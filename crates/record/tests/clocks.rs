@@ -2,7 +2,7 @@
 
 mod util;
 
-use netburn_record::{Clock, Ending, Environment, EventKind, Header, Row, Sink};
+use netburn_record::{Clock, Environment, EventKind, Header, Row, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Outcome};
@@ -62,7 +62,7 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
         };
         let mut summariser = netburn_record::summary::Summariser::new(header);
         rows.iter().for_each(|row| summariser.put(row).unwrap());
-        let summary = summariser.finish("x", &Ending::Complete);
+        let summary = summariser.finish("x", &RunStatus::Complete);
         let probe = summary.stations[0].workloads[0].probe.unwrap();
         probe.queued_up_ms.zip(probe.queued_down_ms)
     };

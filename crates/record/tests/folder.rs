@@ -4,7 +4,8 @@ mod util;
 
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, Environment, Error, EventKind, Header, Host, Recorder, Repeats, Row, Run, SelfCheck, Sink, Summary,
+    AirRow, Environment, Error, EventKind, Header, Host, Recorder, Row, Run, RunSet, RunStatus, SelfCheck, Sink,
+    Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use util::{any_row, good_rows, header, ms, operation, plan};
 
-fn record(path: &Path, rows: &[Row], ending: &Ending) -> Run {
+fn record(path: &Path, rows: &[Row], ending: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
     for row in rows {
         recorder.put(row).unwrap();
@@ -45,7 +46,7 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
 fn a_good_run_passes_and_reads_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs").join("first");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     let summary = run.summary().clone();
     assert_eq!(summary.verdict, Verdict::Pass, "{summary:#?}");
     assert!(summary.self_check.ok && summary.reasons.is_empty());
@@ -61,7 +62,7 @@ fn a_good_run_passes_and_reads_back() {
     assert_eq!(*again.summary(), summary);
     assert_eq!(again.summarise().unwrap(), summary);
     assert_eq!(again.header(), run.header());
-    assert_eq!(*again.ending(), Ending::Complete);
+    assert_eq!(*again.status(), RunStatus::Complete);
     assert_eq!(rows_of(&again), by_kind(&good_rows()));
     assert!(!path.join("spool").exists());
 }
@@ -71,7 +72,7 @@ fn a_good_run_passes_and_reads_back() {
 fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
     let dir = tempfile::tempdir().unwrap();
     let (path, spool) = (dir.path().join("run"), dir.path().join("run/spool"));
-    let summary = record(&path, &good_rows(), &Ending::Complete).summary().clone();
+    let summary = record(&path, &good_rows(), &RunStatus::Complete).summary().clone();
     let held = std::fs::File::create(&spool).unwrap();
     held.lock().unwrap();
     assert_eq!(*Run::open(&path).unwrap().summary(), summary);
@@ -140,7 +141,7 @@ fn a_live_folder_is_not_stolen() {
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
     assert!(matches!(Run::open(&path), Err(Error::Live(_))));
     recorder.put(&good_rows()[0]).unwrap();
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     assert_eq!(run.count("operations"), 1);
     assert_eq!(
         Run::open(&path).unwrap().summary().reasons,
@@ -172,7 +173,7 @@ fn what_is_no_record_is_refused_plainly() {
     );
 
     let path = dir.path().join("run");
-    drop(record(&path, &good_rows(), &Ending::Complete));
+    drop(record(&path, &good_rows(), &RunStatus::Complete));
     let document = std::fs::read_to_string(path.join("run.json")).unwrap();
     let with = |text: &str| std::fs::write(path.join("run.json"), text).unwrap();
 
@@ -213,7 +214,7 @@ fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["operations", "intervals", "connections", "link", "events"] {
         let path = dir.path().join(name);
-        drop(record(&path, &modelled_rows(), &Ending::Complete));
+        drop(record(&path, &modelled_rows(), &RunStatus::Complete));
         let table = path.join(format!("{name}.parquet"));
         damage(&table);
         let error = Run::open(&path).unwrap_err();
@@ -247,7 +248,7 @@ fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
 fn all_damaged_tables_are_told_together() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    drop(record(&path, &modelled_rows(), &RunStatus::Complete));
     damage(&path.join("link.parquet"));
     std::fs::remove_file(path.join("events.parquet")).unwrap();
     let (_, found) = Run::open_partly(&path).unwrap();
@@ -264,7 +265,7 @@ fn all_damaged_tables_are_told_together() {
 fn the_checksum_is_one_that_other_programs_compute() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    drop(record(&path, &modelled_rows(), &RunStatus::Complete));
     let document: serde_json::Value = serde_json::from_slice(&std::fs::read(path.join("run.json")).unwrap()).unwrap();
     // Bit by bit, as the standard has it: reflected, from all ones, complemented.
     let crc = |bytes: &[u8]| {
@@ -285,7 +286,7 @@ fn the_checksum_is_one_that_other_programs_compute() {
 fn a_record_from_before_checksums_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     let file = path.join("run.json");
     let mut document: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     for facts in document["tables"].as_object_mut().unwrap().values_mut() {
@@ -319,7 +320,7 @@ fn a_spool_that_is_none_or_newer_is_refused() {
 fn a_spool_beside_a_finished_record_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     std::fs::write(path.join("spool"), b"anything").unwrap();
     assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
 }
@@ -343,23 +344,22 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = PathBuf::from(path.file_name().unwrap());
-        match path.is_dir() {
-            true => files.extend(
+        if path.is_dir() {
+            files.extend(
                 contents(&path)
                     .into_iter()
                     .map(|(inner, bytes)| (name.join(inner), bytes)),
-            ),
-            false => {
-                let mut bytes = std::fs::read(&path).unwrap();
-                if name.extension().is_some_and(|extension| extension == "json") {
-                    let root = folder
-                        .ancestors()
-                        .find(|above| above.ends_with("one") || above.ends_with("other"));
-                    let text = String::from_utf8(bytes).unwrap();
-                    bytes = text.replace(root.unwrap().to_str().unwrap(), "").into_bytes();
-                }
-                files.insert(name, bytes);
+            )
+        } else {
+            let mut bytes = std::fs::read(&path).unwrap();
+            if name.extension().is_some_and(|extension| extension == "json") {
+                let root = folder
+                    .ancestors()
+                    .find(|above| above.ends_with("one") || above.ends_with("other"));
+                let text = String::from_utf8(bytes).unwrap();
+                bytes = text.replace(root.unwrap().to_str().unwrap(), "").into_bytes();
             }
+            files.insert(name, bytes);
         }
     }
     files
@@ -404,7 +404,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
                 recorder.sync().unwrap();
             }
         }
-        recorder.finish(&Ending::Complete).unwrap()
+        recorder.finish(&RunStatus::Complete).unwrap()
     };
     let (one, other) = (dir.path().join("one"), dir.path().join("a").join("other"));
     assert_eq!(record(&one).summary().verdict, Verdict::Pass);
@@ -425,7 +425,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
 
     // And so do several.
     let repeats = |path: &Path| {
-        let mut repeats = Repeats::create(path).unwrap();
+        let mut repeats = RunSet::create(path).unwrap();
         for number in 0..3 {
             let run = record(&repeats.path_of(number));
             repeats.add(run);
@@ -453,7 +453,7 @@ fn in_memory(run: &Run, rows: &[Row]) -> String {
     for row in rows {
         summariser.put(row).unwrap();
     }
-    let summary = summariser.finish(&run.path().to_string_lossy(), run.ending());
+    let summary = summariser.finish(&run.path().to_string_lossy(), run.status());
     serde_json::to_string(&summary).unwrap()
 }
 
@@ -464,7 +464,7 @@ fn on_disk(run: &Run) -> String {
 #[test]
 fn a_good_run_needs_no_folder() {
     let dir = tempfile::tempdir().unwrap();
-    let run = record(&dir.path().join("run"), &good_rows(), &Ending::Complete);
+    let run = record(&dir.path().join("run"), &good_rows(), &RunStatus::Complete);
     assert_eq!(in_memory(&run, &good_rows()), on_disk(&run));
 }
 
@@ -477,9 +477,9 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run");
         let ending = match ending {
-            0 => Ending::Complete,
-            1 => Ending::Interrupted,
-            _ => Ending::Failed("the server did not start".into()),
+            0 => RunStatus::Complete,
+            1 => RunStatus::Interrupted,
+            _ => RunStatus::Failed("the server did not start".into()),
         };
         let run = record(&path, &rows, &ending);
         let again = Run::open(&path).unwrap();
@@ -526,7 +526,7 @@ fn an_event_with_a_long_text_is_cut_to_fit() {
     let run = record(
         &dir.path().join("run"),
         &[row("é".repeat(1 << 20)), row("x".into())],
-        &Ending::Complete,
+        &RunStatus::Complete,
     );
     let rows = rows_of(&run);
     let Row::Event(long) = &rows[0] else { unreachable!() };

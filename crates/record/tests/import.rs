@@ -2,7 +2,7 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use netburn_record::import::flent::{NotFlent, read};
+use netburn_record::import::flent::{FlentError, read};
 use netburn_record::import::record;
 use netburn_record::{Environment, Run};
 use serde_json::{Value, json};
@@ -152,7 +152,7 @@ fn what_cannot_be_read_is_told() {
     let bytes = packed(text.as_bytes());
     for cut in 1..bytes.len() {
         let error = read(&bytes[..cut], "f").unwrap_err();
-        assert!(cut < 3 || matches!(error, NotFlent::Packed { .. }), "{cut}: {error}");
+        assert!(cut < 3 || matches!(error, FlentError::Packed { .. }), "{cut}: {error}");
     }
 }
 

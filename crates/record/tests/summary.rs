@@ -3,7 +3,7 @@
 mod util;
 
 use netburn_record::{
-    Clock, Ending, EventKind, Health, Moved, OperationRow, Recorder, Role, Row, Sink, Summary, amend,
+    Clock, EventKind, Health, Moved, OperationRow, Recorder, Role, Row, RunStatus, Sink, Summary, amend,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -25,7 +25,7 @@ fn plan(workload: &str, config: Config, seconds: u64) -> Plan {
 }
 
 /// The summary of a run with healthy participants.
-fn summary(plan: Plan, rows: &[Row], ending: &Ending) -> Summary {
+fn summary(plan: Plan, rows: &[Row], ending: &RunStatus) -> Summary {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::create(&dir.path().join("run"), header(plan)).unwrap();
     for row in rows {
@@ -39,7 +39,7 @@ fn summary(plan: Plan, rows: &[Row], ending: &Ending) -> Summary {
 }
 
 fn pages(rows: &[Row]) -> Summary {
-    summary(plan("browsing", Config::browsing(), 60), rows, &Ending::Complete)
+    summary(plan("browsing", Config::browsing(), 60), rows, &RunStatus::Complete)
 }
 
 fn page(sequence: u64, outcome: Outcome, ms_taken: u64) -> Row {
@@ -55,7 +55,7 @@ fn failed_and_unfinished_operations_are_misses_and_rank_last() {
     rows.push(page(98, Outcome::Failed(Failure::Connection), 0));
     rows.push(page(99, Outcome::Unfinished, 0));
     let plan = plan("browsing", Config::browsing(), 100);
-    let summary = summary(plan, &rows, &Ending::Complete);
+    let summary = summary(plan, &rows, &RunStatus::Complete);
     let workload = &summary.stations[0].workloads[0];
     assert_eq!(
         (
@@ -112,7 +112,7 @@ fn what_is_cut_or_due_during_warm_up_does_not_count() {
         warmup: SECOND * 5,
         ..plan("browsing", Config::browsing(), 60)
     };
-    let summary = summary(plan, &rows, &Ending::Complete);
+    let summary = summary(plan, &rows, &RunStatus::Complete);
     let workload = &summary.stations[0].workloads[0];
     assert_eq!(
         (workload.operations, workload.goal_misses, workload.not_started),
@@ -128,7 +128,7 @@ fn without_a_latency_goal_misses_are_those_that_never_began() {
         page(2, Outcome::NotStarted, 0),
         page(3, Outcome::TimedOut, 0),
     ];
-    let summary = summary(plan("download", Config::download(), 60), &rows, &Ending::Complete);
+    let summary = summary(plan("download", Config::download(), 60), &rows, &RunStatus::Complete);
     let workload = &summary.stations[0].workloads[0];
     assert_eq!(
         (workload.operations, workload.goal_misses, workload.failures),
@@ -143,25 +143,25 @@ fn throughput_is_content_over_the_judged_time() {
     let rows: Vec<Row> = (0..120).map(|n| interval(0, 0, n * 100, 1_000_000)).collect();
     let download = || plan("download", Config::download(), 10);
     assert_eq!(
-        summary(download(), &rows, &Ending::Complete).totals.throughput_mbps,
+        summary(download(), &rows, &RunStatus::Complete).totals.throughput_mbps,
         80.0
     );
     let warm = Plan {
         warmup: took(2_500),
         ..download()
     };
-    assert_eq!(summary(warm, &rows, &Ending::Complete).totals.throughput_mbps, 80.0);
+    assert_eq!(summary(warm, &rows, &RunStatus::Complete).totals.throughput_mbps, 80.0);
     let mut part = download();
     part.stations[0].start = SECOND * 4;
     part.stations[0].stop = Some(SECOND * 6);
-    let part = summary(part, &rows, &Ending::Complete);
+    let part = summary(part, &rows, &RunStatus::Complete);
     assert_eq!(part.stations[0].throughput_mbps, 80.0);
     // 20 MB, but over the whole ten seconds.
     assert_eq!(part.totals.throughput_mbps, 16.0);
 }
 
 fn stream(rows: &[Row]) -> Summary {
-    summary(plan("4kstream", Config::stream_4k(), 20), rows, &Ending::Complete)
+    summary(plan("4kstream", Config::stream_4k(), 20), rows, &RunStatus::Complete)
 }
 
 /// 20 s of 25 Mbit/s with a hole of one second from 10 s: of the 181 windows of 2 s, those that hold five tenths or
@@ -228,7 +228,7 @@ fn a_probe_tells_loss_order_and_what_queues_added() {
     let mut rows: Vec<Row> = (0..10).map(|n| probe(n, 3, 5)).collect();
     rows.extend([probe(11, 13, 5), probe(10, 3, 45)]);
     rows.extend((12..16).map(|n| operation(0, 0, n, ms(50 * n as i64), Outcome::TimedOut, took(0))));
-    let summary = summary(plan("probe", Config::probe(), 60), &rows, &Ending::Complete);
+    let summary = summary(plan("probe", Config::probe(), 60), &rows, &RunStatus::Complete);
     let workload = &summary.stations[0].workloads[0];
     let probe = workload.probe.unwrap();
     assert_eq!((probe.lost_share, probe.reordered), (Some(0.25), 1));
@@ -289,7 +289,7 @@ fn idle_latency_is_the_median_before_the_load() {
 /// What makes a run or a station inconclusive, and what that does to the others.
 #[test]
 fn doubts_make_a_verdict_inconclusive() {
-    let run = |rows: &[Row], ending: &Ending| {
+    let run = |rows: &[Row], ending: &RunStatus| {
         let dir = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
         for row in rows {
@@ -307,21 +307,24 @@ fn doubts_make_a_verdict_inconclusive() {
     use Verdict::{Fail, Inconclusive, Pass};
 
     let good = good_rows();
-    assert_eq!(verdicts(&run(&good, &Ending::Complete)), (Pass, Pass, Pass));
+    assert_eq!(verdicts(&run(&good, &RunStatus::Complete)), (Pass, Pass, Pass));
 
     let mut lost = good.clone();
     lost.push(event(Some(1), None, 30_000, Duration::ZERO, EventKind::Lost));
-    let summary = run(&lost, &Ending::Complete);
+    let summary = run(&lost, &RunStatus::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(summary.stations[1].reasons, ["its agent was lost"]);
 
     // Another station's fail stands.
     let mut failed = lost;
     failed.extend((0..100).map(|n| page(400 + n, Outcome::TimedOut, 0)));
-    assert_eq!(verdicts(&run(&failed, &Ending::Complete)), (Fail, Fail, Inconclusive));
+    assert_eq!(
+        verdicts(&run(&failed, &RunStatus::Complete)),
+        (Fail, Fail, Inconclusive)
+    );
 
     let silent: Vec<Row> = good.iter().filter(|row| !names_agent_2(row)).cloned().collect();
-    let summary = run(&silent, &Ending::Complete);
+    let summary = run(&silent, &RunStatus::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(
         summary.self_check.reasons,
@@ -334,7 +337,7 @@ fn doubts_make_a_verdict_inconclusive() {
         health.cpu = 0.99
     }));
     assert_eq!(
-        verdicts(&run(&busy, &Ending::Complete)),
+        verdicts(&run(&busy, &RunStatus::Complete)),
         (Inconclusive, Inconclusive, Inconclusive)
     );
 
@@ -350,7 +353,7 @@ fn doubts_make_a_verdict_inconclusive() {
     assert_eq!(*server, health("server", Role::Server, &[]));
     let without = |event: Row| {
         let rows: Vec<Row> = agents.iter().cloned().chain([event]).collect();
-        run(&rows, &Ending::Complete)
+        run(&rows, &RunStatus::Complete)
     };
     let summary = without(told(None, EventKind::UnusedServerLost));
     assert_eq!(verdicts(&summary), (Pass, Pass, Pass));
@@ -364,7 +367,7 @@ fn doubts_make_a_verdict_inconclusive() {
     for kind in [EventKind::Warning, EventKind::Incomplete] {
         let mut forged = busy.clone();
         forged.push(told(Some(1), kind));
-        let summary = run(&forged, &Ending::Complete);
+        let summary = run(&forged, &RunStatus::Complete);
         assert_eq!(
             verdicts(&summary),
             (Inconclusive, Inconclusive, Inconclusive),
@@ -378,10 +381,10 @@ fn doubts_make_a_verdict_inconclusive() {
     }
     let mut incomplete = good.clone();
     incomplete.push(told(Some(1), EventKind::Incomplete));
-    let summary = run(&incomplete, &Ending::Complete);
+    let summary = run(&incomplete, &RunStatus::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
 
-    let summary = run(&good[..200], &Ending::Interrupted);
+    let summary = run(&good[..200], &RunStatus::Interrupted);
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
     assert!(
         summary.reasons[0].starts_with("the run was interrupted after "),
@@ -397,7 +400,7 @@ fn doubts_make_a_verdict_inconclusive() {
         "the figures are shown"
     );
 
-    let summary = run(&[], &Ending::Failed("the server did not start".into()));
+    let summary = run(&[], &RunStatus::Failed("the server did not start".into()));
     assert_eq!(summary.reasons, ["the server did not start (before the load began)"]);
 }
 
@@ -421,7 +424,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
         for row in rows.iter().chain(extra).chain([&server]) {
             recorder.put(row).unwrap();
         }
-        recorder.finish(&Ending::Complete).unwrap().summary().clone()
+        recorder.finish(&RunStatus::Complete).unwrap().summary().clone()
     };
     let bytes = |number: usize| -> u64 {
         let of = |row: &Row| match row {
@@ -494,7 +497,7 @@ fn a_station_called_server_keeps_its_own_clock() {
     for row in &rows {
         recorder.put(row).unwrap();
     }
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     let kept: Vec<(usize, u64)> = run.clocks().iter().map(|c| (c.stations.len(), c.error_ns)).collect();
     assert_eq!(kept, [(1, 8_000_000), (0, 2_000)]);
     assert_eq!(
@@ -524,7 +527,11 @@ fn changed_health(row: &Row, change: impl FnOnce(&mut Health)) -> Row {
 fn an_interrupted_stream_is_judged_up_to_there() {
     let mut rows = vec![operation(0, 0, 0, ms(0), Outcome::Finished, took(300))];
     rows.extend((0..100).map(|tenth| interval(0, 0, tenth * 100, 312_500)));
-    let summary = summary(plan("4kstream", Config::stream_4k(), 20), &rows, &Ending::Interrupted);
+    let summary = summary(
+        plan("4kstream", Config::stream_4k(), 20),
+        &rows,
+        &RunStatus::Interrupted,
+    );
     let workload = &summary.stations[0].workloads[0];
     assert_eq!((workload.goals[0].samples, workload.goals[0].met), (81, Some(1.0)));
     assert_eq!(workload.throughput_mbps, 25.0);
@@ -559,7 +566,7 @@ fn several_goals_are_judged_each() {
         ..Config::browsing()
     };
     let rows: Vec<Row> = (0..10).map(|n| page(n, Outcome::Finished, 100 * (n + 1))).collect();
-    let summary = summary(plan("browsing", config, 60), &rows, &Ending::Complete);
+    let summary = summary(plan("browsing", config, 60), &rows, &RunStatus::Complete);
     let workload = &summary.stations[0].workloads[0];
     assert_eq!(workload.goal_misses, 8);
     assert_eq!((workload.goals[0].met, workload.goals[1].met), (Some(0.2), Some(1.0)));
@@ -573,7 +580,7 @@ fn several_goals_are_judged_each() {
 #[test]
 fn a_goal_without_samples_says_so() {
     let reasons = |name: &str, config: Config| {
-        let summary = summary(plan(name, config, 60), &[], &Ending::Complete);
+        let summary = summary(plan(name, config, 60), &[], &RunStatus::Complete);
         assert_eq!(summary.verdict, Verdict::Inconclusive);
         summary.stations[0].reasons.clone()
     };
@@ -603,7 +610,7 @@ fn a_goal_without_samples_is_no_doubt_about_one_that_failed() {
         ..plan("browsing", Config::browsing(), 60)
     };
     let rows: Vec<Row> = (0..10).map(|n| page(n, Outcome::TimedOut, 0)).collect();
-    let summary = summary(both, &rows, &Ending::Complete);
+    let summary = summary(both, &rows, &RunStatus::Complete);
     assert_eq!(summary.stations[0].verdict, Verdict::Fail);
     assert!(summary.stations[0].reasons.is_empty());
 }

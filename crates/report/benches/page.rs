@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p netburn-report` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
 
-use netburn_record::{Ending, Header, IntervalRow, OperationRow, Recorder, Row, Sink};
+use netburn_record::{Header, IntervalRow, OperationRow, Recorder, Row, RunStatus, Sink};
 use netburn_report::{View, html};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -92,7 +92,7 @@ fn record(operations: u64, path: &std::path::Path) {
             recorder.put(&Row::Interval(row)).expect("room on the disk");
         }
     }
-    recorder.finish(&Ending::Complete).expect("a finished record");
+    recorder.finish(&RunStatus::Complete).expect("a finished record");
 }
 
 /// The most memory that was resident so far, in MB (Linux; 0 elsewhere).

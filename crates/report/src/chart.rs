@@ -1,12 +1,12 @@
 //! A chart as plain data, and what can be made of it: an SVG, a table, a document for scripts, a PNG.
 //!
 //! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
-//! - [`table`](mod@table): the same figures as a table, for those who read rather than look.
+//! - [`table`](mod@table): the same figures as a table, for those who read rather than theme.
 //! - [`json`](mod@json): the same for the script that draws it anew where scripts run.
 //! - [`png`](mod@png): a picture.
 //! - [`axis`]: ticks, and how figures are written on them.
 //!
-//! Pure: a chart and a look in, text out.
+//! Pure: a chart and a theme in, text out.
 
 pub mod axis;
 pub mod json;
@@ -17,13 +17,13 @@ pub mod table;
 pub use axis::{Axis, Scale, Unit};
 pub use json::json;
 pub use png::png;
-pub use svg::{Look, svg};
+pub use svg::{Theme, svg};
 pub use table::{Table, table};
 
 use serde::Serialize;
 
-/// The hues of series, in turn: those that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or
-/// dark for a white or a black environment. From the seventh series on they come again with dashes.
+/// The colours of series, in turn: those that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or
+/// dark for a white or a black background. From the seventh series on they come again with dashes.
 pub const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
 /// A chart.
@@ -34,7 +34,7 @@ pub struct Chart {
     /// What it shows, as a heading.
     pub title: String,
     /// What is to be seen in it, for those who can't: one or two sentences.
-    pub says: String,
+    pub description: String,
     /// How its figures came to be, where that isn't plain.
     pub note: String,
     /// Along.
@@ -56,8 +56,8 @@ pub struct Chart {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its hue: a place in [`HUES`], counted around, with other dashes each time around.
-    pub hue: usize,
+    /// Its colour_index: a place in [`HUES`], counted around, with other dashes each time around.
+    pub colour_index: usize,
     /// How it is drawn.
     pub shape: Shape,
     /// Its points, by rising `x`.
@@ -98,8 +98,8 @@ pub struct Level {
     pub y: f64,
     /// What it is.
     pub label: String,
-    /// The series whose hue it has; `None` for all.
-    pub hue: Option<usize>,
+    /// The series whose colour_index it has; `None` for all.
+    pub colour_index: Option<usize>,
 }
 
 /// Something that happened.
@@ -113,8 +113,8 @@ pub struct At {
     pub sign: String,
     /// What it was.
     pub label: String,
-    /// The series whose hue it has; `None` for all.
-    pub hue: Option<usize>,
+    /// The series whose colour_index it has; `None` for all.
+    pub colour_index: Option<usize>,
 }
 
 impl Datum {
@@ -141,20 +141,20 @@ impl Datum {
 impl Series {
     /// A line through these points.
     #[must_use]
-    pub fn line(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
-        Series::new(name, hue, Shape::Line, points)
+    pub fn line(name: &str, colour_index: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, colour_index, Shape::Line, points)
     }
 
     /// Steps from point to point.
     #[must_use]
-    pub fn steps(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
-        Series::new(name, hue, Shape::Steps, points)
+    pub fn steps(name: &str, colour_index: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, colour_index, Shape::Steps, points)
     }
 
-    fn new(name: &str, hue: usize, shape: Shape, points: impl IntoIterator<Item = Datum>) -> Self {
+    fn new(name: &str, colour_index: usize, shape: Shape, points: impl IntoIterator<Item = Datum>) -> Self {
         Series {
             name: name.to_owned(),
-            hue,
+            colour_index,
             shape,
             points: points.into_iter().collect(),
         }

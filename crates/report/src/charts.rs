@@ -1,6 +1,6 @@
 //! The charts of a run: which there are, and what each is made of.
 //!
-//! Every workload has one hue in all of them, counted through the stations in the plan's order.
+//! Every workload has one colour_index in all of them, counted through the stations in the plan's order.
 
 mod air;
 mod latency;
@@ -30,11 +30,11 @@ pub fn charts(view: &View) -> Vec<Chart> {
 }
 
 /// The most marks of one chart.
-const MOST_MARKS: usize = 120;
+const MAX_MARKS: usize = 120;
 
-/// A workload with its hue and its station.
+/// A workload with its colour_index and its station.
 struct Use<'a> {
-    hue: usize,
+    colour_index: usize,
     station: &'a StationView,
     workload: &'a WorkloadView,
     /// As a legend calls it.
@@ -45,17 +45,20 @@ struct Use<'a> {
 fn uses(view: &View) -> Vec<Use<'_>> {
     let several = view.stations.iter().any(|station| station.workloads.len() > 1);
     let all = view.stations.iter().flat_map(|station| {
-        let named = move |workload: &WorkloadView| match several || station.name != workload.name {
-            true => format!("{}, {}", station.name, workload.name),
-            false => station.name.clone(),
+        let named = move |workload: &WorkloadView| {
+            if several || station.name != workload.name {
+                format!("{}, {}", station.name, workload.name)
+            } else {
+                station.name.clone()
+            }
         };
         station
             .workloads
             .iter()
             .map(move |workload| (station, workload, named(workload)))
     });
-    let all = all.enumerate().map(|(hue, (station, workload, name))| Use {
-        hue,
+    let all = all.enumerate().map(|(colour_index, (station, workload, name))| Use {
+        colour_index,
         station,
         workload,
         name,
@@ -63,15 +66,15 @@ fn uses(view: &View) -> Vec<Use<'_>> {
     all.collect()
 }
 
-/// The hue of each station: that of its first workload.
-fn station_hues(view: &View) -> Vec<usize> {
+/// The colour_index of each station: that of its first workload.
+fn station_colours(view: &View) -> Vec<usize> {
     let mut next = 0;
-    let hues = view.stations.iter().map(|station| {
-        let hue = next;
+    let colours = view.stations.iter().map(|station| {
+        let colour_index = next;
         next += station.workloads.len().max(1);
-        hue
+        colour_index
     });
-    hues.collect()
+    colours.collect()
 }
 
 /// An empty chart over time.
@@ -80,7 +83,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     Chart {
         id: id.to_owned(),
         title: title.to_owned(),
-        says: String::new(),
+        description: String::new(),
         note: String::new(),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(end)),
         y,
@@ -100,7 +103,7 @@ fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     Chart {
         id: id.to_owned(),
         title: title.to_owned(),
-        says: String::new(),
+        description: String::new(),
         note: String::new(),
         x: Axis::new("station", Unit::None, Scale::Names(names)),
         y,
@@ -113,22 +116,24 @@ fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
 
 /// What happened of these kinds.
 fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
-    let hues = station_hues(view);
+    let colours = station_colours(view);
     let wanted = view
         .marks
         .iter()
         .filter(|mark| kinds.contains(&mark.kind) && mark.at_s >= 0.0);
-    let marks = wanted.take(MOST_MARKS).map(|mark| {
+    let marks = wanted.take(MAX_MARKS).map(|mark| {
         let station = mark.station.and_then(|place| view.stations.get(place));
         let who = station.map_or_else(String::new, |station| format!("{}: ", station.name));
-        let round = mark.round.map_or_else(String::new, |round| format!(" (run {round})"));
-        let text = match mark.text.is_empty() {
-            true => String::new(),
-            false => format!(", {}", mark.text),
+        let round = mark.run.map_or_else(String::new, |round| format!(" (run {round})"));
+        let text = if mark.text.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", mark.text)
         };
-        let span = match mark.length_s > 0.0 {
-            true => format!(" for {}", Unit::Ms.write(mark.length_s * 1000.0)),
-            false => String::new(),
+        let span = if mark.length_s > 0.0 {
+            format!(" for {}", Unit::Ms.write(mark.length_s * 1000.0))
+        } else {
+            String::new()
         };
         At {
             x: mark.at_s,
@@ -139,7 +144,7 @@ fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
                 mark.kind.name(),
                 Unit::Seconds.write(mark.at_s)
             ),
-            hue: mark.station.and_then(|place| hues.get(place).copied()),
+            colour_index: mark.station.and_then(|place| colours.get(place).copied()),
         }
     });
     marks.collect()
@@ -181,22 +186,23 @@ const EVEN_S: f64 = 1.0;
 
 /// How such a chart came to be.
 fn evened_note(view: &View) -> String {
-    match view.bin_s < EVEN_S {
-        true => format!(
+    if view.bin_s < EVEN_S {
+        format!(
             "The line is the mean of each second, the area from the least to the largest {} of it",
             Unit::Seconds.write(view.bin_s)
-        ),
-        false => bins_note(view),
+        )
+    } else {
+        bins_note(view)
     }
 }
 
 /// How the bins of a chart over time came to be.
 fn bins_note(view: &View) -> String {
-    let rounds = match view.rounds {
+    let runs = match view.runs {
         0 | 1 => String::new(),
-        rounds => format!(" of all {rounds} runs"),
+        runs => format!(" of all {runs} runs"),
     };
-    format!("Time is cut into {}{rounds}", Unit::Seconds.write(view.bin_s))
+    format!("Time is cut into {}{runs}", Unit::Seconds.write(view.bin_s))
 }
 
 /// What is said of several, the first few; nothing of none.
@@ -206,9 +212,10 @@ fn sentence(each: impl Iterator<Item = String>) -> String {
         ..=8 => String::new(),
         more => format!("; and {} more", more - 8),
     };
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("{}{more}.", all[..all.len().min(8)].join("; ")),
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("{}{more}.", all[..all.len().min(8)].join("; "))
     }
 }
 

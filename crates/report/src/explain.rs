@@ -1,16 +1,16 @@
 //! What a run's figures suggest, and why: causes, each only from evidence in the record, with the figure that says so.
 //!
 //! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they come, for whoever has them already.
-//! - Each cause is a rule in a file of its own: it looks at the evidence and either names itself or keeps silent.
+//! - Each cause is a rule in a file of its own: it samples at the evidence and either names itself or keeps silent.
 //! - [`lines()`] writes causes for a terminal.
 //!
 //! A cause is named only where somebody suffers from it or is held back by it, and where the figures leave no likelier one:
 //! what the rules can't tell, they don't say.
 
+mod analysis;
 mod cause;
 mod evidence;
 mod rules;
-mod scene;
 mod text;
 
 pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};

@@ -7,16 +7,16 @@
 //! enters markup through [`escaped()`] alone, and scripts through a document of JSON whose every `<` is escaped.
 
 mod causes;
+mod events;
 mod facts;
 mod head;
-mod rounds;
+mod runs;
 mod scenario;
-mod told;
 
 pub use crate::chart::svg::escaped;
-pub use rounds::MOST_PAGES;
+pub use runs::MAX_PAGES;
 
-use crate::chart::{Chart, Look, json, svg, table};
+use crate::chart::{Chart, Theme, json, svg, table};
 use crate::charts::{NEVER, charts};
 use crate::view::View;
 use serde_json::Value;
@@ -49,7 +49,7 @@ pub fn report(view: &View) -> String {
     let parts = [
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
-        section("happened", "What happened", &told::happened(view)),
+        section("happened", "What happened", &events::event_table(view)),
         section("idle", "Idle beside loaded", &of(&["idle-and-loaded"])),
         section("player", "Video", &of(&["buffer-over-time"])),
         section(
@@ -63,7 +63,7 @@ pub fn report(view: &View) -> String {
             &(facts::wifi(view) + &of(&["signal-over-time", "link-rate-over-time"])),
         ),
         section("figures", "All figures", &facts::figures(view)),
-        section("rounds", "The runs", &rounds::rounds(view)),
+        section("rounds", "The runs", &runs::runs(view)),
         section("self_check", "The measuring itself", &facts::self_check(view)),
         section("scenario", "The scenario", &scenario::scenario(view)),
         section("environment", "Where it ran", &facts::environment(view)),
@@ -107,8 +107,8 @@ pub fn figure(chart: &Chart) -> String {
         "<figure class=\"chart\" id=\"{id}\" data-chart=\"{id}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n\
          <div class=\"static\">{}</div>\n",
         escaped(&chart.title),
-        escaped(&chart.says),
-        svg(chart, Look::Page),
+        escaped(&chart.description),
+        svg(chart, Theme::Page),
         id = chart.id,
     );
     if !chart.note.is_empty() {
@@ -167,12 +167,13 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
 /// A part of a page under its heading; nothing where it is empty.
 #[must_use]
 pub fn section(id: &str, heading: &str, content: &str) -> String {
-    match content.is_empty() {
-        true => String::new(),
-        false => format!(
+    if content.is_empty() {
+        String::new()
+    } else {
+        format!(
             "<section id=\"part-{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{content}</section>\n",
             escaped(heading)
-        ),
+        )
     }
 }
 

@@ -9,7 +9,7 @@
 //! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one as plain data, drawn as SVG and PNG and written as tables.
 //! - [`html`]: pages of one file each.
-//! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
+//! - [`table`], [`sanitise`]: columns that fit a width; text that can't harm a terminal.
 
 pub mod chart;
 pub mod charts;
@@ -18,9 +18,9 @@ pub mod environment;
 pub mod explain;
 pub mod html;
 pub mod live;
-pub mod paint;
-pub mod plain;
 pub mod runs;
+pub mod sanitise;
+pub mod style;
 pub mod table;
 pub mod text;
 pub mod view;

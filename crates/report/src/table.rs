@@ -1,7 +1,7 @@
 //! Tables: columns aligned by what is in them, split over several tables when the terminal is too narrow for one.
 
-use crate::paint::{Tone, paint};
-use crate::plain::width;
+use crate::sanitise::width;
+use crate::style::{Tone, paint};
 
 /// On which side a column's cells stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,14 +9,14 @@
 
 mod bins;
 mod buffer;
-mod gather;
+mod builder;
 mod histogram;
 
 pub use histogram::Histogram;
 
 use crate::explain::Explanation;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
-use netburn_record::{Clock, Ending, Health, Host, LabHealth, Summary};
+use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
 use serde::Serialize;
 
 /// One run, or several of one scenario pooled.
@@ -25,7 +25,7 @@ pub struct View {
     /// What it came to: verdicts, goals, self-check, totals.
     pub summary: Summary,
     /// How it ended.
-    pub ending: Ending,
+    pub status: RunStatus,
     /// netburn's version that recorded it.
     pub version: String,
     /// When it began (RFC 3339); `None` where nothing depends on it (simulate).
@@ -45,16 +45,16 @@ pub struct View {
     /// The beginning of the load that isn't judged, in s.
     pub warmup_s: f64,
     /// The runs that were pooled: 1 without `--repeat`. Counts and shares over time are means over them.
-    pub rounds: u32,
+    pub runs: u32,
     /// Their folders within this one's, with `--repeat`.
-    pub folders: Vec<String>,
+    pub run_dirs: Vec<String>,
     /// The width of a bin in s: at least 0.1. Bin `i` begins at `i` × this.
     pub bin_s: f64,
     /// How many bins there are.
     pub bins: usize,
     /// The stations, in the plan's order.
     pub stations: Vec<StationView>,
-    /// What happened, by time: at most [`MOST_MARKS`].
+    /// What happened, by time: at most [`MAX_MARKS`].
     pub marks: Vec<Mark>,
     /// How many more there were.
     pub more_marks: u64,
@@ -65,7 +65,7 @@ pub struct View {
 }
 
 /// The most marks that are kept; stalls are the first to go, then rates.
-pub const MOST_MARKS: usize = 400;
+pub const MAX_MARKS: usize = 400;
 
 /// One station.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -216,7 +216,7 @@ pub struct Mark {
     /// The station's place among [`View::stations`]; `None` for the whole run.
     pub station: Option<usize>,
     /// In which of the pooled runs, from 1; `None` without `--repeat`.
-    pub round: Option<u32>,
+    pub run: Option<u32>,
     /// More, for people.
     pub text: String,
 }

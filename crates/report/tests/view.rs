@@ -1,9 +1,9 @@
 //! Runs whose rows are written by hand, as views, charts and pages.
 
 use netburn_record::{
-    AirRow, Ending, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, Sink,
+    AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
 };
-use netburn_report::chart::{Chart, Look, Scale, png, svg, table};
+use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
 use netburn_report::view::MarkKind;
 use netburn_report::{View, html};
@@ -111,18 +111,18 @@ fn recorded(folder: &Path, plan: Plan, text: &str) -> Run {
     for row in rows(text) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap()
+    recorder.finish(&RunStatus::Complete).unwrap()
 }
 
 fn view(text: &str) -> View {
     let bench = tempfile::tempdir().unwrap();
-    View::of(&recorded(&bench.path().join("run"), plan(["caller", "tv"]), text))
+    View::from_run(&recorded(&bench.path().join("run"), plan(["caller", "tv"]), text))
 }
 
 #[test]
 fn a_view_is_what_the_rows_say() {
     let view = view("the microwave");
-    assert_eq!((view.bin_s, view.bins, view.rounds), (0.1, 100, 1));
+    assert_eq!((view.bin_s, view.bins, view.runs), (0.1, 100, 1));
     let caller = &view.stations[0].workloads[0];
     // Those due before 2 s aren't judged: 800 that took 1 to 100 ms, eight times each, and one that never ended.
     let curve = &caller.latency;
@@ -173,7 +173,7 @@ fn several_runs_are_pooled() {
         repeat: 2,
         ..plan(["caller", "tv"])
     };
-    let mut repeats = netburn_record::Repeats::create(&folder).unwrap();
+    let mut repeats = netburn_record::RunSet::create(&folder).unwrap();
     for _ in 0..2 {
         let run = recorded(&repeats.next_path(), plan.clone(), "");
         repeats.add(run);
@@ -181,7 +181,7 @@ fn several_runs_are_pooled() {
     repeats.finish().unwrap();
     let view = View::open(&folder).unwrap();
     assert_eq!(
-        (view.rounds, view.folders.as_slice()),
+        (view.runs, view.run_dirs.as_slice()),
         (2, &["1".to_owned(), "2".to_owned()][..])
     );
     let caller = &view.stations[0].workloads[0];
@@ -193,11 +193,11 @@ fn several_runs_are_pooled() {
     );
     assert!((tv.air.as_ref().unwrap().bins[3].airtime - 0.3).abs() < 1e-9, "a mean");
     assert!((tv.workloads[0].buffer.as_ref().unwrap().end_s[19].unwrap() - 2.5).abs() < 1e-6);
-    assert_eq!(view.marks.iter().filter(|mark| mark.round == Some(2)).count(), 3);
+    assert_eq!(view.marks.iter().filter(|mark| mark.run == Some(2)).count(), 3);
     let page = html::report(&view);
     assert!(
         page.contains("<a href=\"2/report.html\">run 2</a>"),
-        "the rounds are linked"
+        "the runs are linked"
     );
 }
 
@@ -231,10 +231,10 @@ fn every_chart_is_well_formed_and_has_its_table() {
         ]
     );
     for chart in &charts {
-        for look in [Look::Page, Look::File] {
+        for look in [Theme::Page, Theme::File] {
             parsed(&svg(chart, look));
         }
-        assert!(!chart.says.is_empty(), "{}", chart.id);
+        assert!(!chart.description.is_empty(), "{}", chart.id);
         let table = table(chart);
         assert!(
             table.rows.len() >= 2 && table.rows.iter().all(|row| row.len() == table.head.len()),
@@ -272,7 +272,7 @@ fn hostile_names_stay_text() {
     view.summary.question = Some(HOSTILE.into());
     view.assumptions = vec![HOSTILE.into()];
     view.missing = vec![HOSTILE.into()];
-    view.folders = vec![format!("{HOSTILE}/..")];
+    view.run_dirs = vec![format!("{HOSTILE}/..")];
     view.host.name = HOSTILE.into();
     for (station, judged) in view.stations.iter_mut().zip(&mut view.summary.stations) {
         (station.name, judged.name) = (HOSTILE.into(), HOSTILE.into());
@@ -288,7 +288,7 @@ fn hostile_names_stay_text() {
         1 + charts(&view).len() + svg_titles(&view)
     );
     for chart in charts(&view) {
-        parsed(&svg(&chart, Look::Page));
+        parsed(&svg(&chart, Theme::Page));
         png(&chart).unwrap();
     }
 }
@@ -298,7 +298,7 @@ fn svg_titles(view: &View) -> usize {
     let drawn = charts(view);
     let titles = drawn
         .iter()
-        .map(|chart| svg(chart, Look::Page).matches("</title>").count() - 1);
+        .map(|chart| svg(chart, Theme::Page).matches("</title>").count() - 1);
     titles.sum()
 }
 
@@ -386,8 +386,8 @@ fn an_empty_run_has_a_page() {
     let bench = tempfile::tempdir().unwrap();
     let header = Header::simulated(plan(["caller", "tv"]));
     let recorder = Recorder::create(&bench.path().join("run"), header).unwrap();
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
-    let view = View::of(&run);
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
+    let view = View::from_run(&run);
     assert_eq!(view.bins, 1);
     let page = html::report(&view);
     assert!(page.contains("The run could not be measured"), "{page}");

@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::{Ending, Environment, IntervalRow, Recorder, Repeats, Row, Sink};
+use netburn_record::{Environment, IntervalRow, Recorder, Row, RunSet, RunStatus, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
@@ -60,7 +60,7 @@ fn a_run_is_followed_to_its_end() {
     );
     assert_eq!(follower.read(), Stand::Live, "nothing new is no end");
     put(&mut recorder, 20..30);
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
     // The spool is gone from the folder, but what came last is read all the same.
     let (stand, shown) = seen(&mut follower);
     assert_eq!((stand, &shown["run"]["rows"]), (Stand::Finished, &Value::from(30)));
@@ -83,7 +83,7 @@ fn a_run_that_was_left_is_not_finished_by_looking() {
 #[test]
 fn several_runs_are_followed_one_after_the_other() {
     let dir = tempfile::tempdir().unwrap();
-    let mut repeats = Repeats::create(&dir.path().join("runs")).unwrap();
+    let mut repeats = RunSet::create(&dir.path().join("runs")).unwrap();
     let path = repeats.path().to_owned();
     let mut follower = Follower::new(&path);
     for number in 1..=2 {
@@ -98,7 +98,7 @@ fn several_runs_are_followed_one_after_the_other() {
             (Stand::Live, &Value::from(number), &Value::from(2))
         );
         assert_eq!(shown["run"]["rows"], number * 10);
-        repeats.add(recorder.finish(&Ending::Complete).unwrap());
+        repeats.add(recorder.finish(&RunStatus::Complete).unwrap());
     }
     repeats.finish().unwrap();
     assert_eq!(follower.read(), Stand::Finished);

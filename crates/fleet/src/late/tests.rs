@@ -6,7 +6,7 @@ use crate::protocol::{Batch, Start};
 use crate::spool;
 use netburn_record::Sink;
 use netburn_record::{
-    Ending, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
+    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run, RunStatus,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
@@ -91,7 +91,7 @@ fn run(folder: &Path) {
         text: netburn_record::amend::lost("tv", "gone"),
     };
     recorder.put(&Row::Event(lost)).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 /// What the agent of the second station kept: 10 messages of 10 rows.

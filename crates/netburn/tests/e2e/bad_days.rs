@@ -1,7 +1,7 @@
 //! What happens when somebody is killed, gone, full, or a stranger.
 
 use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station, text};
-use netburn_record::{Ending, EventKind, Row, Run};
+use netburn_record::{EventKind, Row, Run, RunStatus};
 use netburn_workload::Outcome;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -139,7 +139,10 @@ fn ctrl_c_keeps_what_there_is() {
     assert!(ended.stderr.contains("stopping"), "{}", ended.stderr);
     let summary = ended.json();
     assert_eq!(summary["verdict"], "inconclusive", "{summary:#}");
-    assert_eq!(*Run::open(&bench.path("kept")).unwrap().ending(), Ending::Interrupted);
+    assert_eq!(
+        *Run::open(&bench.path("kept")).unwrap().status(),
+        RunStatus::Interrupted
+    );
     assert!(finished(&rows(&bench.path("kept")), 0) >= 8);
     let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
         .expect(0)

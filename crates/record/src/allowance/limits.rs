@@ -11,7 +11,7 @@ const FACTOR: u64 = 2;
 /// How much is accepted at any time, for what comes in bursts.
 const BURST: u64 = 100;
 /// The shortest operation of a workload without a period.
-const SHORTEST: Duration = Duration::from_micros(10);
+const MIN_OPERATION: Duration = Duration::from_micros(10);
 /// Drivers look at each open connection once a second, and at some that close.
 const LOOKS: Duration = Duration::from_secs(1);
 /// Closing connections of one workload that drivers look at in a second.
@@ -81,7 +81,7 @@ impl Pace {
 
 impl Limits {
     /// Those of a workload.
-    pub(super) fn of(config: &Config) -> Limits {
+    pub(super) fn from_config(config: &Config) -> Limits {
         let size = config.operation_size().map_or(u64::MAX, |size| size.as_bytes());
         let at_once = u64::from(config.objects) * u64::from(config.outstanding);
         let period = config.interval.filter(|every| !every.is_zero());
@@ -103,14 +103,15 @@ impl Limits {
 
     /// Those of the idle-latency probe before the load, which may be made of tiny requests.
     pub(super) fn baseline() -> Limits {
-        Limits::of(&Config::probe())
+        Limits::from_config(&Config::probe())
     }
 
     /// What it can have moved after `elapsed`, in bytes.
     pub(super) fn bytes(&self, elapsed: Duration) -> u128 {
-        match self.greedy {
-            true => bytes_at(MAX_RATE, elapsed).saturating_add(bytes_at(MAX_RATE, BIN)),
-            false => u128::from(self.operations.allowed(elapsed)) * u128::from(self.operation_bytes),
+        if self.greedy {
+            bytes_at(MAX_RATE, elapsed).saturating_add(bytes_at(MAX_RATE, BIN))
+        } else {
+            u128::from(self.operations.allowed(elapsed)) * u128::from(self.operation_bytes)
         }
     }
 }
@@ -142,5 +143,5 @@ pub(super) fn bytes_at(rate: BitRate, span: Duration) -> u128 {
 /// The least time that an operation of this size takes.
 fn shortest(size: u64) -> Duration {
     let nanos = u128::from(size) * 8_000_000_000 / u128::from(MAX_RATE.as_bps());
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).max(SHORTEST)
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).max(MIN_OPERATION)
 }

@@ -33,7 +33,7 @@ fn plan() -> Plan {
 }
 
 fn allowance() -> Allowance {
-    Allowance::of_agent(&plan(), &[0])
+    Allowance::for_agent(&plan(), &[0])
 }
 
 /// The whole run of [`plan`].
@@ -196,7 +196,7 @@ fn what_a_whole_run_comes_to_at_most() {
 
 #[test]
 fn a_server_reports_looks_at_connections_and_nothing_else() {
-    let mut allowance = Allowance::of_server(&plan());
+    let mut allowance = Allowance::for_server(&plan());
     let mut foreign = look(1);
     if let Row::Connection(row) = &mut foreign {
         (row.station, row.workload) = (u16::MAX, u16::MAX);
@@ -243,10 +243,10 @@ fn rows_that_are_rejected_use_up_nothing_and_are_told_by_their_reasons() {
 fn driven(config: Config, seed: u64, took: Duration) -> (u64, Rejected) {
     let mut plan = plan();
     plan.stations[0].workloads[0].config = config.clone();
-    let mut allowance = Allowance::of_agent(&plan, &[0]);
+    let mut allowance = Allowance::for_agent(&plan, &[0]);
     let (end, settled) = (Instant::ZERO + plan.duration, Instant::ZERO + plan.settled());
     let machine = Workload::new(config, Instant::ZERO, end, settled, Seed(seed), 0);
-    let mut watched = crate::Watched::new(0, 0, machine);
+    let mut watched = crate::RecordedWorkload::new(0, 0, machine);
     let mut answers = BTreeMap::new();
     let mut rows = Vec::new();
     let mut count = 0;

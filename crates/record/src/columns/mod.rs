@@ -69,9 +69,10 @@ pub(crate) fn schema(table: &str, columns: &[Column]) -> TypePtr {
             Values::Unsigned => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Values::Name | Values::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        let repetition = match column.optional {
-            true => Repetition::OPTIONAL,
-            false => Repetition::REQUIRED,
+        let repetition = if column.optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
         };
         let field = Type::primitive_type_builder(column.name, physical)
             .with_repetition(repetition)
@@ -110,7 +111,7 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 mod tests {
     use super::names::{Lookup, Names};
     use super::read::{BadTable, Cursor, rows};
-    use super::tables::{Table, TenthRow};
+    use super::tables::{IntervalTableRow, Table};
     use super::write::{Batch, TableWriter};
     use super::*;
     use crate::row::{AirRow, EventKind, EventRow, IntervalRow};
@@ -157,7 +158,7 @@ mod tests {
     fn names_too_many_for_a_dictionary_read_back() {
         let plan = plan(3000, |number| format!("{number:0>700}"));
         let interval = |number: u64| {
-            TenthRow::Bytes(IntervalRow {
+            IntervalTableRow::Bytes(IntervalRow {
                 station: (number * 7 % 3000) as u16,
                 workload: 0,
                 at: Instant::from_nanos(number as i64),
@@ -165,7 +166,7 @@ mod tests {
                 bytes_up: 0,
             })
         };
-        let written: Vec<TenthRow> = (0..12_000).map(interval).collect();
+        let written: Vec<IntervalTableRow> = (0..12_000).map(interval).collect();
         read_back(&plan, &written);
     }
 
@@ -174,8 +175,8 @@ mod tests {
     fn bytes_and_air_read_back_from_one_table() {
         let plan = plan(3, |number| format!("s{number}"));
         let tenth = |number: u16| match number % 3 {
-            0 => TenthRow::Bytes(interval(number)),
-            _ => TenthRow::Air(AirRow {
+            0 => IntervalTableRow::Bytes(interval(number)),
+            _ => IntervalTableRow::Air(AirRow {
                 station: number % 4,
                 at: Instant::from_nanos(-i64::from(number)),
                 mpdus: number.into(),
@@ -186,16 +187,16 @@ mod tests {
                 ..AirRow::default()
             }),
         };
-        let written: Vec<TenthRow> = (0..20_000).map(tenth).collect();
+        let written: Vec<IntervalTableRow> = (0..20_000).map(tenth).collect();
         read_back(&plan, &written);
     }
 
     /// The table of intervals before there was air in it.
-    struct Former(IntervalRow);
+    struct BytesOnlyColumns(IntervalRow);
 
-    impl Table for Former {
-        const NAME: &'static str = TenthRow::NAME;
-        const COLUMNS: &'static [Column] = TenthRow::EARLIER[1];
+    impl Table for BytesOnlyColumns {
+        const NAME: &'static str = IntervalTableRow::NAME;
+        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[1];
 
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text(names.station(self.0.station));
@@ -215,20 +216,23 @@ mod tests {
         let names = Names::new(&plan(3, |number| format!("s{number}")));
         let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
         for number in 0..10_000 {
-            table.put(&Former(interval(number)), &names).unwrap();
+            table.put(&BytesOnlyColumns(interval(number)), &names).unwrap();
         }
         let (_, file) = table.finish().unwrap();
-        let mut left = (0..10_000).map(|number| TenthRow::Bytes(interval(number)));
-        rows(file, &names, &mut |row: TenthRow| assert_eq!(Some(row), left.next())).unwrap();
+        let mut left = (0..10_000).map(|number| IntervalTableRow::Bytes(interval(number)));
+        rows(file, &names, &mut |row: IntervalTableRow| {
+            assert_eq!(Some(row), left.next())
+        })
+        .unwrap();
         assert_eq!(left.next(), None);
     }
 
     /// The table of intervals before there was in it what others take of the air.
-    struct WithoutOthers(AirRow);
+    struct WithoutOtherNetworks(AirRow);
 
-    impl Table for WithoutOthers {
-        const NAME: &'static str = TenthRow::NAME;
-        const COLUMNS: &'static [Column] = TenthRow::EARLIER[0];
+    impl Table for WithoutOtherNetworks {
+        const NAME: &'static str = IntervalTableRow::NAME;
+        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[0];
 
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text(names.station(self.0.station));
@@ -257,12 +261,12 @@ mod tests {
             ..AirRow::default()
         };
         for number in 0..10_000 {
-            table.put(&WithoutOthers(row(number)), &names).unwrap();
+            table.put(&WithoutOtherNetworks(row(number)), &names).unwrap();
         }
         let (_, file) = table.finish().unwrap();
         let mut read = 0_u16;
-        rows(file, &names, &mut |found: TenthRow| {
-            let TenthRow::Air(found) = found else {
+        rows(file, &names, &mut |found: IntervalTableRow| {
+            let IntervalTableRow::Air(found) = found else {
                 panic!("{found:?}")
             };
             let expected = u64::from(read);
@@ -280,7 +284,7 @@ mod tests {
     #[test]
     fn a_table_of_another_kind_is_refused() {
         let names = Names::new(&plan(1, |_| "s".to_owned()));
-        let table = TableWriter::<TenthRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
+        let table = TableWriter::<IntervalTableRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
         let (_, file) = table.finish().unwrap();
         let read = rows(file, &names, &mut |_: EventRow| ());
         assert!(matches!(read, Err(BadTable::Schema("events"))), "{read:?}");

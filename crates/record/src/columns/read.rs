@@ -156,9 +156,10 @@ impl Decoded {
             Reader::Names(values) => values.load(count)?,
             Reader::Texts(values) => values.load(count)?,
         };
-        match whole {
-            true => Ok(()),
-            false => Err(BadTable::Short { column: self.name }),
+        if whole {
+            Ok(())
+        } else {
+            Err(BadTable::Short { column: self.name })
         }
     }
 }

@@ -44,8 +44,8 @@ impl Table for OperationRow {
         Column::new("finished", Signed).optional(),
         Column::new("bytes", Unsigned),
         Column::new("outcome", Name),
-        Column::new("far_received", Signed).optional(),
-        Column::new("far_sent", Signed).optional(),
+        Column::new("remote_received", Signed).optional(),
+        Column::new("remote_sent", Signed).optional(),
     ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
@@ -89,21 +89,21 @@ impl Table for OperationRow {
 
 /// A row of the table of intervals: one workload's bytes, or one station's part of the air.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum TenthRow {
+pub(crate) enum IntervalTableRow {
     Bytes(IntervalRow),
     Air(AirRow),
 }
 
-impl From<TenthRow> for Row {
-    fn from(row: TenthRow) -> Self {
+impl From<IntervalTableRow> for Row {
+    fn from(row: IntervalTableRow) -> Self {
         match row {
-            TenthRow::Bytes(row) => Row::Interval(row),
-            TenthRow::Air(row) => Row::Air(row),
+            IntervalTableRow::Bytes(row) => Row::Interval(row),
+            IntervalTableRow::Air(row) => Row::Air(row),
         }
     }
 }
 
-impl Table for TenthRow {
+impl Table for IntervalTableRow {
     const NAME: &'static str = "intervals";
     const COLUMNS: &'static [Column] = &[
         Column::new("station", Name),
@@ -136,7 +136,7 @@ impl Table for TenthRow {
 
     fn write(&self, names: &Names, to: &mut Batch) {
         match self {
-            TenthRow::Bytes(row) => {
+            IntervalTableRow::Bytes(row) => {
                 to.text(names.station(row.station));
                 to.text(names.workload(row.station, row.workload));
                 to.number(row.at.as_nanos());
@@ -146,7 +146,7 @@ impl Table for TenthRow {
                     to.maybe_unsigned(None);
                 }
             }
-            TenthRow::Air(row) => {
+            IntervalTableRow::Air(row) => {
                 to.text(names.station(row.station));
                 to.maybe_text(None);
                 to.number(row.at.as_nanos());
@@ -192,14 +192,14 @@ impl Table for TenthRow {
             others: from.maybe_unsigned().map(Duration::from_nanos),
         };
         Ok(match workload {
-            Some(workload) => TenthRow::Bytes(IntervalRow {
+            Some(workload) => IntervalTableRow::Bytes(IntervalRow {
                 station,
                 workload,
                 at,
                 bytes_down,
                 bytes_up,
             }),
-            None => TenthRow::Air(air),
+            None => IntervalTableRow::Air(air),
         })
     }
 }
@@ -351,7 +351,7 @@ mod tests {
             assert_eq!(described(document, T::NAME), names, "{}", T::NAME);
         }
         check::<OperationRow>(document);
-        check::<TenthRow>(document);
+        check::<IntervalTableRow>(document);
         check::<ConnectionRow>(document);
         check::<LinkRow>(document);
         check::<EventRow>(document);

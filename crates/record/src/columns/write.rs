@@ -42,15 +42,16 @@ impl Batch {
     pub(crate) fn new(columns: &[Column]) -> Self {
         let gathered = |column: &Column| {
             let levels = column.optional.then(Vec::new);
-            match column.is_text() {
-                true => Gathered::Texts {
+            if column.is_text() {
+                Gathered::Texts {
                     values: Vec::new(),
                     levels,
-                },
-                false => Gathered::Numbers {
+                }
+            } else {
+                Gathered::Numbers {
                     values: Vec::new(),
                     levels,
-                },
+                }
             }
         };
         Batch {
@@ -172,9 +173,10 @@ impl<W: Write + Send> FileWriter<W> {
         );
         self.batch.at = 0;
         self.batch.rows += 1;
-        match self.batch.rows >= ROW_GROUP {
-            true => self.flush(),
-            false => Ok(()),
+        if self.batch.rows >= ROW_GROUP {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 

@@ -61,7 +61,7 @@ impl Test {
 pub fn files(run: &Run, test: Option<Test>) -> Result<Vec<File>, Error> {
     let mut files = Vec::new();
     let mut number = 0;
-    let several = !run.repeats().is_empty();
+    let several = !run.run_folders().is_empty();
     each(run, |_, run| {
         number += 1;
         let series = Series::gather(run)?;

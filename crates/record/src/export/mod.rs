@@ -1,6 +1,6 @@
 //! A run as others' tools read it, one format per file.
 //!
-//! - [`lines`](mod@lines): what every workload came to, one line each: what CSV and the Parquet summary hold.
+//! - [`csv_rows`](mod@csv_rows): what every workload came to, one line each: what CSV and the Parquet summary hold.
 //! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
 //! - [`flent`](mod@flent): series over time, as flent's own data files, which its plots are drawn from.
 //! - [`parquet`](mod@parquet): the tables of all runs, and the lines, for queries.
@@ -9,14 +9,14 @@
 //! A folder of several runs (`--repeat`) is one export: lines and rows say which run they are of.
 
 pub mod csv;
+pub mod csv_rows;
 pub mod flent;
 pub mod json;
 pub mod junit;
-pub mod lines;
 pub mod openmetrics;
 pub mod parquet;
 
-pub use lines::{Cell, Line, lines};
+pub use csv_rows::{Cell, CsvRow, csv_rows};
 
 use crate::error::Error as RunError;
 use crate::run::Run;
@@ -39,7 +39,7 @@ pub enum Error {
 
 /// The runs of a folder, each with what it is called: the folders of several, or the one.
 pub(crate) fn each(run: &Run, mut take: impl FnMut(&str, &Run) -> Result<(), Error>) -> Result<(), Error> {
-    let repeats = run.repeats();
+    let repeats = run.run_folders();
     if repeats.is_empty() {
         return take(&folder_name(run.path()), run);
     }

@@ -21,7 +21,7 @@ pub const VERSION: u64 = 4;
 
 /// Why a file can't be made a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotFlent {
+pub enum FlentError {
     /// It is packed with bzip2.
     #[error("it is packed with bzip2: unpack it first (bunzip2)")]
     Bzip2,
@@ -65,7 +65,7 @@ pub enum NotFlent {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(bytes: &[u8], file: &str) -> Result<Imported, NotFlent> {
+pub fn read(bytes: &[u8], file: &str) -> Result<Imported, FlentError> {
     let text = unpack::unpacked(bytes)?;
     let data = Data::parse(&text)?;
     build::build(&data, file)

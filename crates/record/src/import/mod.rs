@@ -5,7 +5,7 @@
 pub mod flent;
 
 use crate::error::Error;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::recorder::Recorder;
 use crate::row::{Row, Sink};
 use crate::run::Run;
@@ -30,5 +30,5 @@ pub fn record(path: &Path, imported: &Imported) -> Result<Run, Error> {
     for row in &imported.rows {
         recorder.put(row).map_err(Error::io(&folder))?;
     }
-    recorder.finish(&Ending::Complete)
+    recorder.finish(&RunStatus::Complete)
 }

@@ -134,23 +134,23 @@ impl fmt::Display for Bssid {
 /// A text that is no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an address of six bytes such as 02:00:00:00:01:00")]
-pub struct NoBssid;
+pub struct ParseBssidError;
 
 impl FromStr for Bssid {
-    type Err = NoBssid;
+    type Err = ParseBssidError;
 
-    fn from_str(text: &str) -> Result<Self, NoBssid> {
+    fn from_str(text: &str) -> Result<Self, ParseBssidError> {
         let mut bytes = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut bytes {
-            let part = parts.next().ok_or(NoBssid)?;
+            let part = parts.next().ok_or(ParseBssidError)?;
             if part.len() != 2 || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
-                return Err(NoBssid);
+                return Err(ParseBssidError);
             }
-            *byte = u8::from_str_radix(part, 16).map_err(|_| NoBssid)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| ParseBssidError)?;
         }
         if parts.next().is_some() {
-            return Err(NoBssid);
+            return Err(ParseBssidError);
         }
         Ok(Bssid(bytes))
     }
@@ -173,7 +173,7 @@ mod tests {
             "02:00:ab:ff:+1:10",
             "é:00",
         ] {
-            assert_eq!(wrong.parse::<Bssid>(), Err(NoBssid), "{wrong}");
+            assert_eq!(wrong.parse::<Bssid>(), Err(ParseBssidError), "{wrong}");
         }
     }
 

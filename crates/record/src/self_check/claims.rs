@@ -11,7 +11,7 @@ pub(crate) const SLACK_DOWN: u64 = 1 << 20;
 /// ends hold, 16 MiB.
 pub(crate) const SLACK_UP: u64 = 16 << 20;
 /// The most uploads that are taken for cut.
-const MOST_CUT: u64 = 64;
+const MAX_CUT_UPLOADS: u64 = 64;
 
 /// What an agent reports of one station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Claim {
 impl Claim {
     /// Why this can't be, where the server `counted` so much.
     pub(crate) fn beyond(&self, station: &str, counted: Moved) -> Option<String> {
-        let slack = SLACK_UP * (1 + self.cut.min(MOST_CUT));
+        let slack = SLACK_UP * (1 + self.cut.min(MAX_CUT_UPLOADS));
         let most = |counted: u64, slack: u64| u128::from(counted) + u128::from(slack);
         let (what, claimed, sent) = if self.down > most(counted.bytes_down, SLACK_DOWN) {
             ("received", self.down, counted.bytes_down)

@@ -1,6 +1,6 @@
 //! The limits of a lab's own health.
 
-use super::{CPU, MACHINE_BUSY, exceeds, percent_to, span_us, told};
+use super::{CPU, MACHINE_BUSY, exceeds, format_pair, percent_to, span_us};
 use crate::lab_health::LabHealth;
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -27,7 +27,7 @@ const WITHOUT_GOAL: Duration = Duration::from_millis(20);
 /// for a few milliseconds now and then.
 pub const DEFAULT_STANDSTILL_LIMIT: Duration = Duration::from_millis(10);
 /// The greatest limit: whoever looks at latency sees a standstill of this length, whatever the goal.
-const GREATEST: Duration = Duration::from_millis(50);
+const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
 
 /// The longest standstill that is still believed: a tenth of the plan's strictest latency goal, between 10 ms and 50 ms;
 /// 20 ms where the plan has no latency goal.
@@ -45,7 +45,7 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
         })
         .min();
     strictest.map_or(WITHOUT_GOAL, |goal| {
-        (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, GREATEST)
+        (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, MAX_STANDSTILL_LIMIT)
     })
 }
 
@@ -55,14 +55,14 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
 pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
-        let (late, limit) = told(health.lateness_us_p99, LAB_LATENESS_US, span_us);
+        let (late, limit) = format_pair(health.lateness_us_p99, LAB_LATENESS_US, span_us);
         reasons.push(format!(
             "the lab delivered packets {late} late at the 99th percentile; the limit is {limit}"
         ));
     }
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
-        let (longest, limit) = told(health.standstill_us_max, limit_us, span_us);
+        let (longest, limit) = format_pair(health.standstill_us_max, limit_us, span_us);
         reasons.push(match health.standstills {
             0 | 1 => format!("the lab stood still for {longest}; the limit is {limit}"),
             many => format!(
@@ -71,13 +71,13 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
             ),
         });
     } else if exceeds(health.lateness_us_max, limit_us) {
-        let (late, limit) = told(health.lateness_us_max, limit_us, span_us);
+        let (late, limit) = format_pair(health.lateness_us_max, limit_us, span_us);
         reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
     // In a lab of a tenth of a second, one is a per cent.
     if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
-        let (share, limit) = told(share, STANDSTILL_SHARE, percent_to);
+        let (share, limit) = format_pair(share, STANDSTILL_SHARE, percent_to);
         reasons.push(format!(
             "the lab stood still for {share} of the time; the limit is {limit}"
         ));
@@ -117,7 +117,7 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
         ("carrying packets took {} of a core", health.cpu, CPU),
     ] {
         if exceeds(share, limit) {
-            let (share, limit) = told(share, limit, percent_to);
+            let (share, limit) = format_pair(share, limit, percent_to);
             reasons.push(format!("{}; the limit is {limit}", text.replace("{}", &share)));
         }
     }

@@ -14,7 +14,7 @@ mod payload;
 mod read;
 mod write;
 
-pub use read::{End, NoSpool, SpoolReader};
+pub use read::{End, SpoolError, SpoolReader};
 pub use write::{Disk, SpoolWriter};
 
 /// The first bytes of a spool.
@@ -27,10 +27,10 @@ pub const VERSION: u32 = 1;
 const HEADER: u8 = 0;
 
 /// The longest payload of a row in bytes; an event's text is cut to fit.
-pub const LONGEST_ROW: usize = 1 << 20;
+pub const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// The longest header in bytes.
-pub const LONGEST_HEADER: usize = 256 << 20;
+pub const MAX_HEADER_BYTES: usize = 256 << 20;
 
 /// Length, kind and CRC of a frame.
 const FRAME_OVERHEAD: usize = 4 + 1 + 4;

@@ -2,7 +2,7 @@
 
 mod link;
 
-use super::LONGEST_ROW;
+use super::MAX_ROW_BYTES;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
@@ -123,7 +123,7 @@ fn event(row: &EventRow, to: &mut Vec<u8>) {
     signed(row.at.as_nanos(), to);
     unsigned(row.length, to);
     // Two flags, a kind and four integers of ten bytes at most come before it.
-    let mut room = row.text.len().min(LONGEST_ROW - 64);
+    let mut room = row.text.len().min(MAX_ROW_BYTES - 64);
     while !row.text.is_char_boundary(room) {
         room -= 1;
     }
@@ -217,10 +217,7 @@ impl Bytes<'_> {
 
     /// `Some(None)` when the flag says that nothing is there.
     fn when<T>(&mut self, present: bool, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match present {
-            true => read(self).map(Some),
-            false => Some(None),
-        }
+        if present { read(self).map(Some) } else { Some(None) }
     }
 
     fn operation(&mut self) -> Option<OperationRow> {

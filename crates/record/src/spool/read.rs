@@ -1,6 +1,6 @@
 //! Reading a spool back, with bounded memory.
 
-use super::{FRAME_OVERHEAD, HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
+use super::{FRAME_OVERHEAD, HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
 use crate::row::Row;
 use std::io::{self, Read};
 
@@ -26,7 +26,7 @@ pub struct End {
 
 /// Why something is no spool.
 #[derive(Debug, thiserror::Error)]
-pub enum NoSpool {
+pub enum SpoolError {
     /// It can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -43,23 +43,23 @@ impl<R: Read> SpoolReader<R> {
     ///
     /// # Errors
     /// When it isn't a spool, a newer version wrote it, or it ends within the header.
-    pub fn open(from: R) -> Result<Self, NoSpool> {
+    pub fn open(from: R) -> Result<Self, SpoolError> {
         let mut source = Source::new(from);
         let beginning = MAGIC.len() + 4;
         if !source.fill(beginning)? || source.bytes()[..MAGIC.len()] != *MAGIC {
-            return Err(NoSpool::Damaged("it does not begin as a spool does"));
+            return Err(SpoolError::Damaged("it does not begin as a spool does"));
         }
         let version = u32_at(source.bytes(), MAGIC.len());
         if version > VERSION {
-            return Err(NoSpool::Newer(version));
+            return Err(SpoolError::Newer(version));
         }
         source.skip(beginning);
         let length = match source.frame()? {
             Some((HEADER, length)) => length,
-            _ => return Err(NoSpool::Damaged("it ends before its header does")),
+            _ => return Err(SpoolError::Damaged("it ends before its header does")),
         };
         let header = std::str::from_utf8(&source.bytes()[5..5 + length])
-            .map_err(|_| NoSpool::Damaged("its header is not text"))?
+            .map_err(|_| SpoolError::Damaged("its header is not text"))?
             .to_owned();
         source.skip(length + FRAME_OVERHEAD);
         Ok(SpoolReader {
@@ -84,7 +84,7 @@ impl<R: Read> SpoolReader<R> {
             return Ok(None);
         }
         let frame = self.source.frame()?;
-        if let Some((kind, length)) = frame.filter(|(_, length)| *length <= LONGEST_ROW)
+        if let Some((kind, length)) = frame.filter(|(_, length)| *length <= MAX_ROW_BYTES)
             && let Some(row) = payload::decode(kind, &self.source.bytes()[5..5 + length])
         {
             self.source.skip(length + FRAME_OVERHEAD);
@@ -104,7 +104,7 @@ impl<R: Read> SpoolReader<R> {
     pub fn next_row_so_far(&mut self) -> io::Result<Option<Row>> {
         self.source.exhausted = false;
         match self.source.frame()? {
-            Some((kind, length)) if length <= LONGEST_ROW => {
+            Some((kind, length)) if length <= MAX_ROW_BYTES => {
                 let row = payload::decode(kind, &self.source.bytes()[5..5 + length]);
                 if row.is_some() {
                     self.source.skip(length + FRAME_OVERHEAD);
@@ -172,7 +172,11 @@ impl<R: Read> Source<R> {
         }
         let length = u32_at(self.bytes(), 0) as usize;
         let kind = self.bytes()[4];
-        let longest = if kind == HEADER { LONGEST_HEADER } else { LONGEST_ROW };
+        let longest = if kind == HEADER {
+            MAX_HEADER_BYTES
+        } else {
+            MAX_ROW_BYTES
+        };
         if length > longest || !self.fill(length + FRAME_OVERHEAD)? {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! Appending to a spool.
 
-use super::{HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
+use super::{HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
 use crate::row::{Row, Sink};
 use std::fs::File;
 use std::io::{self, Write};
@@ -40,14 +40,14 @@ impl<D: Disk> SpoolWriter<D> {
     /// Begins a spool with the run's header and syncs it.
     ///
     /// # Errors
-    /// When it can't be written, or the header is longer than [`LONGEST_HEADER`].
+    /// When it can't be written, or the header is longer than [`MAX_HEADER_BYTES`].
     pub fn create(disk: D, header: &str) -> io::Result<Self> {
-        if header.len() > LONGEST_HEADER {
+        if header.len() > MAX_HEADER_BYTES {
             return Err(io::Error::other("the plan is too long to be recorded"));
         }
         let mut spool = SpoolWriter {
             disk,
-            buffer: Vec::with_capacity(BUFFER + LONGEST_ROW),
+            buffer: Vec::with_capacity(BUFFER + MAX_ROW_BYTES),
             dirty: false,
             closed: false,
         };
@@ -102,9 +102,10 @@ impl<D: Disk> Sink for SpoolWriter<D> {
         frame(payload::kind(row), &mut self.buffer, |buffer| {
             payload::encode(row, buffer)
         });
-        match self.buffer.len() >= BUFFER {
-            true => self.write(),
-            false => Ok(()),
+        if self.buffer.len() >= BUFFER {
+            self.write()
+        } else {
+            Ok(())
         }
     }
 

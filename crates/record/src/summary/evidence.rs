@@ -15,11 +15,11 @@ pub(crate) struct RunEvidence {
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
     /// Why no figure can be believed.
-    pub(crate) doubts: Vec<String>,
+    pub(crate) quality_issues: Vec<String>,
     /// The lab's report on its own work.
     pub(crate) lab: Option<LabHealth>,
     /// Whether the run's server was lost and no station measured against it.
-    pub(crate) nobody_served: bool,
+    pub(crate) server_unused: bool,
     /// How far the rows reach, in nanoseconds since the run began.
     pub(crate) reached: i64,
 }
@@ -150,8 +150,8 @@ impl RunEvidence {
         self.reached = self.reached.max(other.reached);
         self.health.extend(other.health);
         self.clocks.extend(other.clocks);
-        self.doubts.extend(other.doubts);
-        self.nobody_served |= other.nobody_served;
+        self.quality_issues.extend(other.quality_issues);
+        self.server_unused |= other.server_unused;
         for (station, other) in self.stations.iter_mut().zip(other.stations) {
             station.add(other);
         }

@@ -3,7 +3,7 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
-pub(crate) mod judged;
+pub(crate) mod judge;
 mod summariser;
 mod wifi;
 

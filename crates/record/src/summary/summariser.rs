@@ -2,8 +2,8 @@
 
 use super::count::Counter;
 use super::document::Summary;
-use super::judged::{checked, reasons, summarise};
-use crate::header::{Ending, Header};
+use super::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use std::io;
 
@@ -14,11 +14,11 @@ use std::io;
 ///
 /// ```
 /// use netburn_record::summary::Summariser;
-/// use netburn_record::{Ending, Header};
+/// use netburn_record::{RunStatus, Header};
 /// use netburn_scenario::{Environment, load};
 ///
 /// let (plan, _) = load("anomaly")?.resolve_for(Environment::Simulate)?;
-/// let summary = Summariser::new(Header::simulated(plan)).finish("in memory", &Ending::Complete);
+/// let summary = Summariser::new(Header::simulated(plan)).finish("in memory", &RunStatus::Complete);
 /// assert_eq!(summary.stations[0].throughput_mbps, 0.0); // no row, no bytes
 /// # Ok::<(), netburn_scenario::ScenarioError>(())
 /// ```
@@ -40,10 +40,10 @@ impl Summariser {
 
     /// What the rows come to, for a run that ended so. `run` stands where a folder's summary has its path.
     #[must_use]
-    pub fn finish(self, run: &str, ending: &Ending) -> Summary {
-        let evidence = self.counter.finish(ending);
-        let self_check = checked(&self.header, ending, &evidence);
-        let why = reasons(&self.header, ending, &evidence);
+    pub fn finish(self, run: &str, status: &RunStatus) -> Summary {
+        let evidence = self.counter.finish(status);
+        let self_check = run_self_check(&self.header, status, &evidence);
+        let why = inconclusive_reasons(&self.header, status, &evidence);
         summarise(&self.header, run, evidence, self_check, why)
     }
 }

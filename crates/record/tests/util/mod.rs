@@ -371,7 +371,7 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
-        EventKind::Doubt,
+        EventKind::QualityIssue,
         EventKind::Rate,
         EventKind::Incomplete,
         EventKind::ServerLost,

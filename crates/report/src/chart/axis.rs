@@ -1,6 +1,6 @@
 //! Axes: where ticks stand, and how figures are written.
 
-use crate::text::figure;
+use crate::text::format;
 use serde::Serialize;
 
 /// An axis.
@@ -156,13 +156,13 @@ impl Unit {
     #[must_use]
     pub fn write(self, value: f64) -> String {
         match self {
-            Unit::Ms => figure::span(value),
+            Unit::Ms => format::span(value),
             Unit::Seconds if value >= 100.0 => format!("{value:.0} s"),
-            Unit::Seconds => format!("{} s", figure::short(value)),
-            Unit::Mbps => format!("{} Mbit/s", figure::mbps(value)),
-            Unit::Share => format!("{} %", figure::short((value * 1000.0).round() / 10.0)),
-            Unit::Dbm => format!("{} dBm", figure::short(value)),
-            Unit::Count => figure::short(value),
+            Unit::Seconds => format!("{} s", format::short(value)),
+            Unit::Mbps => format!("{} Mbit/s", format::mbps(value)),
+            Unit::Share => format!("{} %", format::short((value * 1000.0).round() / 10.0)),
+            Unit::Dbm => format!("{} dBm", format::short(value)),
+            Unit::Count => format::short(value),
             Unit::None => String::new(),
         }
     }

@@ -5,7 +5,7 @@ use super::{Chart, Datum, Scale, Shape};
 use serde_json::{Map, Number, Value, json};
 
 /// The most places along a chart of few series; more are taken together, from their least to their largest.
-const MOST: usize = 1200;
+const MAX_POINTS: usize = 1200;
 
 /// Values of all series of a chart together.
 const ALTOGETHER: usize = 16_000;
@@ -14,7 +14,7 @@ const ALTOGETHER: usize = 16_000;
 /// where they stand for more than one.
 #[must_use]
 pub fn json(chart: &Chart) -> Value {
-    let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MOST);
+    let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MAX_POINTS);
     let thinned = chart.series.iter().map(|series| thin(&series.points, most));
     let thinned: Vec<Vec<Datum>> = thinned.collect();
     let mut along: Vec<f64> = thinned.iter().flatten().map(|datum| datum.x).collect();
@@ -31,7 +31,7 @@ pub fn json(chart: &Chart) -> Value {
         };
         let mut document = Map::new();
         document.insert("name".to_owned(), json!(series.name));
-        document.insert("hue".to_owned(), json!(series.hue));
+        document.insert("hue".to_owned(), json!(series.colour_index));
         document.insert("shape".to_owned(), json!(series.shape));
         document.insert("y".to_owned(), column(|point| point.y));
         let ranged = |point: &Datum| point.low.zip(point.high).is_some_and(|(low, high)| high > low);

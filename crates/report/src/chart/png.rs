@@ -1,6 +1,6 @@
 //! A chart as a PNG.
 
-use super::{Chart, Look, svg};
+use super::{Chart, Theme, svg};
 use resvg::{tiny_skia, usvg};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
         fontdb: Arc::new(fonts),
         ..usvg::Options::default()
     };
-    let tree = usvg::Tree::from_str(&svg(chart, Look::File), &options).map_err(|error| error.to_string())?;
+    let tree = usvg::Tree::from_str(&svg(chart, Theme::File), &options).map_err(|error| error.to_string())?;
     let size = tree.size();
     let pixels = |length: f32| (length * SCALE).ceil() as u32;
     let mut canvas =

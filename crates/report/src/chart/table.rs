@@ -4,14 +4,14 @@ use super::{Chart, Datum, Scale, Unit};
 use serde::Serialize;
 
 /// The most rows: more points are taken together, from their least to their largest.
-pub const MOST_ROWS: usize = 40;
+pub const MAX_ROWS: usize = 40;
 
 /// Rows of text under a heading each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Table {
     /// What stands in each column.
     pub head: Vec<String>,
-    /// The rows; the first cell of each says what it is about.
+    /// The rows; the first cell of each description what it is about.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -23,9 +23,12 @@ pub fn table(chart: &Chart) -> Table {
     along.sort_by(f64::total_cmp);
     along.dedup();
     let mut head = vec![chart.x.label.clone()];
-    head.extend(chart.series.iter().map(|series| match series.name.is_empty() {
-        true => chart.y.label.clone(),
-        false => series.name.clone(),
+    head.extend(chart.series.iter().map(|series| {
+        if series.name.is_empty() {
+            chart.y.label.clone()
+        } else {
+            series.name.clone()
+        }
     }));
     let groups: Vec<Vec<f64>> = match &chart.x.scale {
         Scale::Percentile => along
@@ -35,7 +38,7 @@ pub fn table(chart: &Chart) -> Table {
             .collect(),
         Scale::Names(_) => along.into_iter().map(|x| vec![x]).collect(),
         Scale::Linear | Scale::Log => {
-            let each = along.len().div_ceil(MOST_ROWS).max(1);
+            let each = along.len().div_ceil(MAX_ROWS).max(1);
             along.chunks(each).map(<[f64]>::to_vec).collect()
         }
     };
@@ -112,13 +115,13 @@ mod tests {
         Chart {
             id: "c".into(),
             title: String::new(),
-            says: String::new(),
+            description: String::new(),
             note: String::new(),
             x: Axis::new("time", Unit::Seconds, scale),
             y: Axis::new("latency", Unit::Ms, Scale::Linear),
             series: vec![Series {
                 name: "tv".into(),
-                hue: 0,
+                colour_index: 0,
                 shape: Shape::Line,
                 points,
             }],

@@ -1,6 +1,6 @@
 //! The air over time.
 
-use super::{evened, evened_note, sentence, station_hues, timed};
+use super::{evened, evened_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
@@ -14,7 +14,7 @@ pub(super) fn over_time(view: &View) -> Chart {
         let mean = bins.iter().map(|bin| bin.airtime).sum::<f64>() / bins.len().max(1) as f64;
         Some(format!("{} {}", station.name, Unit::Share.write(mean)))
     });
-    chart.says = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.description = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
     chart.note = format!(
         "{}; how long data to and from a station held the air, preambles and failed transmissions included. What is left is \
          contention, acknowledgements, others and silence. Stations on different channels don't share one sum.",
@@ -35,7 +35,7 @@ pub(super) fn backlog(view: &View) -> Chart {
         let most = station.air.as_ref()?.bins.iter().map(|bin| bin.backlog).max()?;
         Some(format!("{} at most {most}", station.name))
     });
-    chart.says = sentence(each);
+    chart.description = sentence(each);
     chart.note = format!(
         "{}; packets that waited for a station and at it, the most at the ends of the record's tenths of a second.",
         evened_note(view)
@@ -44,9 +44,9 @@ pub(super) fn backlog(view: &View) -> Chart {
 }
 
 fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
-    for (station, hue) in view.stations.iter().zip(station_hues(view)) {
+    for (station, colour_index) in view.stations.iter().zip(station_colours(view)) {
         let Some(air) = &station.air else { continue };
         let points = evened(view, air.bins.iter().map(of));
-        chart.series.push(Series::line(&station.name, hue, points));
+        chart.series.push(Series::line(&station.name, colour_index, points));
     }
 }

@@ -5,7 +5,7 @@ use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, LatencyBin, View};
 
 /// The most marks of one workload's operations that never finished.
-const MOST_NEVER: usize = 40;
+const MAX_NEVER_MARKS: usize = 40;
 
 /// Latency from the median to the slowest, each workload for itself, goals as lines.
 pub(super) fn percentiles(view: &View) -> Chart {
@@ -18,12 +18,12 @@ pub(super) fn percentiles(view: &View) -> Chart {
         .max(2);
     let series: Vec<Series> = uses
         .iter()
-        .map(|of| Series::line(&of.name, of.hue, curve(&of.workload.latency)))
+        .map(|of| Series::line(&of.name, of.colour_index, curve(&of.workload.latency)))
         .collect();
     Chart {
         id: "latency-percentiles".to_owned(),
         title: "Latency by percentile".to_owned(),
-        says: says(&uses),
+        description: describe(&uses),
         note: "From the instant an operation was due to its end, of those that are judged. Each curve ends with its slowest \
                operation; percentiles that there are too few operations for are left out. Operations that never finished \
                rank above all others: a curve that stops short of the right has some. Between the summary's own \
@@ -44,7 +44,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     let uses = waited(view);
     let series: Vec<Series> = uses
         .iter()
-        .map(|of| Series::line(&of.name, of.hue, binned(view, &of.workload.over_time)))
+        .map(|of| Series::line(&of.name, of.colour_index, binned(view, &of.workload.over_time)))
         .collect();
     let y = up(&series);
     let mut chart = timed(view, "latency-over-time", "Latency over time", y);
@@ -61,7 +61,7 @@ pub(super) fn over_time(view: &View) -> Chart {
         let at = Unit::Seconds.write(bin as f64 * view.bin_s);
         Some(format!("{}: slowest {} at {at}", of.name, Unit::Ms.write(ms)))
     });
-    chart.says = sentence(worst);
+    chart.description = sentence(worst);
     chart.series = series;
     chart.marks.extend(never(view, &uses));
     chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
@@ -74,13 +74,13 @@ fn never(view: &View, uses: &[Use<'_>]) -> Vec<At> {
         let bins = view.times().zip(&of.workload.over_time);
         let lost = bins.filter_map(|(x, bin)| Some((x, bin.as_ref()?.unbounded)));
         lost.filter(|(_, never)| *never > 0)
-            .take(MOST_NEVER)
+            .take(MAX_NEVER_MARKS)
             .map(|(x, never)| At {
                 x,
                 length: 0.0,
                 sign: NEVER.to_owned(),
                 label: format!("{}: {never} due at {} never finished", of.name, Unit::Seconds.write(x)),
-                hue: Some(of.hue),
+                colour_index: Some(of.colour_index),
             })
     });
     marks.collect()
@@ -133,7 +133,7 @@ fn up(series: &[Series]) -> Axis {
     }
 }
 
-/// Each goal once; in its workload's hue where it is one workload's alone.
+/// Each goal once; in its workload's colour_index where it is one workload's alone.
 fn goals(uses: &[Use<'_>]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for of in uses {
@@ -142,20 +142,20 @@ fn goals(uses: &[Use<'_>]) -> Vec<Level> {
         };
         match levels.iter_mut().find(|level| level.y == goal) {
             Some(level) => {
-                level.hue = None;
+                level.colour_index = None;
                 level.label = format!("goal {}", Unit::Ms.write(goal));
             }
             None => levels.push(Level {
                 y: goal,
                 label: format!("goal of {}: {}", of.workload.name, Unit::Ms.write(goal)),
-                hue: Some(of.hue),
+                colour_index: Some(of.colour_index),
             }),
         }
     }
     levels
 }
 
-fn says(uses: &[Use<'_>]) -> String {
+fn describe(uses: &[Use<'_>]) -> String {
     let each = uses.iter().map(|of| {
         let curve = &of.workload.latency;
         let mut said = Vec::new();

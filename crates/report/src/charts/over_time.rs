@@ -1,6 +1,6 @@
 //! Throughput, the players' buffers and links over time.
 
-use super::{bins_note, evened, evened_note, marks, station_hues, timed, uses};
+use super::{bins_note, evened, evened_note, marks, station_colours, timed, uses};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
@@ -13,20 +13,20 @@ pub(super) fn throughput(view: &View) -> Chart {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
         let points = evened(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
-            chart.series.push(Series::line(&of.name, of.hue, points));
+            chart.series.push(Series::line(&of.name, of.colour_index, points));
         }
     }
     let goals: Vec<(f64, usize)> = uses
         .iter()
-        .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.hue)))
+        .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.colour_index)))
         .collect();
-    for (goal, hue) in &goals {
+    for (goal, colour_index) in &goals {
         if chart.levels.iter().all(|level| level.y != *goal) {
             let shared = goals.iter().filter(|(other, _)| other == goal).count() > 1;
             chart.levels.push(Level {
                 y: *goal,
                 label: format!("goal {}", Unit::Mbps.write(*goal)),
-                hue: (!shared).then_some(*hue),
+                colour_index: (!shared).then_some(*colour_index),
             });
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn throughput(view: &View) -> Chart {
         .take(8)
         .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
         .collect();
-    chart.says = format!("On average: {}.", each.join("; "));
+    chart.description = format!("On average: {}.", each.join("; "));
     chart.note = format!("{}; content only, both ways, without headers.", evened_note(view));
     chart
 }
@@ -62,7 +62,7 @@ pub(super) fn buffer(view: &View) -> Chart {
                 low: *least,
                 high: least.zip(*end).map(|(least, end)| least.max(end)),
             });
-        chart.series.push(Series::line(&of.name, of.hue, points));
+        chart.series.push(Series::line(&of.name, of.colour_index, points));
         let judged = view.judged().find(|(station, _)| station.name == of.station.name);
         let player = judged.and_then(|(_, judged)| {
             let named = judged.workloads.iter().find(|judged| judged.name == of.workload.name);
@@ -83,7 +83,7 @@ pub(super) fn buffer(view: &View) -> Chart {
     chart.marks.extend(marks(view, &[MarkKind::Stall]));
     chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
     if !said.is_empty() {
-        chart.says = format!("{}.", said.join("; "));
+        chart.description = format!("{}.", said.join("; "));
     }
     chart.note = format!(
         "{}: what the player held at the end of each, and the least within. Computed from the bytes of each tenth of a second \
@@ -112,7 +112,7 @@ pub(super) fn link_rate(view: &View) -> Chart {
 }
 
 fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
-    for ((station, judged), hue) in view.judged().zip(station_hues(view)) {
+    for ((station, judged), colour_index) in view.judged().zip(station_colours(view)) {
         let values: Vec<Option<f64>> = station.link.iter().map(of).collect();
         let mut known = values.iter().flatten();
         let first = known.next();
@@ -123,7 +123,7 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
         let points = view.times().zip(values).map(|(x, y)| Datum::new(x, y));
         // Links are looked at once a second: between looks there is no gap.
         let points = points.filter(|point| point.y.is_some() || view.bin_s >= 2.0);
-        chart.series.push(Series::steps(&station.name, hue, points));
+        chart.series.push(Series::steps(&station.name, colour_index, points));
     }
     let each = chart.series.iter().take(8).map(|series| {
         let values = || series.points.iter().flat_map(Datum::values);
@@ -131,5 +131,5 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
         let write = |value: Option<f64>| chart.y.unit.write(value.unwrap_or_default());
         format!("{}: {} to {}", series.name, write(low), write(high))
     });
-    chart.says = format!("{}.", each.collect::<Vec<_>>().join("; "));
+    chart.description = format!("{}.", each.collect::<Vec<_>>().join("; "));
 }

@@ -29,7 +29,7 @@ pub(super) fn idle_and_loaded(view: &View) -> Chart {
             said.push(format!("{}: {before} idle, {under} under load", station.name));
         }
     }
-    chart.says = sentence(said.into_iter());
+    chart.description = sentence(said.into_iter());
     chart.series = vec![bars("idle", 2, &idle), bars("under load", 1, &loaded)];
     chart.note =
         "Idle: probes before the load. Under load: the probe's round trips where a station had one, else its TCP \
@@ -65,7 +65,7 @@ pub(super) fn air_and_bytes(view: &View) -> Chart {
                 station.name
             ))
         });
-    chart.says = sentence(both);
+    chart.description = sentence(both);
     chart.series = vec![bars("airtime", 5, &air), bars("content moved", 4, &bytes)];
     chart.note =
         "In the judged time. A station whose part of the air is larger than its part of the bytes is slow on the air, \
@@ -88,7 +88,7 @@ pub(super) fn aggregates(view: &View) -> Chart {
         .iter()
         .zip(&means)
         .filter_map(|(station, mean)| Some(format!("{} {}", station.name, Unit::Count.write((*mean)?.0))));
-    chart.says = sentence(each);
+    chart.description = sentence(each);
     chart.series = vec![bars("", 0, &means)];
     chart.note =
         "In the judged time, both ways together. Every transmission pays for contention and a preamble: small ones \
@@ -97,7 +97,7 @@ pub(super) fn aggregates(view: &View) -> Chart {
     chart
 }
 
-fn bars(name: &str, hue: usize, values: &[Option<(f64, Option<f64>)>]) -> Series {
+fn bars(name: &str, colour_index: usize, values: &[Option<(f64, Option<f64>)>]) -> Series {
     let points = values.iter().enumerate().map(|(place, value)| Datum {
         x: place as f64,
         y: value.map(|(value, _)| value),
@@ -106,7 +106,7 @@ fn bars(name: &str, hue: usize, values: &[Option<(f64, Option<f64>)>]) -> Series
     });
     Series {
         name: name.to_owned(),
-        hue,
+        colour_index,
         shape: Shape::Bars,
         points: points.collect(),
     }

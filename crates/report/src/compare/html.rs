@@ -5,11 +5,11 @@
 mod matrix;
 mod ranking;
 
+use super::format::{counts, effect, interval, metric_name, probability, share, signed, value};
 use super::overlay::{Variant, overlays};
+use super::pairwise::{Comparison, MetricComparison};
 use super::side::Side;
 use super::text::heading;
-use super::two::{Comparison, Held};
-use super::written::{counts, effect, interval, probability, share, signed, value, what};
 use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{document, escaped, figure, section};
@@ -24,7 +24,7 @@ const FAR: f64 = 0.5;
 const WRAPS: &str = "white-space: normal; min-width: 5rem";
 
 impl Comparison {
-    /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is held
+    /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is metric
     /// against; none where there are none.
     #[must_use]
     pub fn html(&self, these: &[View], against: &[View]) -> String {
@@ -53,9 +53,10 @@ impl Comparison {
 
     /// The judgement with its counts.
     fn verdict(&self) -> String {
-        let counts = match self.figures.is_empty() {
-            true => "nothing to compare".to_owned(),
-            false => counts(self.figures.iter().map(|held| &held.answer)),
+        let counts = if self.metrics.is_empty() {
+            "nothing to compare".to_owned()
+        } else {
+            counts(self.metrics.iter().map(|metric| &metric.answer))
         };
         format!(
             "{} <span class=\"why\">{}</span>",
@@ -67,7 +68,7 @@ impl Comparison {
     /// The table of figures, with a picture of each difference, and what it rests on.
     fn figures_html(&self) -> String {
         let mut out = String::new();
-        if !self.figures.is_empty() {
+        if !self.metrics.is_empty() {
             out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Figures, compared</caption><thead><tr>");
             let columns = [
                 "Station".to_owned(),
@@ -85,8 +86,8 @@ impl Comparison {
                 let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
             }
             out.push_str("</tr></thead><tbody>\n");
-            for held in &self.figures {
-                self.row(held, &mut out);
+            for metric in &self.metrics {
+                self.row(metric, &mut out);
             }
             out.push_str("</tbody></table></div>\n");
         }
@@ -101,29 +102,29 @@ impl Comparison {
         out
     }
 
-    fn row(&self, held: &Held, out: &mut String) {
-        let (contrast, unit) = (held.contrast(), held.key.what.unit());
-        let station = held.key.station.as_deref().unwrap_or("(all)");
+    fn row(&self, metric: &MetricComparison, out: &mut String) {
+        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+        let station = metric.key.station.as_deref().unwrap_or("(all)");
         let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
         let _ = write!(
             out,
             "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
-            escaped(&what(&held.key, self.several_goals(held))),
-            badge(held.answer.judgement, held.answer.judgement.name())
+            escaped(&metric_name(&metric.key, self.several_goals(metric))),
+            badge(metric.answer.judgement, metric.answer.judgement.name())
         );
         let texts = [
             value(contrast.medians[0], unit),
             value(contrast.medians[1], unit),
-            format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)),
+            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
         ];
         for text in texts {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
-        let _ = write!(out, "<td>{}</td>", picture(held));
-        for text in [interval(contrast.interval, unit), probability(held.answer.corrected)] {
+        let _ = write!(out, "<td>{}</td>", picture(metric));
+        for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
-        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(held)));
+        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
         out.push_str("</tr>\n");
     }
 }
@@ -184,11 +185,11 @@ fn badge(of: Judgement, words: &str) -> String {
 
 /// A difference and its interval as a share of the baseline, nought in the middle; what lies beyond the ends is an arrow. The
 /// figures stand beside it.
-fn picture(held: &Held) -> String {
+fn picture(metric: &MetricComparison) -> String {
     const WIDE: f64 = 160.0;
     const HALF: f64 = 75.0;
-    let contrast = held.contrast();
-    let base = match held.key.what.unit() {
+    let contrast = metric.contrast();
+    let base = match metric.key.quantity.unit() {
         super::Unit::Share => 1.0,
         _ => contrast.medians[0].abs(),
     };
@@ -199,7 +200,7 @@ fn picture(held: &Held) -> String {
         };
         WIDE / 2.0 + HALF * (share / FAR).clamp(-1.0, 1.0)
     };
-    let class = match held.answer.judgement {
+    let class = match metric.answer.judgement {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
         Judgement::Same => "quiet",
@@ -208,7 +209,7 @@ fn picture(held: &Held) -> String {
     let mut out = format!(
         "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"
     );
-    let same = place(held.question.same_within()) - WIDE / 2.0;
+    let same = place(metric.question.same_within()) - WIDE / 2.0;
     let _ = write!(
         out,
         "<rect x=\"{:.1}\" y=\"1\" width=\"{:.1}\" height=\"16\" fill=\"var(--grid)\" stroke=\"none\" opacity=\".6\"/>\
@@ -226,16 +227,15 @@ fn picture(held: &Held) -> String {
         );
     }
     let at = place(contrast.difference);
-    let _ = match (contrast.difference / base).abs() > FAR {
-        true => {
-            let (from, to) = if contrast.difference > 0.0 {
-                (at - 8.0, at)
-            } else {
-                (at + 8.0, at)
-            };
-            write!(out, "<path d=\"M{from:.1} 4L{to:.1} 9L{from:.1} 14Z\"/>")
-        }
-        false => write!(out, "<circle cx=\"{at:.1}\" cy=\"9\" r=\"4\"/>"),
+    let _ = if (contrast.difference / base).abs() > FAR {
+        let (from, to) = if contrast.difference > 0.0 {
+            (at - 8.0, at)
+        } else {
+            (at + 8.0, at)
+        };
+        write!(out, "<path d=\"M{from:.1} 4L{to:.1} 9L{from:.1} 14Z\"/>")
+    } else {
+        write!(out, "<circle cx=\"{at:.1}\" cy=\"9\" r=\"4\"/>")
     };
     out.push_str("</svg>");
     out

@@ -13,7 +13,7 @@ pub struct Variant<'a> {
 }
 
 /// The most charts of either kind.
-const MOST: usize = 24;
+const MAX_VARIANTS: usize = 24;
 
 /// The most views of one variant that are drawn.
 const VIEWS: usize = 4;
@@ -30,26 +30,26 @@ pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
     let latency = uses
         .enumerate()
         .map(|(number, (station, workload))| latency(variants, number, &station, &workload));
-    let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MOST).collect();
+    let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MAX_VARIANTS).collect();
     let throughput = stations
         .iter()
         .enumerate()
         .map(|(number, station)| throughput(variants, number, station));
-    charts.extend(throughput.filter(worthwhile).take(MOST));
+    charts.extend(throughput.filter(worthwhile).take(MAX_VARIANTS));
     charts
 }
 
 /// Whether at least two variants are to be seen in it.
 fn worthwhile(chart: &Chart) -> bool {
-    let mut hues: Vec<usize> = chart
+    let mut colours: Vec<usize> = chart
         .series
         .iter()
         .filter(|s| !s.points.is_empty())
-        .map(|s| s.hue % 6)
+        .map(|s| s.colour_index % 6)
         .collect();
-    hues.sort_unstable();
-    hues.dedup();
-    hues.len() > 1 && !chart.is_empty()
+    colours.sort_unstable();
+    colours.dedup();
+    colours.len() > 1 && !chart.is_empty()
 }
 
 /// The names of all stations, in the order in which they come.
@@ -81,7 +81,7 @@ fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     names
 }
 
-/// A station in every view that has it, with the name and the hue of its series.
+/// A station in every view that has it, with the name and the colour_index of its series.
 fn each<'a>(
     variants: &'a [Variant<'a>],
     station: &'a str,
@@ -94,7 +94,7 @@ fn each<'a>(
                 1 => variant.name.to_owned(),
                 _ => format!("{} ({})", variant.name, number + 1),
             };
-            // The same hue, other dashes.
+            // The same colour_index, other dashes.
             Some((name, place % 6 + 6 * number, view, found))
         })
     })
@@ -102,15 +102,15 @@ fn each<'a>(
 
 fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &str) -> Chart {
     let found: Vec<(String, usize, &WorkloadView)> = each(variants, station)
-        .filter_map(|(name, hue, _, station)| {
+        .filter_map(|(name, colour_index, _, station)| {
             let found = station.workloads.iter().find(|one| one.name == workload)?;
-            (found.latency.count > 0).then_some((name, hue, found))
+            (found.latency.count > 0).then_some((name, colour_index, found))
         })
         .collect();
     let most = found.iter().map(|(.., of)| of.latency.count).max().unwrap_or(2).max(2);
     let series: Vec<Series> = found
         .iter()
-        .map(|(name, hue, of)| Series::line(name, *hue, curve(&of.latency)))
+        .map(|(name, colour_index, of)| Series::line(name, *colour_index, curve(&of.latency)))
         .collect();
     let mut levels: Vec<Level> = Vec::new();
     for goal in found.iter().filter_map(|(.., of)| of.latency_goal_ms) {
@@ -118,7 +118,7 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
             levels.push(Level {
                 y: goal,
                 label: format!("goal {}", Unit::Ms.write(goal)),
-                hue: None,
+                colour_index: None,
             });
         }
     }
@@ -139,11 +139,11 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
             }
         )
     });
-    let says = said.collect::<Vec<_>>().join("; ");
+    let description = said.collect::<Vec<_>>().join("; ");
     Chart {
         id: format!("latency-{number}"),
         title: format!("{station}, {workload}: latency by percentile"),
-        says: format!("{says}."),
+        description: format!("{description}."),
         note: "From the instant an operation was due to its end; all runs of a side pooled. A curve that stops short of the right \
                has operations that never finished."
             .to_owned(),
@@ -161,19 +161,19 @@ fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
     let mut longest = 0.0_f64;
     let mut means = Vec::new();
     let series: Vec<Series> = each(variants, station)
-        .map(|(name, hue, view, station)| {
+        .map(|(name, colour_index, view, station)| {
             longest = longest.max(view.bins as f64 * view.bin_s);
             let values: Vec<f64> = (0..view.bins).map(|bin| station.throughput_mbps(bin)).collect();
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
             means.push(format!("{name}: {} on average", Unit::Mbps.write(mean)));
             let points = view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y)));
-            Series::steps(&name, hue, points)
+            Series::steps(&name, colour_index, points)
         })
         .collect();
     Chart {
         id: format!("throughput-{number}"),
         title: format!("{station}: throughput over time"),
-        says: format!("{}.", means.join("; ")),
+        description: format!("{}.", means.join("; ")),
         note: "Content both ways; the mean of all runs of a side at each moment.".to_owned(),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
         y: Axis::new("throughput", Unit::Mbps, Scale::Linear).within(Some(0.0), None),

@@ -3,7 +3,7 @@
 use super::side::Side;
 use netburn_record::{Environment, Summary};
 
-/// What the runs of one side have in common with those of the other.
+/// Quantity the runs of one side have in common with those of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
     /// Each pair as the places of the two runs in the first side and in the second; empty where the runs are no pairs.
@@ -14,13 +14,14 @@ pub struct Pairing {
 
 impl Pairing {
     /// Runs of the simulator from the same seeds on both sides are pairs. So are runs that are the same, wherever they were made.
-    pub(super) fn of(first: &Side, second: &Side) -> Self {
+    pub(super) fn new(first: &Side, second: &Side) -> Self {
         let same = matched(first, second, |one, other| one == other);
         let identical = same.len();
         let whole = |pairs: &[[usize; 2]]| pairs.len() == first.runs.len() && pairs.len() == second.runs.len();
-        let pairs = match whole(&same) {
-            true => same,
-            false => seeded(first, second).filter(|pairs| whole(pairs)).unwrap_or_default(),
+        let pairs = if whole(&same) {
+            same
+        } else {
+            seeded(first, second).filter(|pairs| whole(pairs)).unwrap_or_default()
         };
         Pairing { pairs, identical }
     }

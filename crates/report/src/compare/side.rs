@@ -7,7 +7,7 @@ use std::path::Path;
 /// The runs of one side, of one variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What it is called: its first folder's name.
+    /// Quantity it is called: its first folder's name.
     pub name: String,
     /// The folders or files that it came from.
     pub sources: Vec<String>,
@@ -51,9 +51,10 @@ impl Side {
             None => self.plan = plan,
         }
         self.sources.push(source.display().to_string());
-        match summary.repeats.is_empty() {
-            true => self.runs.push(summary.clone()),
-            false => self.runs.extend(summary.repeats.iter().cloned()),
+        if summary.repeats.is_empty() {
+            self.runs.push(summary.clone())
+        } else {
+            self.runs.extend(summary.repeats.iter().cloned())
         }
     }
 

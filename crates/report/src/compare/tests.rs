@@ -41,8 +41,11 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
 }
 
 fn judged(comparison: &Comparison, figure: &str) -> Judgement {
-    let held = comparison.figures.iter().find(|held| held.key.path().ends_with(figure));
-    held.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+    let metric = comparison
+        .metrics
+        .iter()
+        .find(|metric| metric.key.path().ends_with(figure));
+    metric.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn what_is_slower_is_worse_and_the_rest_the_same() {
     assert!(text.contains("+30.0 (+29 %)"), "{text}");
     assert!(text.contains("large, higher in 100 %"), "{text}");
     for line in text.lines() {
-        assert!(crate::plain::width(line) <= 100, "{line}");
+        assert!(crate::sanitise::width(line) <= 100, "{line}");
     }
 }
 
@@ -86,9 +89,9 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
 #[test]
 fn few_runs_tell_nothing_and_say_how_many_would() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
-    assert_eq!(comparison.count(Judgement::CantTell), comparison.figures.len());
+    assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
     // Of 6 figures 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
-    assert_eq!((comparison.figures.len(), comparison.too_few()), (6, Some(5)));
+    assert_eq!((comparison.metrics.len(), comparison.too_few()), (6, Some(5)));
     assert!(comparison.text(100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
     assert_eq!(judged(&three, "latency_ms.p50"), Judgement::CantTell);
@@ -160,9 +163,9 @@ fn goals_are_matched_by_what_they_ask() {
     let comparison = Comparison::new(side("new", vec![other; 8]), around("old", 100.0, 8), Options::default());
     assert!(
         !comparison
-            .figures
+            .metrics
             .iter()
-            .any(|held| matches!(held.key.what, What::Met(..)))
+            .any(|metric| matches!(metric.key.quantity, Quantity::Met(..)))
     );
 }
 
@@ -241,14 +244,14 @@ fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
     );
     assert!(!ranking.shares_a_station());
     for said in [ranking.text(200, false), ranking.html(&[])] {
-        for doubt in [
+        for warning in [
             "no station that all of them have",
             "Other environments: lab, simulate",
             "fewer than three runs",
         ] {
             assert!(
-                said.contains(doubt) || said.contains(&doubt.replace('\'', "&#39;")),
-                "{doubt}: {said}"
+                said.contains(warning) || said.contains(&warning.replace('\'', "&#39;")),
+                "{warning}: {said}"
             );
         }
     }
@@ -279,7 +282,7 @@ fn a_matrix_has_its_worst_row_first() {
         },
     );
     assert_eq!(matrix.comparisons.len(), 3);
-    // Of each of three comparisons' six figures, p50 and p95 vary.
+    // Of each of three comparisons' six metrics, p50 and p95 vary.
     assert_eq!(matrix.comparisons[0].judged_with, 6);
     let first = &matrix.rows[0];
     assert_eq!(
@@ -311,7 +314,7 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
     run
 }
 
-/// Six runs against six of which the pages take three times as long. What is the same in all runs (met, throughput of the laptop, idle
+/// Six runs against six of which the pages take three times as long. Quantity is the same in all runs (met, throughput of the laptop, idle
 /// latency) doesn't count: of three figures that vary the least probability is 3 × 2 / 924.
 #[test]
 fn what_is_constant_costs_no_power() {
@@ -324,11 +327,11 @@ fn what_is_constant_costs_no_power() {
         (0..6).map(|i| seeded(11 + i, 13.0 + i as f64 / 10.0, 50.5 + i as f64)),
     );
     let comparison = Comparison::new(new, old, Options::default());
-    assert_eq!((comparison.figures.len(), comparison.judged_with), (6, 3));
+    assert_eq!((comparison.metrics.len(), comparison.judged_with), (6, 3));
     let p50 = comparison
-        .figures
+        .metrics
         .iter()
-        .find(|held| held.key.what == What::P50)
+        .find(|metric| metric.key.quantity == Quantity::P50)
         .unwrap();
     assert_eq!(p50.answer.judgement, Judgement::Worse);
     assert!((p50.answer.corrected - 3.0 * 2.0 / 924.0).abs() < 1e-12);
@@ -399,7 +402,7 @@ fn runs_that_are_identical_are_said_to_be() {
     let runs = || (1..=6).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0));
     let itself = Comparison::new(side("a", runs()), side("b", runs()), Options::default());
     assert_eq!(itself.pairing.identical, 6);
-    assert_eq!(itself.count(Judgement::Same), itself.figures.len());
+    assert_eq!(itself.count(Judgement::Same), itself.metrics.len());
     assert!(
         itself
             .text(200, false)

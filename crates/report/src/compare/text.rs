@@ -1,15 +1,15 @@
 //! A comparison for a terminal.
 
-use super::differs::Differing;
+use super::format::{counts, effect, interval, metric_name, probability, runs, share, signed, value};
 use super::pairing::Pairing;
-use super::two::{Comparison, Held};
-use super::written::{counts, effect, interval, probability, runs, share, signed, value, what};
+use super::pairwise::{Comparison, MetricComparison};
+use super::scenario_diff::ChangedKey;
 use crate::environment::sentence;
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, truncate, wrap};
+use crate::sanitise::{sanitise, truncate, wrap};
+use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::contrast::{LEVEL, Test};
-use netburn_stats::judge::FEWEST;
+use netburn_stats::judge::FEWEST as MIN_RUNS;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
@@ -40,7 +40,7 @@ impl Comparison {
         for line in self.premises() {
             lines.extend(wrap(&format!("  {line}"), width, "    "));
         }
-        if !self.figures.is_empty() {
+        if !self.metrics.is_empty() {
             lines.push(String::new());
             lines.extend(self.table(width, colour));
         }
@@ -51,13 +51,14 @@ impl Comparison {
         lines
     }
 
-    /// What it comes to, in one line.
+    /// Quantity it comes to, in one line.
     fn top(&self, colour: bool) -> String {
         let judgement = self.judgement();
         let word = self.headline().to_uppercase();
-        let counts = match self.figures.is_empty() {
-            true => "nothing to compare".to_owned(),
-            false => counts(self.figures.iter().map(|held| &held.answer)),
+        let counts = if self.metrics.is_empty() {
+            "nothing to compare".to_owned()
+        } else {
+            counts(self.metrics.iter().map(|metric| &metric.answer))
         };
         format!(
             "{} – {}: {counts}",
@@ -74,7 +75,7 @@ impl Comparison {
         )
     }
 
-    /// What was compared, and what tells it apart before anything is measured.
+    /// Quantity was compared, and what tells it apart before anything is measured.
     pub(super) fn premises(&self) -> Vec<String> {
         let side = |side: &super::Side| {
             let environment = side.environment().map_or("nowhere", |environment| environment.name());
@@ -87,7 +88,7 @@ impl Comparison {
         let mut lines = vec![format!("{}, against {}", side(&self.these), side(&self.against))];
         if let Some([these, against]) = self.environments() {
             lines.push(format!(
-                "Other environments: {} against {}. What differs may be what the environments are, not what was changed.",
+                "Other environments: {} against {}. Quantity differs may be what the environments are, not what was changed.",
                 these.name(),
                 against.name()
             ));
@@ -102,20 +103,20 @@ impl Comparison {
             }
         }
         lines.extend(self.together());
-        match &self.differing {
-            Some(differing) if differing.is_empty() && !self.pairing.pairs.is_empty() => {
+        match &self.changed_keys {
+            Some(changed_keys) if changed_keys.is_empty() && !self.pairing.pairs.is_empty() => {
                 lines.push("The scenarios are the same, and so are their seeds.".to_owned());
             }
-            Some(differing) if differing.is_empty() => {
+            Some(changed_keys) if changed_keys.is_empty() => {
                 lines.push("The scenarios are the same, but for their seeds.".to_owned());
             }
-            Some(differing) => {
-                let each = differing.iter().take(DIFFERING);
+            Some(changed_keys) => {
+                let each = changed_keys.iter().take(DIFFERING);
                 let mut each: Vec<String> = each.map(Self::changed).collect();
-                if differing.len() > DIFFERING {
-                    each.push(format!("and {} more keys", differing.len() - DIFFERING));
+                if changed_keys.len() > DIFFERING {
+                    each.push(format!("and {} more keys", changed_keys.len() - DIFFERING));
                 }
-                lines.push(format!("What differs: {}", each.join("; ")));
+                lines.push(format!("Quantity differs: {}", each.join("; ")));
             }
             None => {}
         }
@@ -153,51 +154,54 @@ impl Comparison {
         ];
         let mut before: Option<&Option<String>> = None;
         let mut rows = Vec::new();
-        for held in &self.figures {
-            let station = match before == Some(&held.key.station) {
-                true => String::new(),
-                false => held
+        for metric in &self.metrics {
+            let station = if before == Some(&metric.key.station) {
+                String::new()
+            } else {
+                metric
                     .key
                     .station
                     .as_ref()
-                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name)),
+                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
             };
-            before = Some(&held.key.station);
-            rows.push(self.cells(station, held));
+            before = Some(&metric.key.station);
+            rows.push(self.cells(station, metric));
         }
         render(&columns, &rows, 2, width, colour)
     }
 
-    fn cells(&self, station: String, held: &Held) -> Vec<Cell> {
-        let (contrast, unit) = (held.contrast(), held.key.what.unit());
-        let judgement = held.answer.judgement;
+    fn cells(&self, station: String, metric: &MetricComparison) -> Vec<Cell> {
+        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+        let judgement = metric.answer.judgement;
         vec![
             station.into(),
-            sanitise(&what(&held.key, self.several_goals(held))).into(),
+            sanitise(&metric_name(&metric.key, self.several_goals(metric))).into(),
             value(contrast.medians[0], unit).into(),
             value(contrast.medians[1], unit).into(),
-            format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)).into(),
+            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
             Cell::new(judgement.name(), judgement.into()),
             interval(contrast.interval, unit).into(),
-            probability(held.answer.corrected).into(),
-            effect(held).into(),
+            probability(metric.answer.corrected).into(),
+            effect(metric).into(),
         ]
     }
 
     /// Whether the use has several goals, so that each needs its name.
-    pub(super) fn several_goals(&self, held: &Held) -> bool {
-        let of = |other: &&Held| {
-            let (one, other) = (&held.key, &other.key);
-            one.station == other.station && one.workload == other.workload && matches!(other.what, super::What::Met(..))
+    pub(super) fn several_goals(&self, metric: &MetricComparison) -> bool {
+        let of = |other: &&MetricComparison| {
+            let (one, other) = (&metric.key, &other.key);
+            one.station == other.station
+                && one.workload == other.workload
+                && matches!(other.quantity, super::Quantity::Met(..))
         };
-        self.figures.iter().filter(of).count() > 1
+        self.metrics.iter().filter(of).count() > 1
     }
 
-    /// What is missing, and what would tell more.
+    /// Quantity is missing, and what would tell more.
     pub(super) fn remarks(&self) -> Vec<String> {
-        if self.figures.is_empty() {
+        if self.metrics.is_empty() {
             return vec![
-                "They share no station and no figure: there is nothing that could be held against each other."
+                "They share no station and no figure: there is nothing that could be metric against each other."
                     .to_owned(),
             ];
         }
@@ -207,9 +211,9 @@ impl Comparison {
         }
         let fewest = self.these.runs.len().min(self.against.runs.len());
         match self.too_few() {
-            Some(_) if fewest < FEWEST => lines.push(format!(
-                "Fewer than {FEWEST} runs of a side tell nothing: run both with --repeat {}.",
-                self.too_few().unwrap_or(FEWEST)
+            Some(_) if fewest < MIN_RUNS => lines.push(format!(
+                "Fewer than {MIN_RUNS} runs of a side tell nothing: run both with --repeat {}.",
+                self.too_few().unwrap_or(MIN_RUNS)
             )),
             Some(needed) => lines.push(format!(
                 "With {fewest} runs of a side none of the {} figures that vary can be told better or worse: {needed} of each can (--repeat {needed}).",
@@ -223,20 +227,21 @@ impl Comparison {
     /// How it was judged; empty where there was nothing to judge.
     #[must_use]
     pub fn method(&self) -> String {
-        if self.figures.is_empty() {
+        if self.metrics.is_empty() {
             return String::new();
         }
         let percent = self.options.tolerance.map_or(5.0, |share| share * 100.0);
-        let pairs = match self.figures.iter().any(|held| held.contrast().paired) {
-            true => "Runs of one seed are compared in pairs. ",
-            false => "",
+        let pairs = if self.metrics.iter().any(|metric| metric.contrast().paired) {
+            "Runs of one seed are compared in pairs. "
+        } else {
+            ""
         };
-        let levels = self.figures.iter().map(|held| held.contrast().level);
+        let levels = self.metrics.iter().map(|metric| metric.contrast().level);
         let level = match levels.reduce(f64::min) {
             Some(least) if least < LEVEL.as_f64() => format!(" (with so few runs {:.1} %)", least * 100.0),
             _ => String::new(),
         };
-        let by = |test: Test| self.figures.iter().any(|held| held.answer.test == test);
+        let by = |test: Test| self.metrics.iter().any(|metric| metric.answer.test == test);
         let test = match (by(Test::RankSum), by(Test::SignedRank)) {
             (_, false) => "the rank-sum test of Mann and Whitney",
             (false, true) => "Wilcoxon's signed-rank test of pairs",
@@ -249,11 +254,11 @@ impl Comparison {
              {} figures that vary (Holm). Better and worse: p below 0.05, and by more than {} % and, of a latency, 1 ms; the same: all of \
              the interval is within that. The effect, where one was found: how often a run of the one is above or below one of the other.",
             self.judged_with,
-            crate::text::figure::short(percent),
+            crate::text::format::short(percent),
         )
     }
 
-    /// What the runs of both sides have in common.
+    /// Quantity the runs of both sides have in common.
     fn together(&self) -> Option<String> {
         let Pairing { pairs, identical } = &self.pairing;
         match (pairs.len(), *identical) {
@@ -275,10 +280,10 @@ impl Comparison {
     }
 
     /// A key that differs.
-    fn changed(differing: &Differing) -> String {
-        let key = sanitise(&differing.key);
+    fn changed(changed_keys: &ChangedKey) -> String {
+        let key = sanitise(&changed_keys.key);
         let shown = |value: &str| truncate(&sanitise(value), 40);
-        match (&differing.baseline, &differing.value) {
+        match (&changed_keys.baseline, &changed_keys.value) {
             (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
             (Some(baseline), None) => format!("{key} {} → nothing", shown(baseline)),
             (None, Some(value)) => format!("{key} nothing → {}", shown(value)),

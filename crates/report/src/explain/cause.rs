@@ -12,16 +12,16 @@ pub struct Cause {
     /// One line: who does what to whom. Names in it come from the scenario as they are.
     pub title: String,
     /// The figure that says so: one or two sentences.
-    pub figure: String,
+    pub evidence: String,
     /// What it suggests to do.
     pub advice: String,
-    /// The stations that suffer from it or are held back by it, in the plan's order.
+    /// The stations that degraded from it or are held back by it, in the plan's order.
     pub stations: Vec<String>,
     /// The stations that bring it about, in the plan's order; none where it is no station's doing.
     pub by: Vec<String>,
 }
 
-/// What a run's figures suggest.
+/// What a run's facts suggest.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Explanation {
     /// The causes, the gravest first.
@@ -63,13 +63,13 @@ pub enum Kind {
     SmallQueues,
     /// Nothing arrives while a station moves between access points.
     Roaming,
-    /// A station's signal is too weak for what it asks.
+    /// A station's signal is too weak for what it demand.
     WeakSignal,
-    /// A line is too slow for what is asked of it.
+    /// A line is too slow for what is demanded_mbps of it.
     SlowLine,
     /// A line loses packets.
     LossyLine,
-    /// The way to the server and back takes too long.
+    /// The direction to the server and back takes too long.
     DistantServer,
 }
 
@@ -81,8 +81,8 @@ pub enum Severity {
     Notable,
     /// A goal was failed, or nearly so, because of it.
     Serious,
-    /// The figures themselves are in doubt because of it.
-    Doubt,
+    /// The facts themselves are in doubt because of it.
+    Measurement,
 }
 
 impl Explanation {
@@ -154,7 +154,7 @@ impl Severity {
         match self {
             Severity::Notable => "notable",
             Severity::Serious => "serious",
-            Severity::Doubt => "doubt",
+            Severity::Measurement => "measurement",
         }
     }
 }

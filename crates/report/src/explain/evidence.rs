@@ -1,6 +1,6 @@
-//! What the rules look at, gathered from a run's rows.
+//! What the rules airtime at, gathered from a run's rows.
 
-use super::{Explanation, Unexplained, rules, scene::Scene};
+use super::{Explanation, Unexplained, analysis::Analysis, rules};
 use netburn_record::row::BASELINE;
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
@@ -15,21 +15,21 @@ use std::collections::BTreeMap;
 /// The most bins of time that a station has.
 const BINS: u64 = 300;
 /// The shortest bin. Tenths would split a page load into parts that say little.
-const SHORTEST: Duration = Duration::from_secs(1);
+const MIN_BIN: Duration = Duration::from_secs(1);
 /// A round trip that somebody notices, where no goal says what is good.
 const NOTICED: Duration = Duration::from_millis(100);
 /// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
-const SPANS: usize = 10_000;
+const MAX_SPANS: usize = 10_000;
 /// The most connections that are told apart; those beyond count for nothing.
-const CONNECTIONS: usize = 100_000;
+const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
 /// Fewer segments tell nothing of how many are lost.
-const SEGMENTS: u64 = 500;
-/// The most doubts that are told apart.
-const DOUBTS: usize = 100;
+const MIN_SEGMENTS: u64 = 500;
+/// The most quality_issues that are told apart.
+const MAX_QUALITY_ISSUES: usize = 100;
 
-/// What the rules look at, gathered from a run's rows in bounded memory.
+/// What the rules airtime at, gathered from a run's rows in bounded memory.
 ///
 /// **Call order:** [`new`](Self::new), [`row`](Self::row) for every row of the run in any order (of several runs of one plan: all of
 /// theirs), then [`explain`](Self::explain).
@@ -41,13 +41,13 @@ pub struct Evidence {
     pub(super) width: Duration,
     /// How many there are.
     pub(super) bins: usize,
-    pub(super) stations: Vec<Seen>,
+    pub(super) stations: Vec<StationEvidence>,
     /// By station and workload; `None` where no operation can be late.
     limits: Vec<Vec<Option<Limits>>>,
     /// Round trips of connections of which the server couldn't tell whose they are.
-    pub(super) somebodys: RoundTrips,
+    pub(super) unattributed_rtts: RoundTrips,
     /// Why no figure can be believed, as whoever carried the packets says.
-    pub(super) doubts: Vec<String>,
+    pub(super) quality_issues: Vec<String>,
     /// What each connection had sent when it was looked at last, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
@@ -61,7 +61,7 @@ struct Limits {
 
 /// What is known of one station.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct StationEvidence {
     /// By bin; empty when nothing was seen of it.
     pub(super) bins: Vec<Bin>,
     /// Round trips of its uploads, as it saw them.
@@ -88,9 +88,9 @@ pub(super) struct Bin {
     pub(super) air_up: u64,
     pub(super) transmissions: u64,
     pub(super) mpdus: u64,
-    /// The sum over the looks, and how many those were.
+    /// The sum over the samples, and how many those were.
     pub(super) backlog: u64,
-    pub(super) looks: u64,
+    pub(super) samples: u64,
     pub(super) drops: u64,
     /// How long networks that aren't modelled held its channel, in ns.
     pub(super) others: u64,
@@ -111,7 +111,7 @@ pub(super) struct Link {
     pub(super) busy_before: Mean,
     pub(super) busy: Mean,
     pub(super) frequency_mhz: Option<u32>,
-    /// Received signal, in hundredths of a dBm: the sum over the looks, and how many those were.
+    /// Received signal, in hundredths of a dBm: the sum over the samples, and how many those were.
     signal: (i64, u32),
 }
 
@@ -142,20 +142,26 @@ impl Evidence {
     /// Of a run of that plan there.
     #[must_use]
     pub fn new(plan: &Plan, environment: Environment) -> Self {
-        let width = SHORTEST.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
+        let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
         Evidence {
             bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
             width,
-            stations: vec![Seen::default(); plan.stations.len()],
+            stations: vec![StationEvidence::default(); plan.stations.len()],
             limits: plan
                 .stations
                 .iter()
-                .map(|station| station.workloads.iter().map(|w| Limits::of(&w.config)).collect())
+                .map(|station| {
+                    station
+                        .workloads
+                        .iter()
+                        .map(|w| Limits::from_config(&w.config))
+                        .collect()
+                })
                 .collect(),
             plan: plan.clone(),
             environment,
-            somebodys: RoundTrips::default(),
-            doubts: Vec::new(),
+            unattributed_rtts: RoundTrips::default(),
+            quality_issues: Vec::new(),
             connections: BTreeMap::new(),
         }
     }
@@ -176,12 +182,12 @@ impl Evidence {
     /// What it all suggests; `summary` and `health` are those of the same run.
     #[must_use]
     pub fn explain(&self, summary: &Summary, health: &[Health]) -> Explanation {
-        let scene = Scene::new(self, summary, health);
-        let causes = rules::causes(&scene);
+        let analysis = Analysis::new(self, summary, health);
+        let causes = rules::causes(&analysis);
         let explained = |name: &String| causes.iter().any(|cause| cause.stations.contains(name));
-        let each = scene.sufferers.iter().map(|sufferer| Unexplained {
-            station: scene.name(sufferer.station),
-            what: sufferer.all.clone(),
+        let each = analysis.degraded.iter().map(|degraded_station| Unexplained {
+            station: analysis.name(degraded_station.station),
+            what: degraded_station.all.clone(),
         });
         let unexplained = each.filter(|one| !explained(&one.station)).collect();
         Explanation { causes, unexplained }
@@ -218,7 +224,7 @@ impl Evidence {
             }
         }
         if let Some(seen) = self.stations.get_mut(usize::from(station))
-            && seen.waits.len() < SPANS
+            && seen.waits.len() < MAX_SPANS
         {
             seen.waits.push((from.as_nanos(), to.as_nanos()));
         }
@@ -241,7 +247,7 @@ impl Evidence {
             bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
             bin.mpdus = bin.mpdus.saturating_add(row.mpdus);
             bin.backlog = bin.backlog.saturating_add(row.backlog);
-            bin.looks += 1;
+            bin.samples += 1;
             bin.drops = bin.drops.saturating_add(row.drops);
             bin.others = bin.others.saturating_add(row.others.unwrap_or_default().as_nanos());
         }
@@ -259,7 +265,7 @@ impl Evidence {
         match (self.stations.get_mut(usize::from(row.station)), row.side) {
             (Some(seen), Side::Station) if uploads => seen.sending.add(row.rtt_us.into()),
             (Some(seen), Side::Server) if !uploads => seen.receiving.add(row.rtt_us.into()),
-            (None, Side::Server) => self.somebodys.add(row.rtt_us.into()),
+            (None, Side::Server) => self.unattributed_rtts.add(row.rtt_us.into()),
             _ => {}
         }
     }
@@ -270,7 +276,7 @@ impl Evidence {
             return;
         };
         let key = (row.station, row.side, row.port);
-        if self.connections.len() >= CONNECTIONS && !self.connections.contains_key(&key) {
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&key) {
             return;
         }
         let now = Sent {
@@ -278,9 +284,10 @@ impl Evidence {
             again: row.retransmits.into(),
         };
         let before = self.connections.insert(key, now).unwrap_or_default();
-        let before = match now.bytes < before.bytes || now.again < before.again {
-            true => Sent::default(),
-            false => before,
+        let before = if now.bytes < before.bytes || now.again < before.again {
+            Sent::default()
+        } else {
+            before
         };
         let sum = match row.side {
             Side::Server => &mut seen.to,
@@ -313,7 +320,7 @@ impl Evidence {
         match (row.kind, row.station) {
             (EventKind::Roam, Some(station)) => {
                 if let Some(seen) = self.stations.get_mut(usize::from(station))
-                    && seen.roams.len() < SPANS
+                    && seen.roams.len() < MAX_SPANS
                 {
                     seen.roams.push((row.at.as_nanos(), row.length));
                 }
@@ -322,19 +329,19 @@ impl Evidence {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station, row.at, end);
             }
-            (EventKind::Doubt, _) => self.doubt(row.text.clone()),
+            (EventKind::QualityIssue, _) => self.add_quality_issue(row.text.clone()),
             (EventKind::Lab, _) => {
                 let lab = serde_json::from_str::<LabHealth>(&row.text).unwrap_or_default();
                 let reasons = lab_reasons(&lab, standstill_limit(&self.plan));
-                reasons.into_iter().for_each(|reason| self.doubt(reason));
+                reasons.into_iter().for_each(|reason| self.add_quality_issue(reason));
             }
             _ => {}
         }
     }
 
-    fn doubt(&mut self, reason: String) {
-        if self.doubts.len() < DOUBTS && !self.doubts.contains(&reason) {
-            self.doubts.push(reason);
+    fn add_quality_issue(&mut self, reason: String) {
+        if self.quality_issues.len() < MAX_QUALITY_ISSUES && !self.quality_issues.contains(&reason) {
+            self.quality_issues.push(reason);
         }
     }
 
@@ -355,7 +362,7 @@ impl Evidence {
 
 impl Limits {
     /// Of such a workload; of a probe without a goal, what somebody notices is too late.
-    fn of(config: &Config) -> Option<Limits> {
+    fn from_config(config: &Config) -> Option<Limits> {
         let goals = config.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
             _ => None,
@@ -386,7 +393,7 @@ impl Sent {
     /// The share of segments that had to be sent again; `None` of fewer than support one.
     pub(super) fn lost(&self) -> Option<f64> {
         let segments = self.bytes / SEGMENT + self.again;
-        (segments >= SEGMENTS).then(|| self.again as f64 / segments as f64)
+        (segments >= MIN_SEGMENTS).then(|| self.again as f64 / segments as f64)
     }
 }
 
@@ -405,7 +412,7 @@ impl Bin {
         self.transmissions = self.transmissions.saturating_add(other.transmissions);
         self.mpdus = self.mpdus.saturating_add(other.mpdus);
         self.backlog = self.backlog.saturating_add(other.backlog);
-        self.looks = self.looks.saturating_add(other.looks);
+        self.samples = self.samples.saturating_add(other.samples);
         self.drops = self.drops.saturating_add(other.drops);
         self.others = self.others.saturating_add(other.others);
         self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);

@@ -4,8 +4,8 @@ use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow,
-    Row, Sink as _,
+    AirRow, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
+    RunStatus, Sink as _,
 };
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -26,7 +26,7 @@ fn plan() -> Plan {
 }
 
 /// What is named in a fleet's run of these rows.
-fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
+fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
     let plan = plan();
     let header = Header {
         environment: Environment::Fleet,
@@ -39,7 +39,7 @@ fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
         summariser.put(row).unwrap();
     }
     evidence
-        .explain(&summariser.finish("run", &Ending::Complete), health)
+        .explain(&summariser.finish("run", &RunStatus::Complete), health)
         .causes
 }
 
@@ -76,7 +76,7 @@ fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
     })
 }
 
-/// A look at a station's link in each second, from before the load on.
+/// A airtime at a station's link in each second, from before the load on.
 fn link(station: u16, rate_mbps: u64, before: u32, during: u32) -> impl Iterator<Item = Row> {
     (-3..20).map(move |second| {
         Row::Link(LinkRow {
@@ -124,8 +124,8 @@ fn whoever_is_well_has_no_cause() {
         .chain(moved(1, 80))
         .chain(link(0, 866, 50_000, 300_000))
         .collect();
-    assert_eq!(named(&rows, &[agent("a1", "laptop")]), []);
-    assert_eq!(named(&[], &[]), []);
+    assert_eq!(causes_of(&rows, &[agent("a1", "laptop")]), []);
+    assert_eq!(causes_of(&[], &[]), []);
 }
 
 #[test]
@@ -135,15 +135,15 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
         lateness_us_p99: 12_500.0,
         ..agent("a1", "laptop")
     };
-    let causes = named(&[], &[tired, agent("a2", "tablet")]);
+    let causes = causes_of(&[], &[tired, agent("a2", "tablet")]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(
         (causes[0].severity, &causes[0].stations[..]),
-        (Severity::Doubt, &["laptop".to_owned()][..])
+        (Severity::Measurement, &["laptop".to_owned()][..])
     );
     assert_eq!(
-        causes[0].figure,
-        "Agent a1 kept 97 % of a core busy (figures are believed below 95 %) and acted 12.5 ms late at the 99th percentile (believed up to \
+        causes[0].evidence,
+        "Agent a1 kept 97 % of a core busy (facts are believed below 95 %) and acted 12.5 ms late at the 99th percentile (believed up to \
          10.0 ms)."
     );
     let server = Health {
@@ -152,12 +152,12 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
         refused: 3,
         ..agent("server", "")
     };
-    let causes = named(&[], &[server]);
+    let causes = causes_of(&[], &[server]);
     assert_eq!(kinds(&causes), [Kind::Server]);
     assert!(
-        causes[0].figure.contains("refused or failed 3 requests"),
+        causes[0].evidence.contains("refused or failed 3 requests"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
 }
 
@@ -168,10 +168,10 @@ fn who_stood_still_is_a_doubt() {
         standstill_us_max: Some(400_000.0),
         ..agent("a1", "laptop")
     };
-    let causes = named(&[], &[stood, agent("a2", "tablet")]);
+    let causes = causes_of(&[], &[stood, agent("a2", "tablet")]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(
-        causes[0].figure,
+        causes[0].evidence,
         "Agent a1 stood still for 400 ms (believed up to 15.0 ms)."
     );
     let lab = |standstill_us_max| {
@@ -190,15 +190,15 @@ fn who_stood_still_is_a_doubt() {
             text: serde_json::to_string(&health).unwrap(),
         })
     };
-    let causes = named(&[lab(31_000.0)], &[]);
+    let causes = causes_of(&[lab(31_000.0)], &[]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(causes[0].stations, ["laptop", "tablet"]);
     assert!(
-        causes[0].figure.contains("the lab stood still for 31 ms"),
+        causes[0].evidence.contains("the lab stood still for 31 ms"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
-    assert_eq!(named(&[lab(15_000.0)], &[]), []);
+    assert_eq!(causes_of(&[lab(15_000.0)], &[]), []);
 }
 
 /// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.
@@ -211,7 +211,7 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
         .chain(link(0, 866, 0, 900_000))
         .chain(link(1, 30, 0, 900_000))
         .collect();
-    let causes = named(&rows, &[]);
+    let causes = causes_of(&rows, &[]);
     assert_eq!(kinds(&causes), [Kind::SlowNeighbour], "{causes:#?}");
     assert_eq!(
         (&causes[0].stations[..], &causes[0].by[..]),
@@ -219,10 +219,10 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
     );
     assert!(
         causes[0]
-            .figure
+            .evidence
             .contains("tablet had 99.8 % of the airtime and moved 95.2 % of the bytes, by the rates of the links"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
     // The same on a link as fast as the laptop's.
     let late = (0..190).map(|n| frame(n * 100, 300));
@@ -232,7 +232,7 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
         .chain(link(0, 866, 0, 900_000))
         .chain(link(1, 866, 0, 900_000))
         .collect();
-    assert_eq!(named(&rows, &[]), []);
+    assert_eq!(causes_of(&rows, &[]), []);
 }
 
 #[test]
@@ -243,16 +243,16 @@ fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
             .chain(link(0, 144, before, 950_000))
             .collect()
     };
-    let causes = named(&rows(600_000), &[]);
+    let causes = causes_of(&rows(600_000), &[]);
     assert_eq!(kinds(&causes), [Kind::FullBand]);
     assert!(
         causes[0]
-            .figure
+            .evidence
             .starts_with("The channel was 60 % busy before the load began, and 95 % during it."),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
-    assert_eq!(named(&rows(100_000), &[]), []);
+    assert_eq!(causes_of(&rows(100_000), &[]), []);
 }
 
 #[test]
@@ -264,11 +264,15 @@ fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
             .chain(link(1, link_rate, 0, 300_000))
             .collect()
     };
-    let causes = named(&rows(200, 300), &[]);
+    let causes = causes_of(&rows(200, 300), &[]);
     assert_eq!(kinds(&causes), [Kind::Adapter]);
     assert_eq!(causes[0].severity, Severity::Notable);
-    assert_eq!(named(&rows(50, 300), &[]), [], "nobody else shows that there was more");
-    assert_eq!(named(&rows(200, 72), &[]), [], "the link is no faster");
+    assert_eq!(
+        causes_of(&rows(50, 300), &[]),
+        [],
+        "nobody else shows that there was more"
+    );
+    assert_eq!(causes_of(&rows(200, 72), &[]), [], "the link is no faster");
 }
 
 #[test]
@@ -286,17 +290,17 @@ fn what_is_late_around_a_roam_is_the_roams() {
     // Those due from 5 to 6.2 s are late.
     let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
     let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
-    let causes = named(&rows, &[]);
+    let causes = causes_of(&rows, &[]);
     assert_eq!(kinds(&causes), [Kind::Roaming]);
     assert!(
-        causes[0].figure.contains(
+        causes[0].evidence.contains(
             "It moved once, and nothing arrived for up to 1.20 s; 12 of the 12 times that something was late (100 %)"
         ),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
     assert_eq!(
-        named(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
+        causes_of(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
         [],
         "nobody notices 40 ms"
     );
@@ -304,7 +308,7 @@ fn what_is_late_around_a_roam_is_the_roams() {
         .map(|n| frame(n * 100, if n > 90 { 800 } else { 20 }))
         .chain([roam(1_200_000_000)])
         .collect();
-    assert_eq!(named(&elsewhere, &[]), [], "what is late is so long after");
+    assert_eq!(causes_of(&elsewhere, &[]), [], "what is late is so long after");
 }
 
 #[test]
@@ -313,7 +317,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
         kind: Kind::Adapter,
         severity: Severity::Serious,
         title: "a\u{1b}[2Jb".to_owned(),
-        figure: "c\u{9b}d\n".to_owned(),
+        evidence: "c\u{9b}d\n".to_owned(),
         advice: "e\u{202e}".to_owned(),
         stations: Vec::new(),
         by: Vec::new(),
@@ -327,7 +331,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
         unexplained: vec![unexplained],
     };
     let lines = lines(&explanation, 80, false);
-    assert_eq!(lines[1], "What the figures suggest:");
+    assert_eq!(lines[1], "What the facts suggest:");
     assert!(
         lines
             .iter()
@@ -362,7 +366,7 @@ fn rows_that_claim_more_than_can_be_are_answered() {
             ..AirRow::default()
         }));
     }
-    named(&rows, &[agent("a1", "laptop")]);
+    causes_of(&rows, &[agent("a1", "laptop")]);
 }
 
 proptest! {
@@ -385,8 +389,8 @@ proptest! {
                 }
             })
             .collect();
-        for cause in named(&rows, &[agent("a1", "laptop")]) {
-            let text = format!("{} {} {}", cause.title, cause.figure, cause.advice);
+        for cause in causes_of(&rows, &[agent("a1", "laptop")]) {
+            let text = format!("{} {} {}", cause.title, cause.evidence, cause.advice);
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
         }
     }

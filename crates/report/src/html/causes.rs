@@ -24,13 +24,13 @@ fn listed(causes: &[Cause]) -> String {
         let mark = match cause.severity {
             Severity::Notable => "",
             Severity::Serious => "<strong class=\"badge fail\">serious</strong> ",
-            Severity::Doubt => "<strong class=\"badge inconclusive\">doubt</strong> ",
+            Severity::Measurement => "<strong class=\"badge inconclusive\">doubt</strong> ",
         };
         let _ = writeln!(
             out,
             "<li>{mark}<strong>{}</strong><p>{}</p><p>{}</p></li>",
             escaped(&cause.title),
-            escaped(&cause.figure),
+            escaped(&cause.evidence),
             ticked(&cause.advice)
         );
     }

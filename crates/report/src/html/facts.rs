@@ -1,11 +1,11 @@
 //! Figures and facts as tables: every workload's, the Wi-Fi's, the self-check's, the machines'.
 
 use super::{cells, escaped};
-use crate::text::figure::{mbps, percent, short, span, span_us};
+use crate::text::format::{mbps, percent, short, span, span_us};
 use crate::text::wifi;
 use crate::view::View;
 use netburn_record::summary::verdict_name;
-use netburn_record::{Ending, Role};
+use netburn_record::{Role, RunStatus};
 use std::fmt::Write as _;
 
 fn words(head: &[&str]) -> Vec<String> {
@@ -193,10 +193,10 @@ pub(super) fn environment(view: &View) -> String {
     fact("began", view.started.clone().unwrap_or_default());
     fact(
         "ended",
-        match &view.ending {
-            Ending::Complete => "as planned".to_owned(),
-            Ending::Interrupted => "somebody stopped it".to_owned(),
-            Ending::Failed(why) => why.clone(),
+        match &view.status {
+            RunStatus::Complete => "as planned".to_owned(),
+            RunStatus::Interrupted => "somebody stopped it".to_owned(),
+            RunStatus::Failed(why) => why.clone(),
         },
     );
     fact("machine", host.name.clone());

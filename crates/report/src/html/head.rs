@@ -2,7 +2,7 @@
 
 use super::escaped;
 use crate::environment;
-use crate::text::figure;
+use crate::text::format;
 use crate::text::why;
 use crate::view::View;
 use netburn_record::Summary;
@@ -132,9 +132,10 @@ fn in_short(summary: &Summary) -> String {
                 (1, false) => format!("; {} gets what it needs", list(&passed)),
                 (_, false) => format!("; {} get what they need", list(&passed)),
             };
-            match of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
-                true => format!("{}.", parts.join("; ")),
-                false => format!("{}{rest}.", parts.join("; ")),
+            if of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
+                format!("{}.", parts.join("; "))
+            } else {
+                format!("{}{rest}.", parts.join("; "))
             }
         }
     }
@@ -152,11 +153,11 @@ fn list(names: &[&str]) -> String {
 
 fn facts(view: &View) -> String {
     let summary = &view.summary;
-    let (runs, stations) = (figure::runs_of(summary), figure::stations(summary));
+    let (runs, stations) = (format::runs_of(summary), format::stations(summary));
     let mut facts = vec![
-        format!("{runs}{} s", figure::short(summary.duration_s)),
+        format!("{runs}{} s", format::short(summary.duration_s)),
         stations,
-        format!("{} Mbit/s in all", figure::mbps(summary.totals.throughput_mbps)),
+        format!("{} Mbit/s in all", format::mbps(summary.totals.throughput_mbps)),
     ];
     if let Some(index) = summary.totals.airtime_jain {
         facts.push(format!("airtime shared with a Jain index of {index:.2}"));
@@ -177,12 +178,12 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     for sentence in &sentences {
         let _ = write!(out, "<p>{}</p>", ticked(sentence));
     }
-    let mut facts = vec![format!("{} Mbit/s", figure::mbps(station.throughput_mbps))];
+    let mut facts = vec![format!("{} Mbit/s", format::mbps(station.throughput_mbps))];
     if let Some(share) = station.airtime_share {
-        facts.push(format!("{} of the airtime", figure::percent(share)));
+        facts.push(format!("{} of the airtime", format::percent(share)));
     }
     if let Some(idle) = station.idle_latency_ms {
-        facts.push(format!("{} idle round trip", figure::span(idle)));
+        facts.push(format!("{} idle round trip", format::span(idle)));
     }
     let uses: Vec<&str> = station
         .workloads

@@ -1,7 +1,7 @@
 //! The live view on standard error.
 
 use super::model::{Model, Phase};
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use console::Term;
 use netburn_record::{Row, Sink};
 use netburn_scenario::Plan;
@@ -21,7 +21,7 @@ const PLAIN: Duration = Duration::from_secs(10);
 pub struct Live {
     model: Model,
     term: Term,
-    look: Look,
+    mode: DrawMode,
     now: Instant,
     drawn_at: Option<Instant>,
     status: Option<&'static str>,
@@ -32,7 +32,7 @@ pub struct Live {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum DrawMode {
     InPlace { colour: bool },
     Plain,
 }
@@ -43,15 +43,15 @@ impl Live {
     pub fn new(plan: &Plan, colour: bool) -> Self {
         let term = Term::stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|t| t == "dumb");
-        let look = if term.is_term() && !dumb {
-            Look::InPlace { colour }
+        let mode = if term.is_term() && !dumb {
+            DrawMode::InPlace { colour }
         } else {
-            Look::Plain
+            DrawMode::Plain
         };
         Live {
             model: Model::new(plan),
             term,
-            look,
+            mode,
             now: Instant::ZERO.checked_sub(plan.baseline).unwrap_or_default(),
             drawn_at: None,
             status: None,
@@ -71,9 +71,9 @@ impl Live {
         self.now = now;
         let status = self.model.status(now);
         let new = self.status.replace(status) != Some(status);
-        let period = match self.look {
-            Look::InPlace { .. } => REDRAW,
-            Look::Plain => PLAIN,
+        let period = match self.mode {
+            DrawMode::InPlace { .. } => REDRAW,
+            DrawMode::Plain => PLAIN,
         };
         // Before the start is agreed on the run's time is a guess: it may go back once.
         let at = self.drawn_at.get_or_insert(now);
@@ -82,11 +82,11 @@ impl Live {
             return;
         }
         *at = now;
-        match self.look {
-            Look::InPlace { .. } => self.draw(),
+        match self.mode {
+            DrawMode::InPlace { .. } => self.draw(),
             // The stations follow when there is something to say of them.
-            Look::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
-            Look::Plain => {
+            DrawMode::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
+            DrawMode::Plain => {
                 let lines = self.model.plain(now);
                 // That nothing has changed need not be said again.
                 if lines[1..] != self.written[..] {
@@ -114,7 +114,9 @@ impl Live {
 
     /// Draws the table where it is drawn in place.
     fn draw(&mut self) {
-        let Look::InPlace { colour } = self.look else { return };
+        let DrawMode::InPlace { colour } = self.mode else {
+            return;
+        };
         let (rows, columns) = self.term.size();
         let lines = self
             .model

@@ -1,9 +1,9 @@
 //! The table of stations.
 
-use super::figure::{mbps, ms, percent};
+use super::format::{mbps, ms, percent};
 use super::verdict;
-use crate::paint::Tone;
-use crate::plain::sanitise;
+use crate::sanitise::sanitise;
+use crate::style::Tone;
 use crate::table::{Cell, Column, left, render, right};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
@@ -32,9 +32,10 @@ pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String
     for station in &summary.stations {
         let first = rows.len();
         for workload in &station.workloads {
-            let goals: Vec<Option<&GoalSummary>> = match workload.goals.is_empty() {
-                true => vec![None],
-                false => workload.goals.iter().map(Some).collect(),
+            let goals: Vec<Option<&GoalSummary>> = if workload.goals.is_empty() {
+                vec![None]
+            } else {
+                workload.goals.iter().map(Some).collect()
             };
             for (i, goal) in goals.into_iter().enumerate() {
                 rows.push(row(

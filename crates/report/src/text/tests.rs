@@ -1,5 +1,5 @@
 use super::*;
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Why a station did not pass: one plain sentence each.
 
-use super::figure::{percent, short, span};
-use crate::paint::{Tone, paint};
-use crate::plain::sanitise;
+use super::format::{percent, short, span};
+use crate::sanitise::sanitise;
+use crate::style::{Tone, paint};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_workload::Verdict;
@@ -18,7 +18,7 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
         }
         // What the self-check says of several is not said again for each.
         if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
-            by_self_check.push(paint(&name, Tone::Doubtful, colour));
+            by_self_check.push(paint(&name, Tone::Unreliable, colour));
         }
     }
     if !by_self_check.is_empty() {
@@ -77,17 +77,17 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
         .map(|reason| sanitise(reason))
         .collect();
     if !own.is_empty() {
-        said.push((Tone::Doubtful, format!("could not be measured: {}.", own.join("; "))));
+        said.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
     }
     let doubted = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
         for goal in &workload.goals {
             let (tone, verb) = match goal.verdict {
                 // What could not be measured has neither failed nor been met.
-                Verdict::Fail if doubted => (Tone::Doubtful, "would fail"),
-                Verdict::Marginal if doubted => (Tone::Doubtful, "would be marginal"),
+                Verdict::Fail if doubted => (Tone::Unreliable, "would fail"),
+                Verdict::Marginal if doubted => (Tone::Unreliable, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
-                Verdict::Marginal => (Tone::Doubtful, "is marginal"),
+                Verdict::Marginal => (Tone::Unreliable, "is marginal"),
                 // Said already, with its reason.
                 Verdict::Inconclusive
                     if station
@@ -97,7 +97,7 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
                 {
                     continue;
                 }
-                Verdict::Inconclusive => (Tone::Doubtful, "is inconclusive"),
+                Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,
             };
             said.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
@@ -160,9 +160,10 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let latency = &workload.latency_ms;
     match (latency.unbounded, latency.max, goal.excess) {
         (0, Some(max), Some(excess)) => {
-            let allowed = match excess > 2.0 && goal.verdict == Verdict::Marginal {
-                true => " (a pass allows 2)",
-                false => "",
+            let allowed = if excess > 2.0 && goal.verdict == Verdict::Marginal {
+                " (a pass allows 2)"
+            } else {
+                ""
             };
             format!(
                 "; the slowest took {}, {} times the goal{allowed}",

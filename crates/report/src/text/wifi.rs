@@ -1,7 +1,7 @@
 //! A line about the Wi-Fi of each station that had any.
 
-use super::figure::{percent, short};
-use crate::plain::sanitise;
+use super::format::{percent, short};
+use crate::sanitise::sanitise;
 use netburn_record::Summary;
 use netburn_record::summary::WifiSummary;
 
@@ -44,9 +44,10 @@ fn line(name: &str, wifi: &WifiSummary) -> String {
 }
 
 fn span([low, high]: [f64; 2]) -> String {
-    match low == high {
-        true => short(low),
-        false => format!("{} to {}", short(low), short(high)),
+    if low == high {
+        short(low)
+    } else {
+        format!("{} to {}", short(low), short(high))
     }
 }
 

@@ -7,7 +7,7 @@ use netburn_workload::PlayerConfig;
 use netburn_workload::config::BIN;
 
 /// The most tenths of a second that are kept: a day. A longer run has its bytes in wider steps.
-const MOST: u64 = 864_000;
+const MAX_STEPS: u64 = 864_000;
 
 /// One player's bytes by steps of time, of one round.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(super) struct Arrivals {
     stalls: Vec<(i64, i64)>,
 }
 
-/// The players' buffers of all rounds.
+/// The players' buffers of all runs.
 #[derive(Debug, Clone)]
 pub(super) struct Levels {
     least: Vec<Option<f64>>,
@@ -31,7 +31,7 @@ pub(super) struct Levels {
 
 impl Arrivals {
     pub(super) fn new(config: PlayerConfig, duration: Duration) -> Self {
-        let step = duration.as_nanos().div_ceil(MOST).max(1);
+        let step = duration.as_nanos().div_ceil(MAX_STEPS).max(1);
         Arrivals {
             config,
             step: step.next_multiple_of(BIN.as_nanos()),
@@ -46,7 +46,7 @@ impl Arrivals {
         let Ok(place) = usize::try_from(at / self.step as i64) else {
             return;
         };
-        if at < 0 || place as u64 > MOST {
+        if at < 0 || place as u64 > MAX_STEPS {
             return;
         }
         if self.bytes.len() <= place {
@@ -76,7 +76,7 @@ impl Arrivals {
         let step = self.step as i64;
         let (mut level, mut stall) = (0.0_f64, 0);
         // It goes on playing when nothing comes any more, of which there are no bytes.
-        let ends = u64::try_from(to).unwrap_or(0).div_ceil(self.step).min(MOST + 1);
+        let ends = u64::try_from(to).unwrap_or(0).div_ceil(self.step).min(MAX_STEPS + 1);
         for place in 0..ends as usize {
             let from = place as i64 * step;
             let until = from + step;

@@ -77,9 +77,10 @@ impl<const BITS: u32> Histogram<BITS> {
     /// The percentile at `level` in ms, where the count supports it and it isn't among those that never ended.
     #[must_use]
     pub fn supported_ms(&self, level: Probability) -> Option<f64> {
-        match supported(level, self.count()) {
-            true => self.percentile(level)?.map(ms),
-            false => None,
+        if supported(level, self.count()) {
+            self.percentile(level)?.map(ms)
+        } else {
+            None
         }
     }
 

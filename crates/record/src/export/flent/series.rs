@@ -1,6 +1,6 @@
 //! What flent plots of a run: bytes by steps of time, and round trips.
 
-use crate::columns::tables::TenthRow;
+use crate::columns::tables::IntervalTableRow;
 use crate::export::Error;
 use crate::row::{BASELINE, IntervalRow, OperationRow};
 use crate::run::Run;
@@ -75,8 +75,8 @@ impl Series {
             stations: stations.collect(),
             pages: Vec::new(),
         };
-        run.table::<TenthRow>(&mut |row| {
-            if let TenthRow::Bytes(row) = row {
+        run.table::<IntervalTableRow>(&mut |row| {
+            if let IntervalTableRow::Bytes(row) = row {
                 series.moved(&row);
             }
         })?;

@@ -1,6 +1,6 @@
 //! Series as stations, workloads and rows.
 
-use super::NotFlent;
+use super::FlentError;
 use super::document::{Data, Point};
 use super::names::{Holds, holds, host, is_computed, station};
 use crate::header::{Environment, Header, Host, Source};
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const STATIONS: usize = 1000;
 const LOSSES: u64 = 100_000;
 /// The longest round trip and the longest stretch that one value may tell of, in seconds.
-const LONGEST_PING: f64 = 600.0;
-const LONGEST_STRETCH: f64 = 60.0;
+const MAX_PING: f64 = 600.0;
+const MAX_GAP: f64 = 60.0;
 
 /// One series on its way.
 struct Series<'a> {
@@ -28,7 +28,7 @@ struct Series<'a> {
     workload: u16,
 }
 
-pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
+pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     let mut plan = plan(data);
     let mut stations: Vec<&str> = Vec::new();
     let mut series = Vec::new();
@@ -45,7 +45,9 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         let station = match stations.iter().position(|known| *known == of) {
             Some(place) => place,
             None if stations.len() == STATIONS => {
-                return Err(NotFlent::Senseless(format!("series are of more than {STATIONS} hosts")));
+                return Err(FlentError::Senseless(format!(
+                    "series are of more than {STATIONS} hosts"
+                )));
             }
             None => {
                 stations.push(of);
@@ -56,7 +58,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
     }
     if series.is_empty() {
         let names: Vec<String> = every.iter().take(5).map(|name| format!("`{}`", shown(name))).collect();
-        return Err(NotFlent::Nothing {
+        return Err(FlentError::Nothing {
             test: shown(&data.test),
             series: if names.is_empty() {
                 "no series".to_owned()
@@ -143,8 +145,8 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
     // What is kept must be read again.
     match Plan::from_json(&header.plan.to_json()) {
         Ok(again) if again == header.plan => {}
-        Ok(_) => return Err(NotFlent::Senseless("names make no scenario".to_owned())),
-        Err(error) => return Err(NotFlent::Senseless(format!("names make no scenario: {error}"))),
+        Ok(_) => return Err(FlentError::Senseless("names make no scenario".to_owned())),
+        Err(error) => return Err(FlentError::Senseless(format!("names make no scenario: {error}"))),
     }
     Ok(Imported {
         header,
@@ -243,16 +245,17 @@ impl Rows<'_> {
 
     /// Those that make sense and are of the time before or of the load.
     fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
-        let (from, to) = (-self.data.delay - LONGEST_STRETCH, self.data.length);
+        let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
         let mut kept = Vec::with_capacity(values.len());
         for value in values {
             if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
                 continue;
             }
             // When a round trip began is only known to whoever knows that it is one.
-            match value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
-                true => self.after += 1,
-                false => kept.push(value),
+            if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
+                self.after += 1
+            } else {
+                kept.push(value)
             }
         }
         kept
@@ -265,7 +268,7 @@ impl Rows<'_> {
         let mut total = 0.0;
         for value in self.values(of.name) {
             let seconds = value.seconds.unwrap_or(self.data.step);
-            if !(seconds > 0.0 && seconds <= LONGEST_STRETCH && value.value <= 1e7) {
+            if !(seconds > 0.0 && seconds <= MAX_GAP && value.value <= 1e7) {
                 continue;
             }
             let bytes = value.value * 1e6 / 8.0 * seconds;
@@ -307,7 +310,7 @@ impl Rows<'_> {
         let (mut number, mut losses) = (0, 0);
         for value in values {
             let took = value.value / 1e3;
-            if took > LONGEST_PING {
+            if took > MAX_PING {
                 continue;
             }
             // Seconds since 1970 are good to less than a microsecond.
@@ -338,9 +341,10 @@ impl Rows<'_> {
     /// One ping: before the load it is an idle probe.
     fn ping(&mut self, of: &Series<'_>, number: &mut u64, due: f64, took: Option<f64>) {
         let idle = due < 0.0;
-        let number = match idle {
-            true => self.idle.entry(of.station).or_default(),
-            false => number,
+        let number = if idle {
+            self.idle.entry(of.station).or_default()
+        } else {
+            number
         };
         let workload = match idle {
             true if of.holds == Holds::Http => return,

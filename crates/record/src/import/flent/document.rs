@@ -1,12 +1,12 @@
 //! The JSON text as values: what is needed is checked, what is unknown passed over.
 
-use super::{NotFlent, VERSION};
+use super::{FlentError, VERSION};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The longest test: a plan lasts 30 days at most.
-const LONGEST_S: f64 = 30.0 * 86_400.0;
+const MAX_DURATION_S: f64 = 30.0 * 86_400.0;
 
 /// A data file.
 #[derive(Debug)]
@@ -70,15 +70,15 @@ struct File {
 }
 
 impl Data {
-    pub(super) fn parse(text: &[u8]) -> Result<Data, NotFlent> {
+    pub(super) fn parse(text: &[u8]) -> Result<Data, FlentError> {
         let file: File = serde_json::from_slice(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => NotFlent::Foreign(error.to_string()),
-            _ => NotFlent::Json(error.to_string()),
+            serde_json::error::Category::Data => FlentError::Foreign(error.to_string()),
+            _ => FlentError::Json(error.to_string()),
         })?;
         if let Some(version) = file.version.filter(|version| *version > VERSION) {
-            return Err(NotFlent::Newer(version));
+            return Err(FlentError::Newer(version));
         }
-        let missing = |what: &str| NotFlent::Foreign(format!("it has no `{what}`"));
+        let missing = |what: &str| FlentError::Foreign(format!("it has no `{what}`"));
         let metadata = file.metadata.ok_or_else(|| missing("metadata"))?;
         let x_values = file.x_values.ok_or_else(|| missing("x_values"))?;
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -88,8 +88,8 @@ impl Data {
             name => name,
         };
         let length = number("LENGTH").ok_or_else(|| missing("metadata.LENGTH"))?;
-        if !(length > 0.0 && length <= LONGEST_S) {
-            return Err(NotFlent::Senseless(format!(
+        if !(length > 0.0 && length <= MAX_DURATION_S) {
+            return Err(FlentError::Senseless(format!(
                 "LENGTH is {length} s; it is more than 0 and at most 30 days"
             )));
         }
@@ -115,7 +115,7 @@ impl Data {
         for (name, values) in &file.results {
             if values.len() != x_values.len() {
                 let (found, wanted) = (values.len(), x_values.len());
-                return Err(NotFlent::Senseless(format!(
+                return Err(FlentError::Senseless(format!(
                     "series `{name}` has {found} values where there are {wanted} instants"
                 )));
             }

@@ -1,6 +1,6 @@
 //! Bytes to JSON text: gzip, and the words that Python writes and JSON doesn't know.
 
-use super::NotFlent;
+use super::FlentError;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,9 +9,9 @@ use std::io::Read;
 const LARGEST: u64 = 1 << 30;
 
 /// The text of a file, packed or not.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotFlent> {
+pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
     if bytes.starts_with(b"BZh") {
-        return Err(NotFlent::Bzip2);
+        return Err(FlentError::Bzip2);
     }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(sane(Cow::Borrowed(bytes)));
@@ -19,11 +19,11 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotFlent> {
     let mut text = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut text);
     if text.len() as u64 > LARGEST {
-        return Err(NotFlent::TooLarge(LARGEST >> 20));
+        return Err(FlentError::TooLarge(LARGEST >> 20));
     }
     match read {
         Ok(_) => Ok(sane(Cow::Owned(text))),
-        Err(error) => Err(NotFlent::Packed {
+        Err(error) => Err(FlentError::Packed {
             after: text.len() as u64,
             why: error.to_string(),
         }),
@@ -72,6 +72,6 @@ mod tests {
             br#"{"a": [null, null, 1, null], "NaN \" Infinity": "Infinity"}"#
         );
         assert!(matches!(unpacked(b"[-1, 2]"), Ok(Cow::Borrowed(_))));
-        assert_eq!(unpacked(b"BZh91AY"), Err(NotFlent::Bzip2));
+        assert_eq!(unpacked(b"BZh91AY"), Err(FlentError::Bzip2));
     }
 }

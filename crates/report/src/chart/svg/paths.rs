@@ -1,6 +1,6 @@
 //! Points become paths: in tenths of a unit, each relative to the one before, which keeps them short.
 
-use super::pen::Pen;
+use super::writer::SvgWriter;
 use crate::chart::Datum;
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub(crate) fn thin(all: &[Datum], most: usize) -> Vec<Datum> {
 }
 
 /// A line through all that have a value; one between gaps is a dot.
-pub(super) fn line(pen: &mut Pen, all: &[Datum], hue: usize, steps: bool, x: Place<'_>, y: Place<'_>) {
+pub(super) fn line(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, steps: bool, x: Place<'_>, y: Place<'_>) {
     let (mut path, mut dots) = (Path::default(), Path::default());
     for run in all.split(|datum| datum.y.is_none()).filter(|run| !run.is_empty()) {
         let places = run.iter().filter_map(|datum| Some((x(datum.x), y(datum.y?))));
@@ -45,12 +45,12 @@ pub(super) fn line(pen: &mut Pen, all: &[Datum], hue: usize, steps: bool, x: Pla
             path.to(pair[1]);
         }
     }
-    pen.stroke(&path.text, hue, 1.8, 1.0);
-    pen.stroke(&dots.text, hue, 4.0, 1.0);
+    svg.stroke(&path.text, colour_index, 1.8, 1.0);
+    svg.stroke(&dots.text, colour_index, 4.0, 1.0);
 }
 
 /// The area from the least to the largest; a whisker between gaps.
-pub(super) fn band(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Place<'_>) {
+pub(super) fn band(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: Place<'_>, y: Place<'_>) {
     let (mut area, mut whiskers) = (Path::default(), Path::default());
     let ranged = |datum: &Datum| Some((x(datum.x), y(datum.low?), y(datum.high?)));
     for run in all.split(|datum| ranged(datum).is_none()).filter(|run| !run.is_empty()) {
@@ -67,12 +67,12 @@ pub(super) fn band(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Pl
         places.iter().rev().for_each(|(x, low, _)| area.to((*x, *low)));
         area.text.push('z');
     }
-    pen.fill(&area.text, hue);
-    pen.stroke(&whiskers.text, hue, 2.0, 0.4);
+    svg.fill(&area.text, colour_index);
+    svg.stroke(&whiskers.text, colour_index, 2.0, 0.4);
 }
 
 /// Dots, each with the range it stands for.
-pub(super) fn points(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Place<'_>) {
+pub(super) fn points(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: Place<'_>, y: Place<'_>) {
     let (mut dots, mut whiskers) = (Path::default(), Path::default());
     for datum in all {
         if let (Some(low), Some(high)) = (datum.low, datum.high)
@@ -85,8 +85,8 @@ pub(super) fn points(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: 
             dots.dot((x(datum.x), y(value)));
         }
     }
-    pen.stroke(&whiskers.text, hue, 2.0, 0.4);
-    pen.stroke(&dots.text, hue, 4.0, 1.0);
+    svg.stroke(&whiskers.text, colour_index, 2.0, 0.4);
+    svg.stroke(&dots.text, colour_index, 4.0, 1.0);
 }
 
 /// A path under way.

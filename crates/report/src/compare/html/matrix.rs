@@ -1,8 +1,8 @@
 //! The page of a matrix.
 
 use super::{badge, head};
+use crate::compare::format::counts;
 use crate::compare::matrix::Matrix;
-use crate::compare::written::counts;
 use crate::html::{document, escaped, section};
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ impl Matrix {
         let answers = self
             .comparisons
             .iter()
-            .flat_map(|comparison| comparison.figures.iter().map(|held| &held.answer));
+            .flat_map(|comparison| comparison.metrics.iter().map(|metric| &metric.answer));
         let _ = writeln!(
             body,
             "<p class=\"verdict\">{}</p>\n</header>\n<main>",

@@ -1,4 +1,4 @@
-//! The figures of a run that are compared: what a person would ask of each station and each use.
+//! The figures of a run that are compared: quantity a person would ask of each station and each use.
 
 use netburn_record::Summary;
 use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
@@ -13,13 +13,13 @@ pub struct Key {
     pub station: Option<String>,
     /// Its workload; `None` for the whole station.
     pub workload: Option<String>,
-    /// What is looked at.
-    pub what: What,
+    /// Quantity is looked at.
+    pub quantity: Quantity,
 }
 
-/// What is looked at.
+/// Quantity is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum Quantity {
     /// Content moved, in Mbit/s.
     Throughput,
     /// Jain's index of the shares of the air.
@@ -38,7 +38,7 @@ pub enum What {
     Lost,
 }
 
-/// What a figure is measured in.
+/// Quantity a figure is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Mbit/s.
@@ -49,24 +49,24 @@ pub enum Unit {
     Share,
 }
 
-impl What {
+impl Quantity {
     /// Which way is better.
     #[must_use]
     pub const fn better(&self) -> Better {
         match self {
-            What::Throughput | What::Jain | What::Met(..) => Better::Higher,
-            What::Idle | What::P50 | What::P95 | What::Stalled | What::Lost => Better::Lower,
+            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) => Better::Higher,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::Stalled | Quantity::Lost => Better::Lower,
         }
     }
 
-    /// What is too little to matter. A share that was asked for stands in the place of the usual one.
+    /// Quantity is too little to matter. A share that was asked for stands in the place of the usual one.
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
-            What::Throughput | What::Jain => Tolerance::RATE,
-            What::Idle | What::P50 | What::P95 => Tolerance::LATENCY,
-            What::Stalled | What::Lost => Tolerance::LOSS,
-            What::Met(..) => Tolerance::MET,
+            Quantity::Throughput | Quantity::Jain => Tolerance::RATE,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 => Tolerance::LATENCY,
+            Quantity::Stalled | Quantity::Lost => Tolerance::LOSS,
+            Quantity::Met(..) => Tolerance::MET,
         };
         match share {
             Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },
@@ -76,13 +76,13 @@ impl What {
         }
     }
 
-    /// What it is measured in.
+    /// Quantity it is measured in.
     #[must_use]
     pub const fn unit(&self) -> Unit {
         match self {
-            What::Throughput => Unit::Mbps,
-            What::Idle | What::P50 | What::P95 => Unit::Ms,
-            What::Jain | What::Met(..) | What::Stalled | What::Lost => Unit::Share,
+            Quantity::Throughput => Unit::Mbps,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 => Unit::Ms,
+            Quantity::Jain | Quantity::Met(..) | Quantity::Stalled | Quantity::Lost => Unit::Share,
         }
     }
 
@@ -90,14 +90,14 @@ impl What {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            What::Throughput => "Mbit/s",
-            What::Jain => "airtime Jain %",
-            What::Idle => "idle ms",
-            What::P50 => "p50 ms",
-            What::P95 => "p95 ms",
-            What::Met(..) => "met %",
-            What::Stalled => "stalled %",
-            What::Lost => "lost %",
+            Quantity::Throughput => "Mbit/s",
+            Quantity::Jain => "airtime Jain %",
+            Quantity::Idle => "idle ms",
+            Quantity::P50 => "p50 ms",
+            Quantity::P95 => "p95 ms",
+            Quantity::Met(..) => "met %",
+            Quantity::Stalled => "stalled %",
+            Quantity::Lost => "lost %",
         }
     }
 }
@@ -124,15 +124,15 @@ impl Key {
             (Some(station), Some(workload)) => format!("stations.{station}.workloads.{workload}"),
         };
         path.push('.');
-        path.push_str(&match &self.what {
-            What::Throughput => "throughput_mbps".to_owned(),
-            What::Jain => "airtime_jain".to_owned(),
-            What::Idle => "idle_latency_ms".to_owned(),
-            What::P50 => "latency_ms.p50".to_owned(),
-            What::P95 => "latency_ms.p95".to_owned(),
-            What::Met(number, _) => format!("goals.{number}.met"),
-            What::Stalled => "player.stalled_share".to_owned(),
-            What::Lost => "probe.lost_share".to_owned(),
+        path.push_str(&match &self.quantity {
+            Quantity::Throughput => "throughput_mbps".to_owned(),
+            Quantity::Jain => "airtime_jain".to_owned(),
+            Quantity::Idle => "idle_latency_ms".to_owned(),
+            Quantity::P50 => "latency_ms.p50".to_owned(),
+            Quantity::P95 => "latency_ms.p95".to_owned(),
+            Quantity::Met(number, _) => format!("goals.{number}.met"),
+            Quantity::Stalled => "player.stalled_share".to_owned(),
+            Quantity::Lost => "probe.lost_share".to_owned(),
         });
         path
     }
@@ -141,56 +141,56 @@ impl Key {
 /// The figures of one run with their values, in the order in which they are shown; those that it doesn't know are left out. A
 /// percentile that falls among operations that never ended is infinite.
 #[must_use]
-pub fn figures(summary: &Summary) -> Vec<(Key, f64)> {
+pub fn metrics(summary: &Summary) -> Vec<(Key, f64)> {
     let mut all = Vec::new();
     for station in &summary.stations {
-        of_station(station, &mut all);
+        station_metrics(station, &mut all);
     }
-    let total = |what| Key {
+    let total = |quantity| Key {
         station: None,
         workload: None,
-        what,
+        quantity,
     };
     let totals = &summary.totals;
-    all.push((total(What::Throughput), Some(totals.throughput_mbps)));
-    all.push((total(What::Jain), totals.airtime_jain));
+    all.push((total(Quantity::Throughput), Some(totals.throughput_mbps)));
+    all.push((total(Quantity::Jain), totals.airtime_jain));
     let known = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
     known.filter(|(_, value)| !value.is_nan()).collect()
 }
 
-fn of_station(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) {
-    let of = |workload: Option<&WorkloadSummary>, what| Key {
+fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) {
+    let of = |workload: Option<&WorkloadSummary>, quantity| Key {
         station: Some(station.name.clone()),
         workload: workload.map(|workload| workload.name.clone()),
-        what,
+        quantity,
     };
-    // Where a station has one use, what the station moved is what that moved.
+    // Where a station has one use, quantity the station moved is quantity that moved.
     let several = station.workloads.iter().filter(|workload| moves(workload)).count() > 1;
     for workload in &station.workloads {
-        let mut add = |what, value| all.push((of(Some(workload), what), value));
+        let mut add = |quantity, value| all.push((of(Some(workload), quantity), value));
         if several && moves(workload) {
-            add(What::Throughput, Some(workload.throughput_mbps));
+            add(Quantity::Throughput, Some(workload.throughput_mbps));
         }
-        // What one waits for; of a download the end, of a stream its windows say more.
+        // Quantity one waits for; of a download the end, of a stream its windows say more.
         if !moves(workload) {
             let latency = &workload.latency_ms;
-            add(What::P50, at(latency.p50, P50, latency));
-            add(What::P95, at(latency.p95, P95, latency));
+            add(Quantity::P50, at(latency.p50, P50, latency));
+            add(Quantity::P95, at(latency.p95, P95, latency));
         }
         for (number, goal) in workload.goals.iter().enumerate() {
-            add(What::Met(number, goal.goal.clone()), goal.met);
+            add(Quantity::Met(number, goal.goal.clone()), goal.met);
         }
         if let Some(player) = &workload.player {
-            add(What::Stalled, Some(player.stalled_share));
+            add(Quantity::Stalled, Some(player.stalled_share));
         }
         if let Some(probe) = &workload.probe {
-            add(What::Lost, probe.lost_share);
+            add(Quantity::Lost, probe.lost_share);
         }
     }
     if !station.workloads.is_empty() {
-        all.push((of(None, What::Throughput), Some(station.throughput_mbps)));
+        all.push((of(None, Quantity::Throughput), Some(station.throughput_mbps)));
     }
-    all.push((of(None, What::Idle), station.idle_latency_ms));
+    all.push((of(None, Quantity::Idle), station.idle_latency_ms));
 }
 
 /// Whether a workload is there to move much, rather than to answer soon.

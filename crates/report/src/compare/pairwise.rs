@@ -1,15 +1,15 @@
 //! Two sides, figure by figure.
 
-use super::differs::{Differing, differing};
-use super::figure::{Key, figures};
+use super::metric::{Key, metrics};
 use super::pairing::Pairing;
+use super::scenario_diff::{ChangedKey, changed_keys};
 use super::side::Side;
 use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
     Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
 };
-use netburn_stats::judge::{FEWEST, Judgement};
+use netburn_stats::judge::{FEWEST as MIN_RUNS, Judgement};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 pub struct Options {
     /// Bootstrap resamples for the intervals of a ranking.
     pub draws: u32,
-    /// What the resampling draws from.
+    /// Quantity the resampling draws from.
     pub seed: Seed,
     /// The share of a figure that is too little to matter, instead of the usual one.
     pub tolerance: Option<f64>,
@@ -36,17 +36,17 @@ impl Default for Options {
     }
 }
 
-/// Two sides held against each other.
+/// Two sides metric against each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What is looked at.
+    /// Quantity is looked at.
     pub these: Side,
-    /// What it is held against.
+    /// Quantity it is metric against.
     pub against: Side,
     /// Every figure that both have.
-    pub figures: Vec<Held>,
+    pub metrics: Vec<MetricComparison>,
     /// In what the scenarios differ; `None` where one isn't known.
-    pub differing: Option<Vec<Differing>>,
+    pub changed_keys: Option<Vec<ChangedKey>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
     /// Which runs belong together.
@@ -59,23 +59,23 @@ pub struct Comparison {
 
 /// A figure of both sides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct MetricComparison {
     /// Which.
     pub key: Key,
     /// Its value in each run of the baseline that knows it, and in each of the others.
     pub values: [Vec<f64>; 2],
-    /// What the runs say.
+    /// Quantity the runs say.
     pub question: Question,
-    /// What it comes to.
+    /// Quantity it comes to.
     pub answer: Answer,
 }
 
 /// Why a figure that isn't told could not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
-    /// There are too few runs for so many figures, whatever they say: so many of each would do.
+pub enum Undecided {
+    /// There are too few runs for so many metrics, whatever they say: so many of each would do.
     TooFew(usize),
-    /// What they say lies between the same and another.
+    /// Quantity they say lies between the same and another.
     Between,
 }
 
@@ -91,12 +91,12 @@ impl Comparison {
     /// The same without judgements yet: for [`judge_together`].
     #[must_use]
     pub fn unjudged(these: Side, against: Side, options: Options) -> Self {
-        let (baseline, mine) = (Table::of(&against), Table::of(&these));
-        let pairing = Pairing::of(&against, &these);
+        let (baseline, mine) = (Table::from_side(&against), Table::from_side(&these));
+        let pairing = Pairing::new(&against, &these);
         let shared = mine.order.iter().filter_map(|key| {
             let runs = [baseline.runs(key)?, mine.runs(key)?];
             let question = question(key, runs, &pairing, options)?;
-            Some(Held {
+            Some(MetricComparison {
                 key: key.clone(),
                 values: runs.map(known),
                 question,
@@ -108,11 +108,11 @@ impl Comparison {
                 },
             })
         });
-        let figures: Vec<Held> = shared.collect();
-        let differing = match (&against.plan, &these.plan) {
+        let metrics: Vec<MetricComparison> = shared.collect();
+        let changed_keys = match (&against.plan, &these.plan) {
             (Some(baseline), Some(mine)) => {
                 let modelled = |side: &Side| side.environment().is_none_or(Environment::models_air);
-                Some(differing(baseline, mine, modelled(&these) || modelled(&against)))
+                Some(changed_keys(baseline, mine, modelled(&these) || modelled(&against)))
             }
             _ => None,
         };
@@ -130,10 +130,10 @@ impl Comparison {
         };
         Comparison {
             only: [without(&in_these, &in_against), without(&in_against, &in_these)],
-            judged_with: figures.len(),
-            figures,
+            judged_with: metrics.len(),
+            metrics,
             pairing,
-            differing,
+            changed_keys,
             these,
             against,
             options,
@@ -143,18 +143,18 @@ impl Comparison {
     /// How many figures came to a judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
-        let those = self.figures.iter().filter(|held| held.answer.judgement == wanted);
+        let those = self.metrics.iter().filter(|metric| metric.answer.judgement == wanted);
         those.count()
     }
 
-    /// What it comes to: worse where anything is, else better where anything is; the same where all is.
+    /// Quantity it comes to: worse where anything is, else better where anything is; the same where all is.
     #[must_use]
     pub fn judgement(&self) -> Judgement {
         let any = |wanted| self.count(wanted) > 0;
         match () {
             () if any(Judgement::Worse) => Judgement::Worse,
             () if any(Judgement::Better) => Judgement::Better,
-            () if any(Judgement::CantTell) || self.figures.is_empty() => Judgement::CantTell,
+            () if any(Judgement::CantTell) || self.metrics.is_empty() => Judgement::CantTell,
             () => Judgement::Same,
         }
     }
@@ -171,7 +171,7 @@ impl Comparison {
     /// Whether both have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
-        self.figures.iter().any(|held| held.key.station.is_some())
+        self.metrics.iter().any(|metric| metric.key.station.is_some())
     }
 
     /// The environments of both, baseline last, where they differ.
@@ -195,18 +195,18 @@ impl Comparison {
 
     /// Why a figure can't be told.
     #[must_use]
-    pub fn doubt(&self, held: &Held) -> Option<Doubt> {
-        let [without, with] = held.question.contrast.runs;
+    pub fn undecided(&self, metric: &MetricComparison) -> Option<Undecided> {
+        let [without, with] = metric.question.contrast.runs;
         // The signed-rank test is taken only where there are pairs enough for it.
-        let least = match held.answer.test {
+        let least = match metric.answer.test {
             Test::RankSum => least_p(without, with) * self.judged_with as f64,
             Test::SignedRank => 0.0,
         };
-        match held.answer.judgement {
-            Judgement::CantTell if without.min(with) < FEWEST || least >= SURE => {
-                Some(Doubt::TooFew(runs_needed(self.judged_with)))
+        match metric.answer.judgement {
+            Judgement::CantTell if without.min(with) < MIN_RUNS || least >= SURE => {
+                Some(Undecided::TooFew(runs_needed(self.judged_with)))
             }
-            Judgement::CantTell => Some(Doubt::Between),
+            Judgement::CantTell => Some(Undecided::Between),
             _ => None,
         }
     }
@@ -214,8 +214,8 @@ impl Comparison {
     /// How many runs of each it would take to tell anything, where there are too few for a figure.
     #[must_use]
     pub fn too_few(&self) -> Option<usize> {
-        self.figures.iter().find_map(|held| match self.doubt(held) {
-            Some(Doubt::TooFew(needed)) => Some(needed),
+        self.metrics.iter().find_map(|metric| match self.undecided(metric) {
+            Some(Undecided::TooFew(needed)) => Some(needed),
             _ => None,
         })
     }
@@ -227,8 +227,8 @@ impl Comparison {
     }
 }
 
-impl Held {
-    /// What the runs say.
+impl MetricComparison {
+    /// Quantity the runs say.
     #[must_use]
     pub fn contrast(&self) -> &Contrast {
         &self.question.contrast
@@ -253,14 +253,14 @@ impl Held {
 pub fn judge_together(comparisons: &mut [&mut Comparison]) {
     let questions: Vec<Question> = comparisons
         .iter()
-        .flat_map(|comparison| comparison.figures.iter().map(|held| held.question))
+        .flat_map(|comparison| comparison.metrics.iter().map(|metric| metric.question))
         .collect();
     let family = varying(&questions);
     let mut answers = judge_all(&questions).into_iter();
     for comparison in comparisons {
         comparison.judged_with = family;
-        for (held, answer) in comparison.figures.iter_mut().zip(&mut answers) {
-            held.answer = answer;
+        for (metric, answer) in comparison.metrics.iter_mut().zip(&mut answers) {
+            metric.answer = answer;
         }
     }
 }
@@ -269,14 +269,15 @@ pub fn judge_together(comparisons: &mut [&mut Comparison]) {
 pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
     let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
     let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
-    let contrast = match pairs.len() >= FEWEST {
-        true => paired(&pairs)?,
-        false => contrast(&known(runs[0]), &known(runs[1]))?,
+    let contrast = if pairs.len() >= MIN_RUNS {
+        paired(&pairs)?
+    } else {
+        contrast(&known(runs[0]), &known(runs[1]))?
     };
     Some(Question {
         contrast,
-        better: key.what.better(),
-        tolerance: key.what.tolerance(options.tolerance),
+        better: key.quantity.better(),
+        tolerance: key.quantity.tolerance(options.tolerance),
     })
 }
 
@@ -294,13 +295,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn of(side: &Side) -> Self {
+    pub(super) fn from_side(side: &Side) -> Self {
         let mut table = Table {
             order: Vec::new(),
             values: HashMap::new(),
         };
         for (place, run) in side.runs.iter().enumerate() {
-            for (key, value) in figures(run) {
+            for (key, value) in metrics(run) {
                 let values = table.values.entry(identity(&key)).or_insert_with(|| {
                     table.order.push(key);
                     vec![None; side.runs.len()]
@@ -317,10 +318,10 @@ impl Table {
     }
 }
 
-/// What a figure is looked up by: a goal by what it asks, not by its place.
+/// Quantity a figure is looked up by: a goal by what it asks, not by its place.
 fn identity(key: &Key) -> Key {
     let mut key = key.clone();
-    if let super::What::Met(number, _) = &mut key.what {
+    if let super::Quantity::Met(number, _) = &mut key.quantity {
         *number = 0;
     }
     key

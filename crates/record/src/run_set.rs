@@ -2,14 +2,14 @@
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::recorder::make_folder;
 use crate::regular;
 use crate::run::Run;
 use crate::self_check::Checked;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_stats::bootstrap;
 use netburn_units::{Probability, Seed};
 use serde_json::Value;
@@ -36,14 +36,14 @@ const DRAWS: u32 = 1000;
 /// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). A folder whose
 /// controller was killed is finished by [`Run::open`], with the runs that there are.
 #[derive(Debug)]
-pub struct Repeats {
+pub struct RunSet {
     path: PathBuf,
     runs: Vec<Run>,
     /// Held until the pool is written.
     lock: File,
 }
 
-impl Repeats {
+impl RunSet {
     /// Makes the folder of runs, by [`make_folder`].
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Repeats {
             file.lock()?;
             Ok(file)
         });
-        Ok(Repeats {
+        Ok(RunSet {
             lock: lock.map_err(Error::io(mark))?,
             path,
             runs: Vec::new(),
@@ -114,7 +114,7 @@ impl Repeats {
             Err(TryLockError::WouldBlock) => return Err(Error::Live(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(Error::io(mark)(error)),
         }
-        let mut repeats = Repeats {
+        let mut repeats = RunSet {
             path: path.to_owned(),
             runs: Vec::new(),
             lock,
@@ -147,7 +147,7 @@ fn is_last(path: &Path, number: usize) -> bool {
 pub fn pool(folder: &Path, runs: &[Run]) -> Result<Run, Error> {
     let document = pooled(folder, runs)?;
     document.write(folder)?;
-    Ok(Run::of(folder.to_owned(), runs[0].header().clone(), document))
+    Ok(Run::from_parts(folder.to_owned(), runs[0].header().clone(), document))
 }
 
 /// The document of a folder of runs.
@@ -163,8 +163,8 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
         same_scenario(header, run.header())?;
         let mut one = run.evidence()?;
         let said = |reason: &String| format!("run {number}: {reason}");
-        why.extend(reasons(run.header(), run.ending(), &one).iter().map(said));
-        add_self_check(&mut self_check, checked(run.header(), run.ending(), &one), said);
+        why.extend(inconclusive_reasons(run.header(), run.status(), &one).iter().map(said));
+        add_self_check(&mut self_check, run_self_check(run.header(), run.status(), &one), said);
         for station in &mut one.stations {
             station.lost = station.lost.iter().map(said).collect();
         }
@@ -177,10 +177,10 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     if runs.len() < planned {
         why.push(format!("only {} of {planned} runs were made", runs.len()));
     }
-    let ending = match runs.iter().find(|run| *run.ending() != Ending::Complete) {
-        Some(run) => run.ending().clone(),
-        None if runs.len() < planned => Ending::Interrupted,
-        None => Ending::Complete,
+    let status = match runs.iter().find(|run| *run.status() != RunStatus::Complete) {
+        Some(run) => run.status().clone(),
+        None if runs.len() < planned => RunStatus::Interrupted,
+        None => RunStatus::Complete,
     };
     let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
     let mut summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
@@ -190,7 +190,7 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
         health,
         clocks,
         runs: runs.iter().map(|run| name_within(folder, run.path())).collect(),
-        ..Document::new(header, &ending, summary)
+        ..Document::new(header, &status, summary)
     })
 }
 
@@ -200,12 +200,13 @@ fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
         seed: Seed(0),
         ..header.plan.clone()
     };
-    match one.environment == other.environment && seedless(one) == seedless(other) {
-        true => Ok(()),
-        false => Err(Error::Pool(format!(
+    if one.environment == other.environment && seedless(one) == seedless(other) {
+        Ok(())
+    } else {
+        Err(Error::Pool(format!(
             "`{}` on {} and `{}` on {} are not the same scenario",
             one.plan.name, one.environment, other.plan.name, other.environment
-        ))),
+        )))
     }
 }
 
@@ -222,8 +223,11 @@ fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> Str
     all.self_check.standstill_us_max = longest.max_by(f64::total_cmp);
     all.self_check.reasons.extend(one.self_check.reasons.iter().map(&said));
     all.self_check.ok &= one.self_check.ok;
-    for (station, reasons) in one.doubts {
-        all.doubts.entry(station).or_default().extend(reasons.iter().map(&said));
+    for (station, reasons) in one.quality_issues {
+        all.quality_issues
+            .entry(station)
+            .or_default()
+            .extend(reasons.iter().map(&said));
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod util;
 
-use netburn_record::{Ending, Error, Header, Recorder, Row, Run, Sink};
+use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::{Config, Outcome, Verdict};
@@ -118,7 +118,7 @@ fn record_until_full(path: &Path) {
         }
     }
     println!("\nSAID {errors}");
-    let run = recorder.finish(&Ending::Complete).unwrap();
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
     println!("\nSAID {}", run.summary().reasons[0]);
 }
 
@@ -154,7 +154,7 @@ fn finish_on_a_full_disk(path: &Path) {
     for number in 0..10 {
         recorder.put(&numbered(number)).unwrap();
     }
-    println!("\nSAID {}", recorder.finish(&Ending::Complete).unwrap_err());
+    println!("\nSAID {}", recorder.finish(&RunStatus::Complete).unwrap_err());
 }
 
 #[test]

@@ -2,23 +2,24 @@
 
 use super::*;
 
-impl Scene<'_> {
+impl Analysis<'_> {
     /// What a group had in these bins; `None` where its airtime isn't known.
-    pub(in crate::explain) fn look(&self, group: &Group, mask: &[bool]) -> Option<Look> {
-        self.look_at(group, &group.members, &group.peers, mask)
+    pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
+        self.airtime_of(group, &group.members, &group.peers, mask)
     }
 
     /// What all stations on a group's channel had, whatever their radio.
-    pub(in crate::explain) fn look_at_channel(&self, group: &Group, mask: &[bool]) -> Option<Look> {
+    pub(in crate::explain) fn channel_airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         let all: Vec<usize> = group.members.iter().chain(&group.peers).copied().collect();
-        self.look_at(group, &all, &[], mask)
+        self.airtime_of(group, &all, &[], mask)
     }
 
-    fn look_at(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<Look> {
+    fn airtime_of(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<AirtimeBreakdown> {
         let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
         let estimated = self.environment == Environment::Fleet;
         if estimated {
-            sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
+            sums.iter_mut()
+                .for_each(|(station, sum)| self.estimate_airtime(*station, sum));
         }
         let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
         let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
@@ -43,7 +44,7 @@ impl Scene<'_> {
             let sum = self.sum(*station, mask);
             sum.air() as f64 + around(sum.transmissions)
         };
-        Some(Look {
+        Some(AirtimeBreakdown {
             shares: shares.collect(),
             data: air as f64 / length,
             around: around(transmissions) / length,
@@ -54,7 +55,7 @@ impl Scene<'_> {
     }
 
     /// Fills in how long what a station moved took on the air, by its link's rates.
-    fn reckon(&self, station: usize, sum: &mut Bin) {
+    fn estimate_airtime(&self, station: usize, sum: &mut Bin) {
         let link = &self.evidence.stations[station].link;
         let took = |bytes: u64, rate: Option<f64>| {
             let rate = rate.filter(|rate| *rate > 0.0)?;
@@ -89,8 +90,8 @@ impl Scene<'_> {
     /// What the scenario says that others take, with its timed changes.
     fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
         let planned = self.plan.aps.iter().flat_map(|ap| {
-            let named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
-            ap.radios.iter().map(move |r| (named(r), r.channel_busy.as_f64()))
+            let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
+            ap.radios.iter().map(move |r| (is_named(r), r.channel_busy.as_f64()))
         });
         let begin = planned
             .filter(|(name, _)| name == radio)
@@ -120,7 +121,7 @@ impl Scene<'_> {
     }
 }
 
-impl Look {
+impl AirtimeBreakdown {
     /// The share of the time in which the channel was taken.
     pub(in crate::explain) fn used(&self) -> f64 {
         self.data + self.around + self.others + self.peers

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// A key of the scenario that has another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differing {
+pub struct ChangedKey {
     /// The key, as in the file: `ap.home.queue`.
     pub key: String,
-    /// Its value in what it is held against; `None` where it isn't there.
+    /// Its value in what it is metric against; `None` where it isn't there.
     pub baseline: Option<String>,
     /// Its value in the other.
     pub value: Option<String>,
@@ -17,14 +17,14 @@ pub struct Differing {
 /// Keys that are words for people.
 const WORDS: [&str; 4] = ["title", "question", "assumptions", "name"];
 
-/// What of a station means something where the air is real, or there is none: the rest says how it is modelled.
+/// Quantity of a station means something where the air is real, or there is none: the rest says how it is modelled.
 const REAL: [&str; 6] = ["workload", "start", "stop", "cc", "agent", "label"];
 
 /// All keys that differ between two plans, each written as a scenario document, in the order of their names. A station that
 /// is in one of them alone is one key, with its workloads for a value. `modelled`: whether one of them was run where the
 /// network is modelled; else the keys that only say how are left out.
 #[must_use]
-pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differing> {
+pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<ChangedKey> {
     let mut all: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
     let sides = [baseline, value];
     for (side, plan) in sides.into_iter().enumerate() {
@@ -54,7 +54,7 @@ pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differi
     }
     let different = all.into_iter().filter(|(_, [one, other])| one != other);
     different
-        .map(|(key, [baseline, value])| Differing { key, baseline, value })
+        .map(|(key, [baseline, value])| ChangedKey { key, baseline, value })
         .collect()
 }
 
@@ -73,9 +73,10 @@ fn means_something(key: &str) -> bool {
 fn uses(station: &Value) -> String {
     let names = station.get("workload").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<&str> = names.filter_map(Value::as_str).collect();
-    match names.is_empty() {
-        true => "without a workload".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "without a workload".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
         let one = json!({ "title": "a", "ap": { "home": { "queue": "fifo", "ecn": false } }, "station": { "tv": {} } });
         let other =
             json!({ "title": "b", "ap": { "home": { "queue": "airtime", "ecn": false } }, "at": [{ "time": "5 s" }] });
-        let found = differing(&one, &other, true);
+        let found = changed_keys(&one, &other, true);
         let texts: Vec<(&str, Option<&str>, Option<&str>)> = found
             .iter()
             .map(|d| (d.key.as_str(), d.baseline.as_deref(), d.value.as_deref()))
@@ -137,7 +138,7 @@ mod tests {
             "station": { "dev2": station("browsing", "-70 dBm") },
         });
         let keys = |modelled| -> Vec<String> {
-            let found = differing(&one, &other, modelled);
+            let found = changed_keys(&one, &other, modelled);
             let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
             let each = found.iter();
             each.map(|d| format!("{} {} → {}", d.key, shown(&d.baseline), shown(&d.value)))

@@ -11,7 +11,7 @@ use netburn_workload::{Direction, Operation, RequestId, Workload};
 /// [`take_rows`](Self::take_rows); [`interval_ended`](Self::interval_ended) every 100 ms or so;
 /// [`finish`](Self::finish) once the machine is settled.
 #[derive(Debug)]
-pub struct Watched {
+pub struct RecordedWorkload {
     station: u16,
     workload: u16,
     machine: Workload,
@@ -20,11 +20,11 @@ pub struct Watched {
     playing: bool,
 }
 
-impl Watched {
+impl RecordedWorkload {
     /// Watches `machine`, which is workload number `workload` of station number `station` in the plan.
     #[must_use]
     pub fn new(station: u16, workload: u16, machine: Workload) -> Self {
-        Watched {
+        RecordedWorkload {
             station,
             workload,
             machine,
@@ -139,12 +139,12 @@ mod tests {
     use netburn_workload::{Action, Config, Outcome};
     use proptest::prelude::*;
 
-    fn watched(config: Config, start: Instant, end: Instant) -> Watched {
-        Watched::new(3, 1, Workload::new(config, start, end, end, Seed(1), 0))
+    fn watched(config: Config, start: Instant, end: Instant) -> RecordedWorkload {
+        RecordedWorkload::new(3, 1, Workload::new(config, start, end, end, Seed(1), 0))
     }
 
     /// Drives the machine to its next due instant; what it begins there.
-    fn begin(watched: &mut Watched) -> (Instant, RequestId) {
+    fn begin(watched: &mut RecordedWorkload) -> (Instant, RequestId) {
         let (due, _) = watched.machine().poll_timeout().unwrap();
         watched.machine_mut().handle_timeout(due);
         let action = std::iter::from_fn(|| watched.machine_mut().poll_action()).find_map(|action| match action {

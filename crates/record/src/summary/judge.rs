@@ -5,7 +5,7 @@ use super::document::{
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
@@ -16,7 +16,7 @@ use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::collections::BTreeMap;
 
 /// The self-check of one run.
-pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Checked {
+pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Checked {
     let stations: Vec<&str> = header
         .plan
         .stations
@@ -37,29 +37,30 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
     let reports: Vec<(&str, &str)> = reports.collect();
     self_check(&Evidence {
         reports: &reports,
-        served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
+        served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.server_unused),
         environment: header.environment,
         stations: &stations,
         health: &evidence.health,
         clocks: &evidence.clocks,
-        doubts: &evidence.doubts,
+        quality_issues: &evidence.quality_issues,
         lab: evidence.lab.as_ref(),
         standstill: standstill_limit(&header.plan),
-        complete: *ending == Ending::Complete,
+        complete: *status == RunStatus::Complete,
     })
 }
 
 /// Why a run as a whole is inconclusive.
-pub(crate) fn reasons(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Vec<String> {
+pub(crate) fn inconclusive_reasons(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Vec<String> {
     let reached = Duration::from_millis(u64::try_from(evidence.reached / 1_000_000).unwrap_or(0));
-    let when = match reached.is_zero() {
-        true => "before the load began".to_owned(),
-        false => format!("after {reached} of {}", header.plan.duration),
+    let when = if reached.is_zero() {
+        "before the load began".to_owned()
+    } else {
+        format!("after {reached} of {}", header.plan.duration)
     };
-    match ending {
-        Ending::Complete => Vec::new(),
-        Ending::Interrupted => vec![format!("the run was interrupted {when}")],
-        Ending::Failed(why) => vec![format!("{why} ({when})")],
+    match status {
+        RunStatus::Complete => Vec::new(),
+        RunStatus::Interrupted => vec![format!("the run was interrupted {when}")],
+        RunStatus::Failed(why) => vec![format!("{why} ({when})")],
     }
 }
 
@@ -81,12 +82,13 @@ pub(crate) fn summarise(
         .fold(0, u128::saturating_add);
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.moved() - evidence.left_out;
-        let doubts = doubts(&station.name, &evidence, &checked.doubts, &reasons);
-        stations.push(judge_station(station, evidence, air, doubts));
+        let quality_issues = quality_issues(&station.name, &evidence, &checked.quality_issues, &reasons);
+        stations.push(judge_station(station, evidence, air, quality_issues));
     }
-    let verdict = match reasons.is_empty() {
-        true => worst(stations.iter().map(|station| station.verdict)),
-        false => Verdict::Inconclusive,
+    let verdict = if reasons.is_empty() {
+        worst(stations.iter().map(|station| station.verdict))
+    } else {
+        Verdict::Inconclusive
     };
     let sum = |of: fn(&WorkloadSummary) -> u64| stations.iter().flat_map(|s| &s.workloads).map(of).sum();
     Summary {
@@ -117,20 +119,20 @@ pub(crate) fn summarise(
 }
 
 /// Why one station's figures are in doubt.
-fn doubts(
+fn quality_issues(
     name: &str,
     evidence: &StationEvidence,
     self_check: &BTreeMap<String, Vec<String>>,
     run: &[String],
 ) -> Vec<String> {
-    let mut doubts: Vec<String> = Vec::new();
+    let mut quality_issues: Vec<String> = Vec::new();
     let self_check = self_check.get(name).map_or(&[][..], Vec::as_slice);
     for reason in evidence.lost.iter().chain(run).chain(self_check) {
-        if !doubts.contains(reason) {
-            doubts.push(reason.clone());
+        if !quality_issues.contains(reason) {
+            quality_issues.push(reason.clone());
         }
     }
-    doubts
+    quality_issues
 }
 
 /// How evenly the stations that use the network shared the air.
@@ -142,7 +144,12 @@ fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
 }
 
 /// `air` is the airtime of all stations together.
-fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts: Vec<String>) -> StationSummary {
+fn judge_station(
+    station: &Station,
+    evidence: StationEvidence,
+    air: u128,
+    quality_issues: Vec<String>,
+) -> StationSummary {
     let moved = evidence.moved();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
@@ -151,16 +158,17 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
         .zip(evidence.workloads)
         .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, evidence.judged))
         .collect();
-    let mut reasons = doubts;
-    let verdict = match reasons.is_empty() {
-        true => worst(workloads.iter().map(|workload| workload.verdict)),
-        false => Verdict::Inconclusive,
+    let mut reasons = quality_issues;
+    let verdict = if reasons.is_empty() {
+        worst(workloads.iter().map(|workload| workload.verdict))
+    } else {
+        Verdict::Inconclusive
     };
     if verdict == Verdict::Inconclusive && reasons.is_empty() {
         reasons = workloads
             .iter()
             .zip(&station.workloads)
-            .flat_map(|(judged, workload)| empty_handed(judged, &workload.config))
+            .flat_map(|(judged, workload)| unjudged_goals(judged, &workload.config))
             .collect();
     }
     let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
@@ -178,7 +186,7 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
 }
 
 /// Why a workload's goals could not be judged.
-fn empty_handed(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
+fn unjudged_goals(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
     let goals = judged.goals.iter().zip(&config.goals);
     let unjudged = goals.filter(|(goal, _)| goal.verdict == Verdict::Inconclusive);
     unjudged
@@ -248,9 +256,10 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         throughput_mbps: mbps(of.moved, judged),
         latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
         dial_ms: distribution(of.dial, of.undialled),
-        first_byte_ms: match of.first_byte.is_empty() {
-            true => None,
-            false => distribution(of.first_byte, of.byteless),
+        first_byte_ms: if of.first_byte.is_empty() {
+            None
+        } else {
+            distribution(of.first_byte, of.byteless)
         },
         player,
         probe,

@@ -1,7 +1,7 @@
 //! What happens to a watched machine, decoded from bytes.
 
+use crate::recorded_workload::RecordedWorkload;
 use crate::row::{EventKind, Row};
-use crate::watched::Watched;
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::config::BIN;
 use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
@@ -28,7 +28,7 @@ pub fn check_watched(bytes: &[u8]) {
         _ => Direction::Down,
     };
     let (start, end, settle) = (Instant::from_secs(-1), Instant::from_secs(9), Instant::from_secs(10));
-    let mut watched = Watched::new(
+    let mut watched = RecordedWorkload::new(
         7,
         2,
         Workload::new(config, start, end, settle, Seed((*which).into()), 0),

@@ -1,6 +1,6 @@
 //! Colour, where it is wanted.
 
-use crate::plain::width;
+use crate::sanitise::width;
 use netburn_stats::judge::Judgement;
 
 /// What a piece of text means; how it looks is decided here alone.
@@ -16,7 +16,7 @@ pub enum Tone {
     /// It is good.
     Good,
     /// It is not quite good.
-    Doubtful,
+    Unreliable,
     /// It is bad.
     Bad,
 }
@@ -40,7 +40,7 @@ pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
         Tone::Heading => Some("1"),
         Tone::Quiet => Some("2"),
         Tone::Good => Some("32"),
-        Tone::Doubtful => Some("33"),
+        Tone::Unreliable => Some("33"),
         Tone::Bad => Some("1;31"),
     };
     match code.filter(|_| colour && !text.is_empty()) {
@@ -71,7 +71,7 @@ mod tests {
             Tone::Heading,
             Tone::Quiet,
             Tone::Good,
-            Tone::Doubtful,
+            Tone::Unreliable,
             Tone::Bad,
         ] {
             assert_eq!(painted_width(&format!("a {} m", paint("fail", tone, true))), 8);

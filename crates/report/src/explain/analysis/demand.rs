@@ -1,6 +1,6 @@
 //! What workloads ask of the network, whatever it gives them.
 
-use super::{Scene, Way};
+use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
 use netburn_workload::{Config, Connections, Goal, Kind};
 
@@ -11,15 +11,15 @@ const SEGMENT: u64 = 1_448;
 /// What one workload needs for its goals to be kept at all.
 #[derive(Debug, Clone)]
 pub(in crate::explain) struct Need {
-    /// Which way.
-    pub(in crate::explain) way: Way,
+    /// Which direction.
+    pub(in crate::explain) direction: Direction,
     /// In Mbit/s of content.
     pub(in crate::explain) mbps: f64,
-    /// Why: `browsing asks for 1.31 MB within 500 ms, 21.0 Mbit/s`.
+    /// Why: `browsing demand for 1.31 MB within 500 ms, 21.0 Mbit/s`.
     pub(in crate::explain) why: String,
 }
 
-impl Scene<'_> {
+impl Analysis<'_> {
     /// What a station's workload needs; `None` where its goals ask for no rate.
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;
@@ -31,34 +31,34 @@ impl Scene<'_> {
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
-                way: way(config.kind),
+                direction: direction(config.kind),
                 mbps,
-                why: format!("{} needs {} Mbit/s", workload.name, crate::text::figure::mbps(mbps)),
+                why: format!("{} needs {} Mbit/s", workload.name, crate::text::format::mbps(mbps)),
             });
         }
         let limit = latency_goal(config)?;
         let bytes = bytes_at_once(config) as f64;
         let mbps = bytes * 8e-6 / limit.max(1e-9);
         Some(Need {
-            way: way(config.kind),
+            direction: direction(config.kind),
             mbps,
             why: format!(
-                "{} asks for {} within {}, {} Mbit/s",
+                "{} demand for {} within {}, {} Mbit/s",
                 workload.name,
                 amount(bytes),
-                crate::text::figure::span(limit * 1e3),
-                crate::text::figure::mbps(mbps)
+                crate::text::format::span(limit * 1e3),
+                crate::text::format::mbps(mbps)
             ),
         })
     }
 
-    /// What a station's workloads that have a pace of their own ask for in the long run one way, in Mbit/s of content.
-    pub(in crate::explain) fn asked(&self, station: usize, wanted: Way) -> f64 {
+    /// What a station's workloads that have a pace of their own ask for in the long run one direction, in Mbit/s of content.
+    pub(in crate::explain) fn demanded_mbps(&self, station: usize, wanted: Direction) -> f64 {
         let workloads = self.plan.stations[station]
             .workloads
             .iter()
             .map(|workload| &workload.config);
-        let paced = workloads.filter(|config| way(config.kind) == wanted);
+        let paced = workloads.filter(|config| direction(config.kind) == wanted);
         let each = paced
             .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
         each.sum()
@@ -99,10 +99,10 @@ fn windows(bytes: u64) -> u32 {
     count
 }
 
-fn way(kind: Kind) -> Way {
+fn direction(kind: Kind) -> Direction {
     match kind {
-        Kind::Upload => Way::Up,
-        _ => Way::Down,
+        Kind::Upload => Direction::Up,
+        _ => Direction::Down,
     }
 }
 

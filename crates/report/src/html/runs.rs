@@ -1,18 +1,18 @@
 //! The runs that were pooled, each with its page.
 
 use super::{cells, escaped, head};
-use crate::text::figure::{mbps, short};
+use crate::text::format::{mbps, short};
 use crate::view::View;
 use std::fmt::Write as _;
 
 /// The most runs that have a page each.
-pub const MOST_PAGES: usize = 100;
+pub const MAX_PAGES: usize = 100;
 
 /// The most intervals that are listed.
-const INTERVALS: usize = 200;
+const MAX_INTERVALS: usize = 200;
 
 /// A table of the runs with links to their pages, and the intervals of the figures over them.
-pub(super) fn rounds(view: &View) -> String {
+pub(super) fn runs(view: &View) -> String {
     let repeats = &view.summary.repeats;
     if repeats.is_empty() {
         return String::new();
@@ -24,8 +24,8 @@ pub(super) fn rounds(view: &View) -> String {
     );
     for (place, run) in repeats.iter().enumerate() {
         let number = place + 1;
-        let paged = |folder: &&String| plain(folder) && repeats.len() <= MOST_PAGES;
-        let name = match view.folders.get(place).filter(paged) {
+        let paged = |folder: &&String| plain(folder) && repeats.len() <= MAX_PAGES;
+        let name = match view.run_dirs.get(place).filter(paged) {
             Some(folder) => format!("<a href=\"{}/report.html\">run {number}</a>", escaped(folder)),
             None => format!("run {number}"),
         };
@@ -42,7 +42,7 @@ pub(super) fn rounds(view: &View) -> String {
     if !intervals.is_empty() {
         let rows = intervals
             .iter()
-            .take(INTERVALS)
+            .take(MAX_INTERVALS)
             .map(|(path, [low, high])| vec![path.clone(), short(*low), short(*high)]);
         let rows: Vec<Vec<String>> = rows.collect();
         let more = match intervals.len() - rows.len() {

@@ -1,6 +1,6 @@
 //! Text from elsewhere, made harmless, and lines that fit.
 
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without anything that a terminal would act on: control characters (C0, DEL, C1), and the characters that

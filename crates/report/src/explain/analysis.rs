@@ -1,10 +1,10 @@
 //! The evidence arranged as the rules ask for it: who suffers and when, who shares the air, which line is full.
 
 mod air;
-mod asks;
+mod demand;
 
 use super::evidence::{Bin, Evidence};
-use crate::text::figure::{percent, span};
+use crate::text::format::{percent, span};
 use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
@@ -28,9 +28,9 @@ const WINDOW: f64 = 64.0;
 /// A line that carries this share of its rate in content is full: headers take some 6 %, and TCP's saw its share.
 const FULL: f64 = 0.8;
 
-/// All that a rule may look at.
+/// All that a rule may airtime at.
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct Analysis<'a> {
     pub(super) evidence: &'a Evidence,
     pub(super) plan: &'a Plan,
     pub(super) environment: Environment,
@@ -38,14 +38,14 @@ pub(super) struct Scene<'a> {
     summary: &'a Summary,
     /// How many runs the evidence is of.
     runs: u64,
-    pub(super) sufferers: Vec<Sufferer>,
+    pub(super) degraded: Vec<DegradedStation>,
     /// Stations on one channel; those without air are in none.
     pub(super) groups: Vec<Group>,
 }
 
 /// A station that is not well served.
 #[derive(Debug, Clone)]
-pub(super) struct Sufferer {
+pub(super) struct DegradedStation {
     pub(super) station: usize,
     /// Whether a goal of its isn't kept.
     pub(super) serious: bool,
@@ -69,7 +69,7 @@ pub(super) struct Group {
 
 /// What a group had of the air in some bins.
 #[derive(Debug, Clone)]
-pub(super) struct Look {
+pub(super) struct AirtimeBreakdown {
     /// Those of its members that moved anything.
     pub(super) shares: Vec<Share>,
     /// Shares of the time: taken by data, by what data needs around it, by others that aren't modelled, and by stations of other radios
@@ -94,7 +94,7 @@ pub(super) struct Share {
 
 /// A line that can be full.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct LinkLoad {
     pub(super) rate: BitRate,
     /// The mean of what moved over it while it was full, in Mbit/s.
     pub(super) mbps: f64,
@@ -104,7 +104,7 @@ pub(super) struct Line {
 
 /// A direction, as a station sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Down,
     Up,
 }
@@ -112,23 +112,23 @@ pub(super) enum Way {
 /// Where a group's air is: its channel and its radio, where they are modelled, else its frequency in MHz.
 type Air = (Option<usize>, Option<String>, Option<u32>);
 
-impl<'a> Scene<'a> {
+impl<'a> Analysis<'a> {
     pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
-        let mut scene = Scene {
+        let mut analysis = Analysis {
             evidence,
             plan: &evidence.plan,
             environment: evidence.environment,
             health,
             summary,
             runs: summary.repeats.len().max(1) as u64,
-            sufferers: Vec::new(),
+            degraded: Vec::new(),
             groups: Vec::new(),
         };
-        scene.sufferers = (0..scene.plan.stations.len())
-            .filter_map(|station| scene.sufferer(station))
+        analysis.degraded = (0..analysis.plan.stations.len())
+            .filter_map(|station| analysis.find_degradation(station))
             .collect();
-        scene.groups = scene.grouped();
-        scene
+        analysis.groups = analysis.group_by_channel();
+        analysis
     }
 
     /// A station's name.
@@ -169,14 +169,18 @@ impl<'a> Scene<'a> {
         workloads.iter().any(|workload| workload.config.kind == kind)
     }
 
-    pub(super) fn suffering(&self, station: usize) -> Option<&Sufferer> {
-        self.sufferers.iter().find(|sufferer| sufferer.station == station)
+    pub(super) fn degraded_station(&self, station: usize) -> Option<&DegradedStation> {
+        self.degraded
+            .iter()
+            .find(|degraded_station| degraded_station.station == station)
     }
 
-    /// Those of a group who suffer.
-    pub(super) fn suffering_of(&self, group: &Group) -> Vec<usize> {
+    /// Those of a group who degraded.
+    pub(super) fn degraded_in(&self, group: &Group) -> Vec<usize> {
         let members = group.members.iter().copied();
-        members.filter(|station| self.suffering(*station).is_some()).collect()
+        members
+            .filter(|station| self.degraded_station(*station).is_some())
+            .collect()
     }
 
     /// Whether round trips of that median are those of packets that wait in a queue.
@@ -254,9 +258,10 @@ impl<'a> Scene<'a> {
             stations.iter().map(of).sum::<u64>() > 0
         };
         let bad: Vec<bool> = (0..self.evidence.bins).map(waits).collect();
-        match bad.contains(&true) {
-            true => bad,
-            false => vec![true; self.evidence.bins],
+        if bad.contains(&true) {
+            bad
+        } else {
+            vec![true; self.evidence.bins]
         }
     }
 
@@ -294,13 +299,19 @@ impl<'a> Scene<'a> {
         left.min(width).max(1) as f64
     }
 
-    /// How full a line of that rate was with what these stations moved one way.
-    pub(super) fn line(&self, stations: &[usize], way: Way, rate: BitRate) -> Line {
+    /// How full a line of that rate was with what these stations moved one direction.
+    pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
         for index in 0..self.evidence.bins {
             let of = |station: &usize| {
                 let bin = self.evidence.stations[*station].bins.get(index);
-                bin.map_or(0, |bin| if way == Way::Down { bin.bytes_down } else { bin.bytes_up })
+                bin.map_or(0, |bin| {
+                    if direction == Direction::Down {
+                        bin.bytes_down
+                    } else {
+                        bin.bytes_up
+                    }
+                })
             };
             let bytes: u64 = stations.iter().map(of).fold(0, u64::saturating_add);
             let length = self.bin_length(index) * self.runs as f64;
@@ -312,7 +323,7 @@ impl<'a> Scene<'a> {
                 span += length;
             }
         }
-        Line {
+        LinkLoad {
             rate,
             mbps: if span > 0.0 { moved / span } else { 0.0 },
             full: if used > 0 { full as f64 / used as f64 } else { 0.0 },
@@ -330,7 +341,7 @@ impl<'a> Scene<'a> {
         rates
     }
 
-    fn sufferer(&self, station: usize) -> Option<Sufferer> {
+    fn find_degradation(&self, station: usize) -> Option<DegradedStation> {
         let summary = self.station(station)?;
         let (mut what, mut failed) = (Vec::new(), Vec::new());
         for (place, workload) in summary.workloads.iter().enumerate() {
@@ -347,7 +358,7 @@ impl<'a> Scene<'a> {
                 what.push(slow);
             }
         }
-        Some(Sufferer {
+        Some(DegradedStation {
             station,
             serious: !failed.is_empty(),
             what: what.first()?.clone(),
@@ -368,15 +379,16 @@ impl<'a> Scene<'a> {
             (None, Some(p50)) => ("median", p50),
             (None, None) => return None,
         };
-        let before = match idle > 0.0 {
-            true => format!(", {} before the load", span(idle)),
-            false => String::new(),
+        let before = if idle > 0.0 {
+            format!(", {} before the load", span(idle))
+        } else {
+            String::new()
         };
         (loaded > SLOW_MS && loaded > 3.0 * idle)
             .then(|| format!("{} took {} at the {level}{before}", workload.name, span(loaded)))
     }
 
-    fn grouped(&self) -> Vec<Group> {
+    fn group_by_channel(&self) -> Vec<Group> {
         let mut groups: BTreeMap<Air, Vec<usize>> = BTreeMap::new();
         match self.environment {
             Environment::Local | Environment::Imported => {}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// What tells a row of some stations from any other.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct SeenRows {
     stations: BTreeSet<u16>,
     keys: BTreeSet<Key>,
 }
@@ -24,16 +24,16 @@ enum Key {
     Event(u16, Option<u16>, i64, u64, EventKind, String),
 }
 
-impl Known {
-    pub(super) fn of(stations: &[u16]) -> Known {
-        Known {
+impl SeenRows {
+    pub(super) fn new(stations: &[u16]) -> SeenRows {
+        SeenRows {
             stations: stations.iter().copied().collect(),
             keys: BTreeSet::new(),
         }
     }
 
     /// Notes a row. True: it was not known.
-    pub(super) fn note(&mut self, row: &Row) -> bool {
+    pub(super) fn insert(&mut self, row: &Row) -> bool {
         self.key(row).is_some_and(|key| self.keys.insert(key))
     }
 

@@ -63,9 +63,10 @@ pub(crate) fn runs_of(summary: &Summary) -> String {
 }
 
 fn trim(text: String) -> String {
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

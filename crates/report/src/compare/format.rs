@@ -1,8 +1,8 @@
 //! How figures and differences are written for people.
 
-use super::figure::{Key, Unit, What};
-use super::two::Held;
-use crate::text::figure::{mbps, ms};
+use super::metric::{Key, Quantity, Unit};
+use super::pairwise::MetricComparison;
+use crate::text::format::{mbps, ms};
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SURE};
 use netburn_stats::judge::Judgement;
@@ -81,7 +81,7 @@ pub(super) fn probability(p: f64) -> String {
 
 /// How large the effect on a figure that came out better or worse is: in a word, and in how many of a hundred pairs of runs it shows.
 /// Of other figures nothing: among few runs chance alone often makes an effect that would be called large.
-pub(super) fn effect(of: &Held) -> String {
+pub(super) fn effect(of: &MetricComparison) -> String {
     if !of.is_told() {
         return String::new();
     }
@@ -96,9 +96,9 @@ pub(super) fn effect(of: &Held) -> String {
 
 /// Which figure, without its station; goals by what they ask where a use has `several_goals`.
 #[must_use]
-pub fn what(key: &Key, several_goals: bool) -> String {
-    let what = match &key.what {
-        What::Met(_, goal) if several_goals => format!("{goal}, met %"),
+pub fn metric_name(key: &Key, several_goals: bool) -> String {
+    let what = match &key.quantity {
+        Quantity::Met(_, goal) if several_goals => format!("{goal}, met %"),
         what => what.name().to_owned(),
     };
     match &key.workload {

@@ -23,12 +23,12 @@ pub enum Cell {
 
 /// One workload of one station in one run: a cell for each of [`COLUMNS`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct CsvRow {
     /// The cells, in order.
     pub cells: Vec<Cell>,
 }
 
-/// The columns: as spreadsheets show them, and as a query names them. The first [`KNOWN`] are those that users of the older
+/// The columns: as spreadsheets show them, and as a query names them. The first [`LEGACY_COLUMNS`] are those that users of the older
 /// netburn know, in its order. MB are 10⁶ bytes, KB 10³.
 pub const COLUMNS: [(&str, &str); 37] = [
     ("hostname", "hostname"),
@@ -71,7 +71,7 @@ pub const COLUMNS: [(&str, &str); 37] = [
 ];
 
 /// How many of the columns stand in the file of `netburn fetch -o` too.
-pub const KNOWN: usize = 29;
+pub const LEGACY_COLUMNS: usize = 29;
 
 /// The lines of a run, or of all runs of a folder, one after the other; stations and workloads in the plan's order.
 ///
@@ -79,7 +79,7 @@ pub const KNOWN: usize = 29;
 ///
 /// # Errors
 /// When the record can't be read.
-pub fn lines(run: &Run) -> Result<Vec<Line>, Error> {
+pub fn csv_rows(run: &Run) -> Result<Vec<CsvRow>, Error> {
     let mut lines = Vec::new();
     each(run, |name, run| {
         let links = links(run)?;
@@ -107,11 +107,11 @@ pub fn lines(run: &Run) -> Result<Vec<Line>, Error> {
 }
 
 /// The first and the last look at a link.
-type Ends = (LinkRow, LinkRow);
+type FirstAndLast = (LinkRow, LinkRow);
 
 /// By station's number.
-fn links(run: &Run) -> Result<BTreeMap<u16, Ends>, Error> {
-    let mut links: BTreeMap<u16, Ends> = BTreeMap::new();
+fn links(run: &Run) -> Result<BTreeMap<u16, FirstAndLast>, Error> {
+    let mut links: BTreeMap<u16, FirstAndLast> = BTreeMap::new();
     run.table::<LinkRow>(&mut |row| {
         links
             .entry(row.station)
@@ -125,13 +125,13 @@ fn links(run: &Run) -> Result<BTreeMap<u16, Ends>, Error> {
 struct Station<'a> {
     name: &'a str,
     header: &'a Header,
-    link: Option<&'a Ends>,
+    link: Option<&'a FirstAndLast>,
     judged: &'a StationSummary,
     counted: &'a StationEvidence,
 }
 
 impl Station<'_> {
-    fn line(&self, config: &Config, judged: &WorkloadSummary, counted: &WorkloadEvidence) -> Line {
+    fn line(&self, config: &Config, judged: &WorkloadSummary, counted: &WorkloadEvidence) -> CsvRow {
         let text = |text: &str| Cell::Text(text.to_owned());
         let of_last = |of: &dyn Fn(&LinkRow) -> Option<String>| {
             Cell::Text(self.link.and_then(|(_, last)| of(last)).unwrap_or_default())
@@ -187,7 +187,7 @@ impl Station<'_> {
             Cell::Count(self.header.seed.0),
         ];
         debug_assert_eq!(cells.len(), COLUMNS.len(), "a cell for every column");
-        Line { cells }
+        CsvRow { cells }
     }
 }
 
@@ -203,7 +203,7 @@ fn quality(link: &LinkRow) -> Option<f64> {
 }
 
 /// What changed between the first look and the last.
-fn warning((first, last): &Ends) -> String {
+fn warning((first, last): &FirstAndLast) -> String {
     let changed = |what: &str, unit: &str, of: fn(&LinkRow) -> Option<f64>| match (of(first), of(last)) {
         (Some(before), Some(after)) if before != after => {
             let short = |value: f64| (value * 10.0).round() / 10.0;
