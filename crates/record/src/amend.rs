@@ -191,7 +191,10 @@ fn write(
         // What the air carried is the controller's alone to say.
         let sender = row.station().filter(|_| !matches!(row, Row::Air(_)));
         if sender.is_none_or(|station| !late.stations.contains(&station)) {
-            return Err(Error::damaged(staging, "a row that isn't the sender's"));
+            return Err(Error::damaged(
+                staging,
+                "found a row of a station that the agent did not play",
+            ));
         }
         if cut && end_time(&row).is_none_or(|ended| Some(ended) > alive) {
             left_out += 1;
@@ -242,16 +245,16 @@ fn merge_events(
     let plan = &run.header().plan;
     let (name, came) = (late.name, late.came.rfc3339());
     let what = match (added, span) {
-        (0, _) | (_, None) => "nothing that was not here already".to_owned(),
-        (1, Some((from, _))) => format!("1 row, of {from}"),
-        (more, Some((from, to))) => format!("{more} rows, of {from} to {to}"),
+        (0, _) | (_, None) => "no new rows".to_owned(),
+        (1, Some((from, _))) => format!("1 row, at {from}"),
+        (more, Some((from, to))) => format!("{more} rows, from {from} to {to}"),
     };
-    let mut text = format!("results of agent {name} came home later, at {came}: {what}");
+    let mut text = format!("late results of agent {name} arrived at {came}: {what}");
     if let Some(error) = late.error {
-        text = format!("{text}; they are not all: {error}");
+        text = format!("{text}; incomplete: {error}");
     }
     if left_out > 0 {
-        text = format!("{text}; {left_out} of after the end of the run are left out");
+        text = format!("{text}; {left_out} rows from after the end of the run are excluded");
     }
     let event = |station: Option<u16>, kind: EventKind, text: String| EventRow {
         station,

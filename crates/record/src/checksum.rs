@@ -47,7 +47,11 @@ impl<'de> Deserialize<'de> for Checksum {
         let text = String::deserialize(deserializer)?;
         let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let value = u32::from_str_radix(&text, 16).ok().filter(|_| digits);
-        let wrong = || serde::de::Error::custom(format_args!("`{text}` is no CRC-32 of eight hexadecimal digits"));
+        let wrong = || {
+            serde::de::Error::custom(format_args!(
+                "invalid CRC-32 `{text}`, expected eight hexadecimal digits"
+            ))
+        };
         value.map(Checksum).ok_or_else(wrong)
     }
 }

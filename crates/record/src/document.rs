@@ -131,7 +131,7 @@ impl Document {
         regular::open(path)
             .and_then(|mut file| file.read_to_string(&mut text))
             .map_err(|error| match error.kind() {
-                io::ErrorKind::InvalidData => Error::damaged(path, "it is not text"),
+                io::ErrorKind::InvalidData => Error::damaged(path, "it is not UTF-8 text"),
                 _ => Error::io(path)(error),
             })?;
         // The version first: a newer file may have other fields.
@@ -174,7 +174,10 @@ pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
             known: VERSION,
         }),
         Some(_) => Ok(()),
-        None => Err(Error::damaged(path, format_args!("its schema is `{schema}`"))),
+        None => Err(Error::damaged(
+            path,
+            format_args!("unknown schema `{schema}`, expected `{SCHEMA}{VERSION}`"),
+        )),
     }
 }
 

@@ -15,7 +15,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The folder of a record can't be made.
-    #[error("the folder {path} can't be made: {at}: {source}", path = path.display(), at = at.display())]
+    #[error("cannot create the folder {path}: {at}: {source}", path = path.display(), at = at.display())]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -26,9 +26,9 @@ pub enum Error {
     },
     /// There is neither a finished record nor one under way.
     #[error("{path} is not a run folder: {why}", path = .0.display(), why = if .0.is_dir() {
-        "it has neither a run.json nor a spool"
+        "found neither run.json nor a spool"
     } else {
-        "there is no such folder"
+        "no such folder"
     })]
     NotARun(PathBuf),
     /// Somebody is still recording into it.
@@ -36,7 +36,7 @@ pub enum Error {
     Live(PathBuf),
     /// A newer netburn wrote it.
     #[error(
-        "{path} was written by a newer netburn: it has version {found}, this one reads up to {known}",
+        "{path} was written by a newer netburn: found version {found}, expected at most {known}",
         path = path.display()
     )]
     Newer {
@@ -56,7 +56,7 @@ pub enum Error {
         what: String,
     },
     /// Runs that are to be pooled are not of one scenario, or there are none.
-    #[error("these runs can't be pooled: {0}")]
+    #[error("cannot pool these runs: {0}")]
     Pool(String),
 }
 

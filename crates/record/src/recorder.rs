@@ -101,7 +101,7 @@ impl Recorder {
         if let Err(error) = &result
             && self.broken.is_none()
         {
-            self.broken = Some(format!("the record could not be kept: {error}"));
+            self.broken = Some(format!("the record could not be written: {error}"));
         }
         result
     }

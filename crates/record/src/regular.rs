@@ -19,7 +19,10 @@ pub(crate) fn check(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         Ok(())
     } else {
-        Err(io::Error::other(format!("it is {}, not a file", what(kind))))
+        Err(io::Error::other(format!(
+            "found {}, expected a regular file",
+            what(kind)
+        )))
     }
 }
 
@@ -40,7 +43,7 @@ fn what(kind: FileType) -> &'static str {
             return "a device";
         }
     }
-    "something else"
+    "another kind of file"
 }
 
 #[cfg(all(test, unix))]
@@ -61,10 +64,10 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
         std::fs::create_dir(at("folder")).unwrap();
         for (name, said) in [
-            ("fifo", "it is a FIFO, not a file"),
-            ("socket", "it is a socket, not a file"),
-            ("device", "it is a device, not a file"),
-            ("folder", "it is a folder, not a file"),
+            ("fifo", "found a FIFO, expected a regular file"),
+            ("socket", "found a socket, expected a regular file"),
+            ("device", "found a device, expected a regular file"),
+            ("folder", "found a folder, expected a regular file"),
         ] {
             assert_eq!(open(&at(name)).unwrap_err().to_string(), said);
         }

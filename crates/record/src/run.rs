@@ -322,13 +322,13 @@ fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
     let bytes = there.len();
     if bytes != facts.bytes {
         let expected = facts.bytes;
-        return Ok(Some(format!("it has {bytes} bytes where run.json says {expected}")));
+        return Ok(Some(format!("found {bytes} bytes, expected {expected}")));
     }
     let Some(expected) = facts.crc32 else {
         return Ok(None);
     };
     let found = Checksum::from_file(table)?;
-    let wrong = format!("its checksum (CRC-32) is {found} where run.json says {expected}");
+    let wrong = format!("found CRC-32 {found}, expected {expected}");
     Ok((found != expected).then_some(wrong))
 }
 
@@ -336,8 +336,8 @@ fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
 fn killed(dropped: u64) -> RunStatus {
     let torn = match dropped {
         0 => String::new(),
-        1 => ", and the last byte of its spool is torn".to_owned(),
-        more => format!(", and the last {more} bytes of its spool are torn"),
+        1 => "; the last byte of its spool is incomplete".to_owned(),
+        more => format!("; the last {more} bytes of its spool are incomplete"),
     };
     RunStatus::Failed(format!(
         "`netburn run` was killed before it could finish the record{torn}"

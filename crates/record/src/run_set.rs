@@ -153,7 +153,7 @@ pub fn pool(folder: &Path, runs: &[Run]) -> Result<Run, Error> {
 /// The document of a folder of runs.
 pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     let Some(first) = runs.first() else {
-        return Err(Error::Pool("there are none".to_owned()));
+        return Err(Error::Pool("no runs".to_owned()));
     };
     let header = first.header();
     let mut evidence = RunEvidence::default();
@@ -204,7 +204,7 @@ fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::Pool(format!(
-            "`{}` on {} and `{}` on {} are not the same scenario",
+            "`{}` on {} and `{}` on {} are different scenarios",
             one.plan.name, one.environment, other.plan.name, other.environment
         )))
     }

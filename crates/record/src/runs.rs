@@ -158,7 +158,7 @@ fn head(path: &Path) -> Result<Head, Error> {
         _ => Err(match stopped {
             Err(error) if error.is_io() => Error::io(path)(error.into()),
             Err(error) => Error::damaged(path, error),
-            Ok(()) => Error::damaged(path, "its first fields are missing"),
+            Ok(()) => Error::damaged(path, "the first fields are missing"),
         }),
     }
 }
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                 && fields.environment.is_some()
                 && fields.started.is_some()
             {
-                return Err(A::Error::custom("that is enough"));
+                return Err(A::Error::custom("stop: all fields found"));
             }
         }
         Ok(())

@@ -142,7 +142,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
             let reason = format!(
-                "the clock of {} is known only to {}; the limit is {}",
+                "the clock of {} is uncertain by {}; the limit is {}",
                 clock.name,
                 ms(clock.error_ns as f64 / 1e6),
                 ms(CLOCK_ERROR_NS as f64 / 1e6)
@@ -150,9 +150,9 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
             add_issue(&clock.stations, reason);
         }
         if let Some(jump) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
-            let way = if jump < 0 { "behind" } else { "ahead" };
+            let direction = if jump < 0 { "back" } else { "ahead" };
             let reason = format!(
-                "the clock of {} went {} {way} during the run, more than clocks drift: it was set, or the device slept",
+                "the clock of {} jumped {direction} by {} during the run: it was set, or the device slept",
                 clock.name,
                 ms(jump.unsigned_abs() as f64 / 1e6)
             );
@@ -160,10 +160,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         }
     }
     if !evidence.complete && evidence.health.is_empty() {
-        add_issue(
-            &all,
-            "the run ended before anybody said how well it had measured".to_owned(),
-        );
+        add_issue(&all, "the run ended before any agent sent a health report".to_owned());
     }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
@@ -174,10 +171,10 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
                 1..=4 => silent.join(", "),
                 more => format!("{first} and {more} more"),
             };
-            add_issue(&silent, format!("no health report came from the agent of {who}"));
+            add_issue(&silent, format!("no health report from the agent of {who}"));
         }
         if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            add_issue(served, "no health report came from the server".to_owned());
+            add_issue(served, "no health report from the server".to_owned());
         }
     }
     checked.self_check.timer_lateness_us = lateness;
@@ -192,7 +189,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(format!(
-            "{name} acted {} late at the 99th percentile; the limit is {}",
+            "{name} was {} behind schedule at p99; the limit is {}",
             ms(health.lateness_us_p99 / 1e3),
             ms(LATENESS_US / 1e3)
         ));
@@ -200,12 +197,12 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     let limit = standstill.as_nanos() as f64 / 1e3;
     if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
         let (longest, limit) = format_pair(longest, limit, span_us);
-        reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
+        reasons.push(format!("{name} had a standstill of {longest}; the limit is {limit}"));
     }
     let due = health.operations_due();
     if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
         reasons.push(format!(
-            "{name} was too late for {} of {due} operations ({}); the limit is {}",
+            "{name} skipped {} of {due} operations because it was too late ({}); the limit is {}",
             health.missed_sends,
             percent(health.missed_sends as f64 / due as f64),
             percent(MISSED_SENDS)
@@ -213,21 +210,21 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     }
     if at_least(health.cpu, CPU) {
         reasons.push(format!(
-            "{name} kept {} of a core busy; the limit is {}",
+            "{name} used {} of one core; the limit is {}",
             percent(health.cpu),
             percent(CPU)
         ));
     }
     if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
         reasons.push(format!(
-            "{name} took {} to begin its answers at the 99th percentile; the limit is {}",
+            "{name} took {} to start its responses at p99; the limit is {}",
             ms(health.service_us_p99 / 1e3),
             ms(SERVICE_US / 1e3)
         ));
     }
     if health.refused > 0 {
         reasons.push(format!(
-            "{name} refused or failed {} requests by its own fault; the limit is 0",
+            "{name} rejected or failed {} requests because of internal errors; the limit is 0",
             health.refused
         ));
     }
@@ -370,10 +367,7 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert_eq!(
-            checked.quality_issues["laptop"],
-            ["no health report came from the server"]
-        );
+        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
         assert_eq!(checked.quality_issues.get("tv"), None);
         let tv = Health {
             stations: vec!["tv".into()],
@@ -409,35 +403,35 @@ mod tests {
             (
                 |a, _| a.lateness_us_p99 = 12_500.0,
                 one,
-                "agent a1 acted 12.5 ms late at the 99th percentile; the limit is 10 ms",
+                "agent a1 was 12.5 ms behind schedule at p99; the limit is 10 ms",
             ),
             (|a, _| a.standstill_us_max = Some(15_000.0), &[], ""),
             (
                 |a, _| a.standstill_us_max = Some(1_180_000.0),
                 one,
-                "agent a1 stood still for 1.18 s; the limit is 15 ms",
+                "agent a1 had a standstill of 1.18 s; the limit is 15 ms",
             ),
             (
                 |_, s| s.standstill_us_max = Some(15_004.0),
                 both,
-                "server s1 stood still for 15.004 ms; the limit is 15 ms",
+                "server s1 had a standstill of 15.004 ms; the limit is 15 ms",
             ),
             (|a, _| (a.operations, a.missed_sends) = (1000, 1), &[], ""),
             (
                 |a, _| (a.operations, a.missed_sends) = (1000, 2),
                 one,
-                "agent a1 was too late for 2 of 1000 operations (0.2 %); the limit is 0.1 %",
+                "agent a1 skipped 2 of 1000 operations because it was too late (0.2 %); the limit is 0.1 %",
             ),
             (|a, _| a.cpu = 0.949, &[], ""),
             (
                 |a, _| a.cpu = 0.95,
                 one,
-                "agent a1 kept 95 % of a core busy; the limit is 95 %",
+                "agent a1 used 95 % of one core; the limit is 95 %",
             ),
             (
                 |_, s| s.cpu = 0.97,
                 both,
-                "server s1 kept 97 % of a core busy; the limit is 95 %",
+                "server s1 used 97 % of one core; the limit is 95 %",
             ),
             (
                 |a, _| a.machine_busy = 0.985,
@@ -448,17 +442,17 @@ mod tests {
             (
                 |_, s| s.service_us_p99 = 20_010.0,
                 both,
-                "server s1 took 20.01 ms to begin its answers at the 99th percentile; the limit is 20 ms",
+                "server s1 took 20.01 ms to start its responses at p99; the limit is 20 ms",
             ),
             (
                 |_, s| s.refused = 3,
                 both,
-                "server s1 refused or failed 3 requests by its own fault; the limit is 0",
+                "server s1 rejected or failed 3 requests because of internal errors; the limit is 0",
             ),
             (
                 |_, s| s.lateness_us_p99 = f64::NAN,
                 both,
-                "server s1 acted NaN ms late at the 99th percentile; the limit is 10 ms",
+                "server s1 was NaN ms behind schedule at p99; the limit is 10 ms",
             ),
         ];
         for (change, unreliable, sentence) in table {
@@ -527,7 +521,7 @@ mod tests {
             complete: false,
         });
         let reasons = [
-            "the lab stood still for 31 ms; the limit is 15 ms",
+            "the lab had a standstill of 31 ms; the limit is 15 ms",
             "the machine was 99 % busy while the lab ran; the limit is 98 %",
         ];
         assert_eq!(checked.self_check.reasons, reasons);
@@ -544,18 +538,15 @@ mod tests {
         assert_eq!(
             checked.self_check.reasons,
             [
-                "no health report came from the agent of tv",
-                "no health report came from the server"
+                "no health report from the agent of tv",
+                "no health report from the server"
             ]
         );
-        assert_eq!(
-            checked.quality_issues["laptop"],
-            ["no health report came from the server"]
-        );
+        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
         assert!(check(Environment::Local, &[agent()], &[], false).self_check.ok);
         assert_eq!(
             check(Environment::Local, &[], &[], false).self_check.reasons,
-            ["the run ended before anybody said how well it had measured"]
+            ["the run ended before any agent sent a health report"]
         );
         assert!(check(Environment::Simulate, &[], &[], true).self_check.ok);
     }
@@ -576,14 +567,14 @@ mod tests {
             lab: None,
             standstill: Duration::from_millis(15),
             quality_issues: &[],
-            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
+            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside the run's time")],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &health,
             clocks: &[],
             complete: true,
         });
-        let reason = "9 rows of agent a2 were rejected: 9 outside of the run's time";
+        let reason = "9 rows of agent a2 were rejected: 9 outside the run's time";
         assert_eq!(checked.self_check.reasons, [reason]);
         assert_eq!(
             checked.quality_issues,
@@ -623,7 +614,7 @@ mod tests {
         let checked = check(Environment::Fleet, &[agent()], &[clock(7_250_000)], false);
         assert_eq!(
             checked.self_check.reasons,
-            ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
+            ["the clock of a1 is uncertain by 7.25 ms; the limit is 5 ms"]
         );
         assert_eq!(checked.quality_issues.len(), 1);
     }
@@ -650,9 +641,7 @@ mod tests {
         let checked = check(Environment::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
             checked.self_check.reasons,
-            [
-                "the clock of a1 went 3250 ms behind during the run, more than clocks drift: it was set, or the device slept"
-            ]
+            ["the clock of a1 jumped back by 3250 ms during the run: it was set, or the device slept"]
         );
         assert_eq!(checked.quality_issues.keys().collect::<Vec<_>>(), ["laptop"]);
     }

@@ -149,7 +149,7 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
         "{warned:?}"
     );
     assert_eq!(warned[0].at, ms(1234));
-    assert!(warned[1].text.contains("came home later, at 2026-"), "{warned:?}");
+    assert!(warned[1].text.contains("arrived at 2026-"), "{warned:?}");
     // The same as if nothing had been lost, but for the two warnings.
     let other = dir.path().join("never-lost");
     let mut recorder = Recorder::create(&other, header(plan())).unwrap();
@@ -208,7 +208,7 @@ fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
     assert_eq!(
         told[0].text,
         format!(
-            "{rejected} rows of agent laptop were rejected: {} operations more than can have fallen due, 1 outside of the \
+            "{rejected} rows of agent laptop were rejected: {} above the limit for operations, 1 outside the \
              run's time",
             rejected - 1
         )
@@ -483,8 +483,9 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
     assert_eq!((calls.operations, calls.failures, calls.goal_misses), (999, 0, 0));
     let said = events(&run, EventKind::Warning);
     assert!(
-        said.iter()
-            .any(|event| event.text.contains("2001 of after the end of the run are left out")),
+        said.iter().any(|event| event
+            .text
+            .contains("2001 rows from after the end of the run are excluded")),
         "{said:?}"
     );
 }

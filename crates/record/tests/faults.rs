@@ -130,7 +130,7 @@ fn a_full_disk_is_said_once_and_what_fitted_is_kept() {
     let said: Vec<String> = said(&mut child).collect();
     assert!(child.wait().unwrap().success());
     assert_eq!(said[0], "1", "errors");
-    assert!(said[1].starts_with("the record could not be kept: "), "{}", said[1]);
+    assert!(said[1].starts_with("the record could not be written: "), "{}", said[1]);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     let kept = rows_kept(&run);

@@ -124,18 +124,18 @@ fn without_raw_values_the_interpolated_ones_stand_for_them() {
 fn what_cannot_be_read_is_told() {
     let text = small().to_string();
     let told = |text: &str| read(text.as_bytes(), "f").unwrap_err().to_string();
-    assert!(told("").contains("no JSON"));
-    assert!(told("[1]").contains("no flent data file"));
-    assert!(told("{}").contains("no `metadata`"));
+    assert!(told("").contains("invalid JSON"));
+    assert!(told("[1]").contains("not a flent data file"));
+    assert!(told("{}").contains("missing `metadata`"));
     let changed = |change: &dyn Fn(&mut Value)| {
         let mut file = small();
         change(&mut file);
         told(&file.to_string())
     };
-    assert!(changed(&|file| file["version"] = json!(5)).contains("version 5"));
-    assert!(changed(&|file| file["metadata"]["LENGTH"] = json!("ten")).contains("no `metadata.LENGTH`"));
+    assert!(changed(&|file| file["version"] = json!(5)).contains("found 5"));
+    assert!(changed(&|file| file["metadata"]["LENGTH"] = json!("ten")).contains("missing `metadata.LENGTH`"));
     assert!(changed(&|file| file["metadata"]["LENGTH"] = json!(-1)).contains("LENGTH is -1 s"));
-    assert!(changed(&|file| file["results"]["TCP upload BE1 b"] = json!([1])).contains("1 values where there are 101"));
+    assert!(changed(&|file| file["results"]["TCP upload BE1 b"] = json!([1])).contains("1 values, expected 101"));
     let other = changed(&|file| {
         file["metadata"]["NAME"] = json!("qdisc-stats");
         file["results"] = json!({});

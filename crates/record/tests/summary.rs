@@ -328,7 +328,7 @@ fn doubts_make_a_verdict_inconclusive() {
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(
         summary.self_check.reasons,
-        ["no health report came from the agent of hall-tv"]
+        ["no health report from the agent of hall-tv"]
     );
 
     // The server is in everybody's figures.
@@ -393,7 +393,7 @@ fn doubts_make_a_verdict_inconclusive() {
     );
     assert_eq!(
         summary.self_check.reasons,
-        ["the run ended before anybody said how well it had measured"]
+        ["the run ended before any agent sent a health report"]
     );
     assert!(
         summary.stations[0].workloads[0].latency_ms.count > 0,
@@ -443,7 +443,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
 
     let forged = run(&[("laptop", laptop), ("hall-tv", tv / 2)], &[]);
     let reason = format!(
-        "hall-tv reports {:.1} MB received, and the server counted {:.1} MB: its bytes are left out of the total",
+        "hall-tv reports {:.1} MB received, but the server counted {:.1} MB; its bytes are excluded from the total",
         tv as f64 / 1e6,
         (tv / 2) as f64 / 1e6
     );
@@ -503,8 +503,8 @@ fn a_station_called_server_keeps_its_own_clock() {
     assert_eq!(
         run.summary().self_check.reasons,
         [
-            "the clock of server is known only to 8 ms; the limit is 5 ms",
-            "the run ended before anybody said how well it had measured"
+            "the clock of server is uncertain by 8 ms; the limit is 5 ms",
+            "the run ended before any agent sent a health report"
         ]
     );
 }
@@ -586,17 +586,18 @@ fn a_goal_without_samples_says_so() {
     };
     assert_eq!(
         reasons("browsing", Config::browsing()),
-        [
-            "browsing has nothing to hold against `page load ≤ 500 ms`: no operation that counts fell due in the judged time"
-        ]
+        ["browsing has no samples for `page load ≤ 500 ms`: no counted operation was due in the evaluated time"]
     );
     let stream = reasons("4kstream", Config::stream_4k());
     assert_eq!(stream.len(), 2, "{stream:?}");
     assert!(
-        stream[0].ends_with("no whole window of it lies in the judged time"),
+        stream[0].ends_with("no complete window lies in the evaluated time"),
         "{stream:?}"
     );
-    assert!(stream[1].ends_with("it did not begin in the judged time"), "{stream:?}");
+    assert!(
+        stream[1].ends_with("playback did not start in the evaluated time"),
+        "{stream:?}"
+    );
 }
 
 /// Where another goal fails, the verdict is that, and not in doubt.

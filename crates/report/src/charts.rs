@@ -93,7 +93,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
             view,
             &[MarkKind::Change, MarkKind::Roam, MarkKind::Lost, MarkKind::Rate],
         ),
-        aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not judged".to_owned())),
+        aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not evaluated".to_owned())),
     }
 }
 
@@ -188,7 +188,7 @@ const EVEN_S: f64 = 1.0;
 fn evened_note(view: &View) -> String {
     if view.bin_s < EVEN_S {
         format!(
-            "The line is the mean of each second, the area from the least to the largest {} of it",
+            "The line is the mean of each second, the area the range of its bins of {}",
             Unit::Seconds.write(view.bin_s)
         )
     } else {
@@ -202,7 +202,7 @@ fn bins_note(view: &View) -> String {
         0 | 1 => String::new(),
         runs => format!(" of all {runs} runs"),
     };
-    format!("Time is cut into {}{runs}", Unit::Seconds.write(view.bin_s))
+    format!("Bins of {}{runs}", Unit::Seconds.write(view.bin_s))
 }
 
 /// What is said of several, the first few; nothing of none.

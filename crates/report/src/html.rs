@@ -49,12 +49,12 @@ pub fn report(view: &View) -> String {
     let parts = [
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
-        section("happened", "What happened", &events::event_table(view)),
-        section("idle", "Idle beside loaded", &of(&["idle-and-loaded"])),
+        section("happened", "Events", &events::event_table(view)),
+        section("idle", "Idle and loaded latency", &of(&["idle-and-loaded"])),
         section("player", "Video", &of(&["buffer-over-time"])),
         section(
             "air",
-            "The air",
+            "Airtime",
             &of(&["airtime-shares", "airtime-over-time", "aggregates", "backlog-over-time"]),
         ),
         section(
@@ -62,14 +62,14 @@ pub fn report(view: &View) -> String {
             "Wi-Fi",
             &(facts::wifi(view) + &of(&["signal-over-time", "link-rate-over-time"])),
         ),
-        section("figures", "All figures", &facts::figures(view)),
-        section("rounds", "The runs", &runs::runs(view)),
-        section("self_check", "The measuring itself", &facts::self_check(view)),
-        section("scenario", "The scenario", &scenario::scenario(view)),
-        section("environment", "Where it ran", &facts::environment(view)),
+        section("figures", "All metrics", &facts::figures(view)),
+        section("rounds", "Runs", &runs::runs(view)),
+        section("self_check", "Self-check", &facts::self_check(view)),
+        section("scenario", "Scenario", &scenario::scenario(view)),
+        section("environment", "Environment", &facts::environment(view)),
     ];
     body.extend(parts);
-    body.push_str(&section("causes", "What the figures suggest", &causes::causes(view)));
+    body.push_str(&section("causes", "Likely causes", &causes::causes(view)));
     document(&head::title(view), &body, &charts)
 }
 

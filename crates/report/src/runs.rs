@@ -41,7 +41,7 @@ pub fn text(listed: &[RunEntry], width: usize, colour: bool) -> String {
             // Most reasons name the folder themselves.
             State::Unreadable(why) if sanitise(why).contains(&path) => lines.push(sanitise(why)),
             State::Unreadable(why) => lines.push(format!("{path}: {}", sanitise(why))),
-            State::Unfinished => lines.push(format!("{path}: `netburn report` on it brings back what was measured")),
+            State::Unfinished => lines.push(format!("{path}: run `netburn report` on it to recover its results")),
             State::Finished(_) | State::Live => {}
         }
     }

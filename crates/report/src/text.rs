@@ -88,11 +88,11 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     }
     let (runs, stations) = (format::runs_of(summary), format::stations(summary));
     let air = match summary.totals.airtime_jain {
-        Some(index) => format!(", airtime shared with a Jain index of {index:.2}"),
+        Some(index) => format!(", Jain index of airtime {index:.2}"),
         None => String::new(),
     };
     let facts = format!(
-        "{runs}{} s, seed {}, {stations}, {} Mbit/s in all{air}; kept in {}",
+        "{runs}{} s, seed {}, {stations}, {} Mbit/s total{air}; saved to {}",
         format::short(summary.duration_s),
         summary.seed,
         mbps(summary.totals.throughput_mbps),
@@ -113,18 +113,15 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
             .self_check
             .standstill_us_max
             .map_or_else(String::new, |longest| {
-                format!(
-                    " Nothing that took part stood still for longer than {}.",
-                    format::span_us(longest)
-                )
+                format!(" Longest standstill: {}.", format::span_us(longest))
             });
         return vec![format!(
-            "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.{stood}",
+            "Self-check passed: operations started within {} of schedule at p99 (worst {}).{stood}",
             format::span_us(late.p99),
             format::span_us(late.max)
         )];
     }
-    let mut lines = vec![paint("The measuring itself is in doubt:", Tone::Unreliable, colour)];
+    let mut lines = vec![paint("Self-check failed:", Tone::Unreliable, colour)];
     let reasons = &summary.self_check.reasons;
     lines.extend(
         reasons
@@ -136,8 +133,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
         lines.push(format!("- and {} more with --format json", reasons.len() - MAX_REASONS));
     }
     lines.push(
-        "What stands above may be the machine's doing, not the network's. Run it again when the machine has less else to \
-         do, or on a faster one, with fewer stations or a lower rate."
+        "The results above may reflect the test machine rather than the network. Run the test again with less load on the machine, on a faster machine, with fewer stations or with a lower rate."
             .to_owned(),
     );
     lines
@@ -161,8 +157,7 @@ fn provisional(summary: &Summary) -> Vec<String> {
     let any = summary.provisional || summary.stations.iter().any(|s| s.provisional);
     if any {
         vec![
-            "* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A longer \
-             --duration or --repeat brings more."
+            "* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer --duration or --repeat."
                 .to_owned(),
         ]
     } else {
@@ -192,7 +187,7 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
             left("VERDICT"),
             right("Mbit/s"),
             right("SEED"),
-            left("KEPT IN"),
+            left("FOLDER"),
         ];
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
@@ -210,7 +205,7 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
                 ]
             })
             .collect();
-        let columns = [left("FIGURE, 95 % INTERVAL"), right("LOW"), right("HIGH")];
+        let columns = [left("METRIC, 95 % INTERVAL"), right("LOW"), right("HIGH")];
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
         let more = summary.intervals.len() - rows.len();

@@ -357,7 +357,7 @@ fn a_damaged_folder_shows_what_is_left() {
             );
             assert_eq!(view.summary, whole.summary, "the summary is in run.json");
             let page = html::report(&view);
-            assert!(page.contains("Not everything could be read"), "{name} {length}");
+            assert!(page.contains("Some data could not be read"), "{name} {length}");
         }
         std::fs::remove_file(&path).unwrap();
         assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is gone");

@@ -184,10 +184,7 @@ fn late_results_come_home_over_two_controllers() {
     assert_eq!(desk.done(job.carry_out()), Some(("kitchen".to_owned(), forget.clone())));
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.count("intervals"), 100);
-    assert_eq!(
-        run.summary().stations[1].reasons,
-        ["no health report came from the server"]
-    );
+    assert_eq!(run.summary().stations[1].reasons, ["no health report from the server"]);
     assert!(!folder.join("late").exists());
     // Where `forget` was lost on the way, nothing is delivered again.
     let mut desk = Desk::open(&state).unwrap();

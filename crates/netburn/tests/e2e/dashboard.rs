@@ -207,7 +207,7 @@ fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
     run.signal("KILL");
     drop(run);
     let browser = house.browser();
-    browser.wait_for("cut short");
+    browser.wait_for("unfinished");
     browser.click("#rows tr th a");
     browser.wait_for("Bring back");
     assert!(!house.bench.path("runs/call/run.json").exists());

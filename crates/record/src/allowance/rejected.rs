@@ -6,13 +6,13 @@ use std::fmt;
 /// Why a row is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rejection {
-    /// It lies outside of the run's time, or an interval isn't one of its tenths of a second.
+    /// It lies outside the run's time, or an interval isn't one of its tenths of a second.
     Time,
     /// Its times contradict each other: something ended before it was due.
     Order,
     /// It says that more bytes moved than can have.
     Bytes,
-    /// It is about a workload that the station doesn't have.
+    /// It is for an unknown workload.
     Workload,
     /// More operations than can have fallen due.
     Operations,
@@ -33,16 +33,16 @@ impl Rejection {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Rejection::Time => "outside of the run's time",
-            Rejection::Order => "with times that contradict each other",
-            Rejection::Bytes => "with more bytes than can have moved",
-            Rejection::Workload => "about a workload that the station doesn't have",
-            Rejection::Operations => "operations more than can have fallen due",
-            Rejection::Intervals => "intervals more than have passed",
-            Rejection::Connections => "looks at connections more than a driver makes",
-            Rejection::Links => "looks at Wi-Fi links more than a driver makes",
-            Rejection::Events => "events more than a station can have",
-            Rejection::Text => "events with more text than they need",
+            Rejection::Time => "outside the run's time",
+            Rejection::Order => "with inconsistent times",
+            Rejection::Bytes => "with more bytes than possible",
+            Rejection::Workload => "for an unknown workload",
+            Rejection::Operations => "above the limit for operations",
+            Rejection::Intervals => "above the limit for intervals",
+            Rejection::Connections => "above the limit for connection samples",
+            Rejection::Links => "above the limit for link samples",
+            Rejection::Events => "above the limit for events",
+            Rejection::Text => "above the limit for event text",
         }
     }
 }

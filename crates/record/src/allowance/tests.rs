@@ -234,7 +234,7 @@ fn rows_that_are_rejected_use_up_nothing_and_are_told_by_their_reasons() {
     assert_eq!(allowance.rejected().total(), 1001);
     assert_eq!(
         allowance.rejected().to_string(),
-        "1000 with more bytes than can have moved, 1 outside of the run's time"
+        "1000 with more bytes than possible, 1 outside the run's time"
     );
 }
 

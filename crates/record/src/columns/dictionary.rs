@@ -55,7 +55,7 @@ impl Dictionary {
             self.codes.drain(..self.at);
             self.at = 0;
             self.page(&page)
-                .ok_or_else(|| ParquetError::General("a page of names is not what it should be".to_owned()))?;
+                .ok_or_else(|| ParquetError::General("malformed page of names".to_owned()))?;
         }
         Ok(true)
     }

@@ -207,7 +207,7 @@ mod tests {
         }
 
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
-            Err("it is read as what came after")
+            Err("read as the current table")
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
         }
 
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
-            Err("it is read as what came after")
+            Err("read as the current table")
         }
     }
 

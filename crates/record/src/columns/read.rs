@@ -17,11 +17,11 @@ const BATCH: usize = 1 << 13;
 pub(crate) enum BadTable {
     #[error(transparent)]
     Parquet(#[from] ParquetError),
-    #[error("its columns are not those of {0}")]
+    #[error("the columns are not those of {0}")]
     Schema(&'static str),
     #[error("column {column} has fewer values than rows")]
     Short { column: &'static str },
-    #[error("row {row} makes no sense: {what}")]
+    #[error("row {row} is invalid: {what}")]
     Row { row: u64, what: &'static str },
 }
 

@@ -77,7 +77,7 @@ impl Table for OperationRow {
                 first_byte: from.maybe_number().map(Instant::from_nanos),
                 finished: from.maybe_number().map(Instant::from_nanos),
                 bytes: from.unsigned(),
-                outcome: names.outcome(from.name()).ok_or("its outcome is unknown")?,
+                outcome: names.outcome(from.name()).ok_or("unknown outcome")?,
                 far: match (from.maybe_number(), from.maybe_number()) {
                     (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
                     _ => None,
@@ -249,7 +249,7 @@ impl Table for ConnectionRow {
         let side = match from.name().bytes {
             b"station" => Side::Station,
             b"server" => Side::Server,
-            _ => return Err("its side is neither station nor server"),
+            _ => return Err("invalid side, expected `station` or `server`"),
         };
         let port = u16::try_from(from.unsigned()).map_err(|_| TOO_LARGE)?;
         let at = Instant::from_nanos(from.number());
@@ -313,17 +313,17 @@ impl Table for EventRow {
             workload,
             at,
             length,
-            kind: *kind.ok_or("its kind is unknown")?,
+            kind: *kind.ok_or("unknown event kind")?,
             text: std::str::from_utf8(from.text())
-                .map_err(|_| "its text is not UTF-8")?
+                .map_err(|_| "the text is not UTF-8")?
                 .to_owned(),
         })
     }
 }
 
-const NO_STATION: &str = "its station is not in the plan";
-const NO_WORKLOAD: &str = "its workload is not the station's";
-const TOO_LARGE: &str = "a number is too large";
+const NO_STATION: &str = "unknown station";
+const NO_WORKLOAD: &str = "unknown workload";
+const TOO_LARGE: &str = "a number is out of range";
 
 #[cfg(test)]
 mod tests {

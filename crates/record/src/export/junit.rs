@@ -89,7 +89,7 @@ fn whole(summary: &Summary) -> Suite {
         name: summary.scenario.clone(),
         cases: vec![Case {
             of: None,
-            name: "the run could be measured".to_owned(),
+            name: "measurement is reliable".to_owned(),
             result: if reasons.is_empty() {
                 CaseResult::Passed
             } else {
@@ -118,7 +118,7 @@ fn suite(summary: &Summary, station: &StationSummary) -> Suite {
             of: None,
             name: "goals".to_owned(),
             result: CaseResult::Skipped,
-            output: "it has no goal".to_owned(),
+            output: "no goals".to_owned(),
         });
     }
     Suite {
@@ -140,7 +140,9 @@ fn result(station: &StationSummary, goal: &GoalSummary) -> CaseResult {
 
 fn output(station: &StationSummary, goal: &GoalSummary) -> String {
     let met = goal.met.map(|met| format!("met {:.2} %", met * 100.0));
-    let excess = goal.excess.map(|excess| format!("the worst {excess:.2} × the limit"));
+    let excess = goal
+        .excess
+        .map(|excess| format!("worst sample {excess:.2} × the limit"));
     let samples = format!("{} samples", goal.samples);
     let figures: Vec<String> = [met, excess, Some(samples)].into_iter().flatten().collect();
     let provisional = if goal.provisional { " (provisional)" } else { "" };

@@ -23,10 +23,10 @@ pub const VERSION: u64 = 4;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlentError {
     /// It is packed with bzip2.
-    #[error("it is packed with bzip2: unpack it first (bunzip2)")]
+    #[error("unsupported compression bzip2; decompress the file first (bunzip2)")]
     Bzip2,
     /// Its gzip is damaged or cut short.
-    #[error("its gzip can't be unpacked beyond {after} bytes: {why}; it may be cut short")]
+    #[error("invalid gzip data after {after} decompressed bytes: {why}; the file may be truncated")]
     Packed {
         /// How much could be unpacked.
         after: u64,
@@ -34,24 +34,23 @@ pub enum FlentError {
         why: String,
     },
     /// It is larger than what is read.
-    #[error("it holds more than {0} MB")]
+    #[error("the file exceeds {0} MB")]
     TooLarge(u64),
     /// It is no JSON.
-    #[error("it is no JSON: {0}; it may be cut short")]
+    #[error("invalid JSON: {0}; the file may be truncated")]
     Json(String),
     /// It is JSON, but not flent's.
-    #[error("it is no flent data file: {0}")]
+    #[error("not a flent data file: {0}")]
     Foreign(String),
     /// A newer flent wrote it.
-    #[error("it has version {0} of flent's format; versions up to {VERSION} are read")]
+    #[error("unsupported flent format version: found {0}, expected at most {VERSION}")]
     Newer(u64),
     /// A value makes no sense.
-    #[error("its {0}")]
+    #[error("invalid value: {0}")]
     Senseless(String),
     /// None of its series is understood.
     #[error(
-        "flent's test `{test}` holds nothing that can be shown here: it has {series}; what is read are TCP download, TCP upload, Ping and \
-         HTTP latency"
+        "flent's test `{test}` has no supported series: found {series}, expected TCP download, TCP upload, Ping or HTTP latency"
     )]
     Nothing {
         /// flent's name for the test.

@@ -133,7 +133,7 @@ impl fmt::Display for Bssid {
 
 /// A text that is no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an address of six bytes such as 02:00:00:00:01:00")]
+#[error("invalid BSSID, expected six bytes as 02:00:00:00:01:00")]
 pub struct ParseBssidError;
 
 impl FromStr for Bssid {

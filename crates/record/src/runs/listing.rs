@@ -68,7 +68,7 @@ pub fn read_listing(path: &Path) -> Result<RunListing, Error> {
         .read_to_end(&mut bytes)
         .map_err(Error::io(path))?;
     if read as u64 > MAX_FILE_BYTES {
-        return Err(Error::damaged(path, "it is longer than any run.json"));
+        return Err(Error::damaged(path, "the file is too large"));
     }
     let mut fields = ListingFields::default();
     let mut reader = serde_json::Deserializer::from_slice(&bytes);
@@ -87,7 +87,7 @@ pub fn read_listing(path: &Path) -> Result<RunListing, Error> {
             path,
             stopped
                 .err()
-                .map_or_else(|| "its first fields are missing".to_owned(), |error| error.to_string()),
+                .map_or_else(|| "the first fields are missing".to_owned(), |error| error.to_string()),
         )),
     }
 }
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for ListingVisitor<'_> {
                 "started" => self.0.started = Some(map.next_value()?),
                 "summary" => {
                     self.0.summary = Some(map.next_value()?);
-                    return Err(A::Error::custom("its first fields are missing"));
+                    return Err(A::Error::custom("the first fields are missing"));
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

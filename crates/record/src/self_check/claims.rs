@@ -37,7 +37,7 @@ impl Claim {
             return None;
         };
         Some(format!(
-            "{station} reports {:.1} MB {what}, and the server counted {:.1} MB: its bytes are left out of the total",
+            "{station} reports {:.1} MB {what}, but the server counted {:.1} MB; its bytes are excluded from the total",
             claimed as f64 / 1e6,
             sent as f64 / 1e6
         ))
@@ -70,7 +70,7 @@ mod tests {
         assert!(beyond(0, 1 << 60, u64::MAX).is_some());
         assert_eq!(
             beyond(52_428_800, 0, 0).as_deref(),
-            Some("tv reports 52.4 MB received, and the server counted 10.0 MB: its bytes are left out of the total")
+            Some("tv reports 52.4 MB received, but the server counted 10.0 MB; its bytes are excluded from the total")
         );
     }
 }

@@ -57,16 +57,16 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
         let (late, limit) = format_pair(health.lateness_us_p99, LAB_LATENESS_US, span_us);
         reasons.push(format!(
-            "the lab delivered packets {late} late at the 99th percentile; the limit is {limit}"
+            "the lab delivered packets {late} late at p99; the limit is {limit}"
         ));
     }
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
         let (longest, limit) = format_pair(health.standstill_us_max, limit_us, span_us);
         reasons.push(match health.standstills {
-            0 | 1 => format!("the lab stood still for {longest}; the limit is {limit}"),
+            0 | 1 => format!("the lab had a standstill of {longest}; the limit is {limit}"),
             many => format!(
-                "the lab stood still {many} times, for {longest} at the longest and {} in all; the limit is {limit}",
+                "the lab had {many} standstills, the longest of {longest}, {} in total; the limit is {limit}",
                 span_us(health.standstill_us_total, 2)
             ),
         });
@@ -79,7 +79,7 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
         let (share, limit) = format_pair(share, STANDSTILL_SHARE, percent_to);
         reasons.push(format!(
-            "the lab stood still for {share} of the time; the limit is {limit}"
+            "standstills of the lab took {share} of the time; the limit is {limit}"
         ));
     }
     if exceeds(health.suspended_us, SUSPENDED_US) {
@@ -114,7 +114,7 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
             health.machine_busy,
             MACHINE_BUSY,
         ),
-        ("carrying packets took {} of a core", health.cpu, CPU),
+        ("packet forwarding used {} of one core", health.cpu, CPU),
     ] {
         if exceeds(share, limit) {
             let (share, limit) = format_pair(share, limit, percent_to);
@@ -155,29 +155,29 @@ mod tests {
             (|h| h.lateness_us_p99 = 500.0, &[]),
             (
                 |h| h.lateness_us_p99 = 3_670.0,
-                &["the lab delivered packets 3.67 ms late at the 99th percentile; the limit is 0.5 ms"],
+                &["the lab delivered packets 3.67 ms late at p99; the limit is 0.5 ms"],
             ),
             (|h| h.standstill_us_max = 15_000.0, &[]),
             (
                 |h| h.standstill_us_max = 15_001.0,
-                &["the lab stood still for 15.001 ms; the limit is 15 ms"],
+                &["the lab had a standstill of 15.001 ms; the limit is 15 ms"],
             ),
             (
                 |h| (h.standstill_us_max, h.standstill_us_total) = (1.2e6, 1.2e6),
                 &[
-                    "the lab stood still for 1.2 s; the limit is 15 ms",
-                    "the lab stood still for 2 % of the time; the limit is 1 %",
+                    "the lab had a standstill of 1.2 s; the limit is 15 ms",
+                    "standstills of the lab took 2 % of the time; the limit is 1 %",
                 ],
             ),
             (
                 |h| (h.standstill_us_max, h.standstill_us_total, h.standstills) = (98_000.0, 393_000.0, 4),
-                &["the lab stood still 4 times, for 98 ms at the longest and 393 ms in all; the limit is 15 ms"],
+                &["the lab had 4 standstills, the longest of 98 ms, 393 ms in total; the limit is 15 ms"],
             ),
             (|h| (h.span_us, h.standstill_us_total) = (100_000.0, 15_000.0), &[]),
             (|h| h.standstill_us_total = 600_000.0, &[]),
             (
                 |h| h.standstill_us_total = 601_000.0,
-                &["the lab stood still for 1.002 % of the time; the limit is 1 %"],
+                &["standstills of the lab took 1.002 % of the time; the limit is 1 %"],
             ),
             (
                 |h| h.lateness_us_max = 16_000.0,
@@ -217,7 +217,7 @@ mod tests {
             ),
             (
                 |h| h.cpu = f64::NAN,
-                &["carrying packets took NaN % of a core; the limit is 95 %"],
+                &["packet forwarding used NaN % of one core; the limit is 95 %"],
             ),
         ];
         for (change, expected) in table {

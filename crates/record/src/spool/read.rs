@@ -47,7 +47,7 @@ impl<R: Read> SpoolReader<R> {
         let mut source = Source::new(from);
         let beginning = MAGIC.len() + 4;
         if !source.fill(beginning)? || source.bytes()[..MAGIC.len()] != *MAGIC {
-            return Err(SpoolError::Damaged("it does not begin as a spool does"));
+            return Err(SpoolError::Damaged("invalid magic number"));
         }
         let version = u32_at(source.bytes(), MAGIC.len());
         if version > VERSION {
@@ -56,10 +56,10 @@ impl<R: Read> SpoolReader<R> {
         source.skip(beginning);
         let length = match source.frame()? {
             Some((HEADER, length)) => length,
-            _ => return Err(SpoolError::Damaged("it ends before its header does")),
+            _ => return Err(SpoolError::Damaged("the header is incomplete")),
         };
         let header = std::str::from_utf8(&source.bytes()[5..5 + length])
-            .map_err(|_| SpoolError::Damaged("its header is not text"))?
+            .map_err(|_| SpoolError::Damaged("the header is not UTF-8"))?
             .to_owned();
         source.skip(length + FRAME_OVERHEAD);
         Ok(SpoolReader {

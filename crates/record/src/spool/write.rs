@@ -43,7 +43,9 @@ impl<D: Disk> SpoolWriter<D> {
     /// When it can't be written, or the header is longer than [`MAX_HEADER_BYTES`].
     pub fn create(disk: D, header: &str) -> io::Result<Self> {
         if header.len() > MAX_HEADER_BYTES {
-            return Err(io::Error::other("the plan is too long to be recorded"));
+            return Err(io::Error::other(
+                "the plan exceeds the maximum length of a spool header",
+            ));
         }
         let mut spool = SpoolWriter {
             disk,

@@ -271,7 +271,7 @@ pub(crate) mod verdict {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(from)?;
         let named = Verdict::ALL.into_iter().find(|verdict| verdict_name(*verdict) == text);
-        named.ok_or_else(|| D::Error::custom(format_args!("`{text}` is no verdict")))
+        named.ok_or_else(|| D::Error::custom(format_args!("unknown verdict `{text}`")))
     }
 }
 

@@ -192,11 +192,11 @@ fn unjudged_goals(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
     unjudged
         .map(|(goal, kind)| {
             let why = match kind {
-                Goal::Latency { .. } => "no operation that counts fell due in the judged time",
-                Goal::Rate { .. } => "no whole window of it lies in the judged time",
-                Goal::NoStall => "it did not begin in the judged time",
+                Goal::Latency { .. } => "no counted operation was due in the evaluated time",
+                Goal::Rate { .. } => "no complete window lies in the evaluated time",
+                Goal::NoStall => "playback did not start in the evaluated time",
             };
-            format!("{} has nothing to hold against `{}`: {why}", judged.name, goal.goal)
+            format!("{} has no samples for `{}`: {why}", judged.name, goal.goal)
         })
         .collect()
 }

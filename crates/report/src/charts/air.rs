@@ -16,8 +16,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     });
     chart.description = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
     chart.note = format!(
-        "{}; how long data to and from a station held the air, preambles and failed transmissions included. What is left is \
-         contention, acknowledgements, others and silence. Stations on different channels don't share one sum.",
+        "{}; airtime of data to and from a station, including preambles and failed transmissions. The rest is contention, acknowledgements, other networks and idle time. Only stations on one channel share a sum.",
         evened_note(view)
     );
     chart
@@ -26,7 +25,7 @@ pub(super) fn over_time(view: &View) -> Chart {
 /// What waited for each station and at it.
 pub(super) fn backlog(view: &View) -> Chart {
     let y = Axis::new("packets", Unit::Count, Scale::Linear).within(Some(0.0), None);
-    let mut chart = timed(view, "backlog-over-time", "Packets waiting", y);
+    let mut chart = timed(view, "backlog-over-time", "Queued packets", y);
     series(view, &mut chart, |bin| bin.backlog as f64);
     chart
         .series
@@ -37,7 +36,7 @@ pub(super) fn backlog(view: &View) -> Chart {
     });
     chart.description = sentence(each);
     chart.note = format!(
-        "{}; packets that waited for a station and at it, the most at the ends of the record's tenths of a second.",
+        "{}; packets queued for a station and at it: the maximum over the ends of the 100 ms intervals.",
         evened_note(view)
     );
     chart

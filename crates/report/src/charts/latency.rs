@@ -24,10 +24,7 @@ pub(super) fn percentiles(view: &View) -> Chart {
         id: "latency-percentiles".to_owned(),
         title: "Latency by percentile".to_owned(),
         description: describe(&uses),
-        note: "From the instant an operation was due to its end, of those that are judged. Each curve ends with its slowest \
-               operation; percentiles that there are too few operations for are left out. Operations that never finished \
-               rank above all others: a curve that stops short of the right has some. Between the summary's own \
-               percentiles values are true to 0.4 %."
+        note: "From the due time of an operation to its end, for evaluated operations. Each curve ends with its slowest operation. Percentiles with too few operations are omitted. Operations that never finished rank above all others; a curve that ends before the right edge has some. Values between the percentiles of the summary are accurate to 0.4 %."
             .to_owned(),
         x: Axis::new("share of operations that took no longer", Unit::Share, Scale::Percentile)
             .within(Some(0.5), Some(end(most))),
@@ -50,8 +47,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     let mut chart = timed(view, "latency-over-time", "Latency over time", y);
     chart.levels = goals(&uses);
     chart.note = format!(
-        "{}; the area reaches from the least to the largest of the operations that fell due, which are exact, and the line is \
-         their median, true to 1.6 % (where there are fewer than six, the largest). Operations that never finished have no height: they are marked where they fell due.",
+        "{}; the area shows minimum and maximum (exact) of the operations by due time, the line their median, accurate to 1.6 % (the maximum for fewer than six). Operations that never finished are marked at their due time.",
         bins_note(view)
     );
     let worst = uses.iter().filter_map(|of| {

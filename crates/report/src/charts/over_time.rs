@@ -42,14 +42,14 @@ pub(super) fn throughput(view: &View) -> Chart {
         .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
         .collect();
     chart.description = format!("On average: {}.", each.join("; "));
-    chart.note = format!("{}; content only, both ways, without headers.", evened_note(view));
+    chart.note = format!("{}; content only, both directions, without headers.", evened_note(view));
     chart
 }
 
 /// What each player held.
 pub(super) fn buffer(view: &View) -> Chart {
-    let y = Axis::new("media in the player, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
-    let mut chart = timed(view, "buffer-over-time", "The player's buffer", y);
+    let y = Axis::new("buffered media, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "buffer-over-time", "Player buffer", y);
     let mut said = Vec::new();
     for of in uses(view) {
         let Some(buffer) = &of.workload.buffer else { continue };
@@ -70,10 +70,10 @@ pub(super) fn buffer(view: &View) -> Chart {
         });
         if let Some(player) = player {
             said.push(match player.stalls {
-                0 => format!("{} never stood still", of.name),
-                1 => format!("{} stood still once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
+                0 => format!("{} never stalled", of.name),
+                1 => format!("{} stalled once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
                 n => format!(
-                    "{} stood still {n} times, {} in all",
+                    "{} stalled {n} times, {} in total",
                     of.name,
                     Unit::Ms.write(player.stalled_ms)
                 ),
@@ -86,8 +86,7 @@ pub(super) fn buffer(view: &View) -> Chart {
         chart.description = format!("{}.", said.join("; "));
     }
     chart.note = format!(
-        "{}: what the player held at the end of each, and the least within. Computed from the bytes of each tenth of a second \
-         and the recorded stalls, so true to a tenth of a second.",
+        "{}: buffer at the end of each bin, and the minimum within it. Computed from the bytes of each 100 ms and the recorded stalls; accurate to 100 ms.",
         bins_note(view)
     );
     chart
@@ -98,7 +97,7 @@ pub(super) fn signal(view: &View) -> Chart {
     let y = Axis::new("signal, dBm", Unit::Dbm, Scale::Linear);
     let mut chart = timed(view, "signal-over-time", "Signal over time", y);
     links(view, &mut chart, |bin| bin.signal_dbm);
-    chart.note = format!("{}; the weakest of each.", bins_note(view));
+    chart.note = format!("{}; the minimum of each bin.", bins_note(view));
     chart
 }
 
@@ -107,7 +106,7 @@ pub(super) fn link_rate(view: &View) -> Chart {
     let y = Axis::new("rate to the station, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "link-rate-over-time", "Link rate over time", y);
     links(view, &mut chart, |bin| bin.rx_mbps);
-    chart.note = format!("{}; the slowest of each.", bins_note(view));
+    chart.note = format!("{}; the minimum of each bin.", bins_note(view));
     chart
 }
 

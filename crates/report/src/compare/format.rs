@@ -112,8 +112,8 @@ pub(super) fn counts<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> S
     let order = [
         (Judgement::Worse, "worse"),
         (Judgement::Better, "better"),
-        (Judgement::Same, "the same"),
-        (Judgement::CantTell, "can't be told"),
+        (Judgement::Same, "same"),
+        (Judgement::CantTell, "can't tell"),
     ];
     let some = order.into_iter().filter_map(|(wanted, words)| {
         match answers.clone().filter(|answer| answer.judgement == wanted).count() {

@@ -45,7 +45,7 @@ impl Comparison {
             let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        body.push_str(&section("figures", "Metrics", &self.figures_html()));
         body.push_str(&curves(&charts, &[these, against]));
         body.push_str("</main>\n");
         document(&title, &body, &charts)
@@ -60,27 +60,37 @@ impl Comparison {
         };
         format!(
             "{} <span class=\"why\">{}</span>",
-            badge(self.judgement(), self.headline()),
+            self.headline_badge(),
             escaped(&counts)
         )
+    }
+
+    /// Badge of the whole comparison; a mixed result has a neutral one.
+    fn headline_badge(&self) -> String {
+        let headline = self.headline();
+        if headline == self.judgement().name() {
+            badge(self.judgement(), headline)
+        } else {
+            labelled("~", "marginal", headline)
+        }
     }
 
     /// The table of figures, with a picture of each difference, and what it rests on.
     fn figures_html(&self) -> String {
         let mut out = String::new();
         if !self.metrics.is_empty() {
-            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Figures, compared</caption><thead><tr>");
+            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>");
             let columns = [
                 "Station".to_owned(),
-                "Figure".to_owned(),
-                "Judged".to_owned(),
+                "Metric".to_owned(),
+                "Result".to_owned(),
                 heading(&self.against.name),
                 heading(&self.these.name),
                 "Difference".to_owned(),
                 "−50 % … 0 … +50 %".to_owned(),
                 "Interval".to_owned(),
                 "p".to_owned(),
-                "Effect".to_owned(),
+                "Effect size".to_owned(),
             ];
             for column in columns {
                 let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
@@ -161,12 +171,12 @@ fn curves(charts: &[Chart], views: &[&[View]]) -> String {
     {
         let _ = writeln!(
             out,
-            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. The curves are without it.</p>",
+            "<p class=\"warning\" role=\"note\">Some data could not be read: {}. The charts omit it.</p>",
             escaped(missing)
         );
     }
     out.extend(charts.iter().map(figure));
-    section("curves", "The curves", &out)
+    section("curves", "Charts", &out)
 }
 
 /// A judgement with a sign, so that it isn't by colour alone.
@@ -177,6 +187,10 @@ fn badge(of: Judgement, words: &str) -> String {
         Judgement::Same => ("=", "none"),
         Judgement::CantTell => ("?", "inconclusive"),
     };
+    labelled(sign, class, words)
+}
+
+fn labelled(sign: &str, class: &str, words: &str) -> String {
     format!(
         "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}</strong>",
         escaped(words)

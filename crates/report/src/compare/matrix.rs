@@ -171,7 +171,9 @@ impl Matrix {
         lines.push(String::new());
         if let Some(needed) = self.comparisons.iter().find_map(Comparison::too_few) {
             lines.extend(wrap(
-                &format!("There are too few runs to tell figures apart where so many are looked at: {needed} of each can (--repeat {needed})."),
+                &format!(
+                    "Too few runs for so many metrics: {needed} runs of each variant are needed (--repeat {needed})."
+                ),
                 width,
                 "  ",
             ));

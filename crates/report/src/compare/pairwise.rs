@@ -163,7 +163,7 @@ impl Comparison {
     #[must_use]
     pub fn headline(&self) -> &'static str {
         match (self.judgement(), self.count(Judgement::Better)) {
-            (Judgement::Worse, 1..) => "worse and better",
+            (Judgement::Worse, 1..) => "mixed",
             (judgement, _) => judgement.name(),
         }
     }

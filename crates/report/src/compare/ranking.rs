@@ -103,7 +103,7 @@ impl Ranking {
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.shares_a_station() {
-            lines.push("There is no station that all of them have: the ranking says nothing of any.".to_owned());
+            lines.push("The variants have no station in common; the ranking covers only the totals.".to_owned());
         }
         let mut environments: Vec<&str> = self
             .sides
@@ -115,13 +115,13 @@ impl Ranking {
         environments.dedup();
         if environments.len() > 1 {
             lines.push(format!(
-                "Other environments: {}. Quantity differs may be what the environments are, not what was changed.",
+                "Warning: the variants ran in different environments ({}); differences may come from that.",
                 environments.join(", ")
             ));
         }
         if self.sides.iter().any(|side| side.runs.len() < MIN_RUNS) {
             lines.push(
-                "A variant with fewer than three runs can't be told from any other: --repeat 5 makes five.".to_owned(),
+                "A variant with fewer than three runs cannot be distinguished from others; use --repeat 5.".to_owned(),
             );
         }
         lines
@@ -136,7 +136,7 @@ impl Ranking {
             lines.push(String::new());
         }
         let title = format!(
-            "{} variants, ranked over {} figures that all have",
+            "{} variants, ranked by {} common metrics",
             self.sides.len(),
             self.metrics.len()
         );
@@ -161,8 +161,7 @@ impl Ranking {
     /// Quantity it rests on.
     pub(super) fn legend(&self) -> String {
         format!(
-            "Medians of runs; * is the best, and what can't be told from the best ({} pairs, rank test with Holm's correction, \
-             5 %). Intervals: 95 %, {} draws that resample runs, seed {}.",
+            "Medians of runs. * marks the best variant and those that cannot be distinguished from it ({} pairs, rank test with Holm's correction, 5 %). Intervals: 95 %, {} bootstrap resamples of runs, seed {}.",
             self.judged_with, self.options.draws, self.options.seed.0
         )
     }
@@ -192,14 +191,14 @@ impl Ranking {
             left("ON"),
             right("MEAN RANK"),
             right("95 % INTERVAL"),
-            right("BEST, OR AS GOOD"),
+            right("BEST OR TIED"),
         ];
         render(&columns, &rows, 1, width, colour)
     }
 
     fn each(&self, width: usize, colour: bool) -> Vec<String> {
         let headings: Vec<String> = self.standings.iter().map(|standing| heading(&standing.name)).collect();
-        let mut columns = vec![left("STATION"), left("FIGURE")];
+        let mut columns = vec![left("STATION"), left("METRIC")];
         columns.extend(headings.iter().map(|name| right(name)));
         let mut before = None;
         let rows: Vec<Vec<Cell>> = self

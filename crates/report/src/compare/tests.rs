@@ -61,7 +61,7 @@ fn what_is_slower_is_worse_and_the_rest_the_same() {
     let turned = Comparison::new(around("old", 100.0, 8), around("new", 130.0, 8), Options::default());
     assert_eq!(turned.judgement(), Judgement::Better);
     let text = comparison.text(100, false);
-    assert!(text.contains("WORSE – new against old: 2 worse, 4 the same"), "{text}");
+    assert!(text.contains("WORSE – new against old: 2 worse, 4 same"), "{text}");
     assert!(text.contains("+30.0 (+29 %)"), "{text}");
     assert!(text.contains("large, higher in 100 %"), "{text}");
     for line in text.lines() {
@@ -75,15 +75,12 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
     let new = side("new", (0..8).map(|_| run("home", "simulate", 50.0, Some(100.0), 0.5)));
     let comparison = Comparison::new(new, around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.judgement(), Judgement::Worse, "what is worse decides");
-    assert_eq!(comparison.headline(), "worse and better");
+    assert_eq!(comparison.headline(), "mixed");
     let text = comparison.text(100, false);
-    assert!(
-        text.contains("WORSE AND BETTER – new against old: 1 worse, 2 better"),
-        "{text}"
-    );
+    assert!(text.contains("MIXED – new against old: 1 worse, 2 better"), "{text}");
     let page = comparison.html(&[], &[]);
     let (head, _) = page.split_once("<main>").unwrap();
-    assert!(head.contains("</span> worse and better</strong>"), "{head}");
+    assert!(head.contains("</span> mixed</strong>"), "{head}");
 }
 
 #[test]
@@ -99,7 +96,7 @@ fn few_runs_tell_nothing_and_say_how_many_would() {
     assert!(
         three
             .text(100, false)
-            .contains("With 3 runs of a side none of the 2 figures that vary")
+            .contains("With 3 runs of each side, none of the 2 varying metrics")
     );
 }
 
@@ -126,7 +123,7 @@ fn other_environments_and_strangers_are_told() {
     assert!(
         comparison
             .text(100, false)
-            .contains("Other environments: lab against simulate")
+            .contains("different environments (lab, simulate)")
     );
     let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
@@ -139,7 +136,7 @@ fn other_environments_and_strangers_are_told() {
     assert_eq!(comparison.only, [vec!["desktop".to_owned()], vec!["laptop".to_owned()]]);
     let text = comparison.text(100, false);
     assert!(
-        text.contains("They share no station") && text.contains("Only in new: desktop"),
+        text.contains("no station in common") && text.contains("Only in new: desktop"),
         "{text}"
     );
 }
@@ -229,7 +226,7 @@ fn three_variants_are_ranked() {
         [6, 4, 4]
     );
     let text = ranking.text(100, false);
-    assert!(text.contains("3 variants, ranked over 6 figures"), "{text}");
+    assert!(text.contains("3 variants, ranked by 6 common metrics"), "{text}");
     assert_eq!(ranking.json()["variants"][0]["name"], "fast");
     assert!(ranking.shares_a_station() && ranking.html(&[]).contains("3 variants: fast ranks first"));
 }
@@ -245,8 +242,8 @@ fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
     assert!(!ranking.shares_a_station());
     for said in [ranking.text(200, false), ranking.html(&[])] {
         for warning in [
-            "no station that all of them have",
-            "Other environments: lab, simulate",
+            "no station in common",
+            "different environments (lab, simulate)",
             "fewer than three runs",
         ] {
             assert!(
@@ -370,10 +367,7 @@ fn runs_of_one_seed_are_pairs() {
     assert_eq!(paired.pairing.pairs.len(), 14);
     assert_eq!(judged(&paired, "latency_ms.p50"), Judgement::Worse);
     let text = paired.text(100, false);
-    assert!(
-        text.contains("From the same seeds: the runs are compared in pairs."),
-        "{text}"
-    );
+    assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
     assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
     let strangers = Comparison::new(new(101), old(), Options::default());
@@ -406,9 +400,9 @@ fn runs_that_are_identical_are_said_to_be() {
     assert!(
         itself
             .text(200, false)
-            .contains("Every run of the one is identical with a run of the other")
+            .contains("Every run of one side is identical to a run of the other")
     );
-    assert!(itself.html(&[], &[]).contains("Every run of the one is identical"));
+    assert!(itself.html(&[], &[]).contains("Every run of one side is identical"));
     // Measured runs, too: a folder compared with itself.
     let measured = || {
         side(
@@ -424,5 +418,5 @@ fn runs_that_are_identical_are_said_to_be() {
     // Two of them are on both sides.
     let others = side("c", (5..=9).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0)));
     let some = Comparison::new(others, side("a", runs()), Options::default());
-    assert!(some.text(200, false).contains("Both sides have 2 identical runs"));
+    assert!(some.text(200, false).contains("Both sides contain 2 identical runs"));
 }

@@ -53,8 +53,13 @@ impl Comparison {
 
     /// Quantity it comes to, in one line.
     fn top(&self, colour: bool) -> String {
+        let headline = self.headline();
         let judgement = self.judgement();
-        let word = self.headline().to_uppercase();
+        let tone = if headline == judgement.name() {
+            judgement.into()
+        } else {
+            Tone::Unreliable
+        };
         let counts = if self.metrics.is_empty() {
             "nothing to compare".to_owned()
         } else {
@@ -62,7 +67,7 @@ impl Comparison {
         };
         format!(
             "{} – {}: {counts}",
-            paint(&word, judgement.into(), colour),
+            paint(&headline.to_uppercase(), tone, colour),
             paint(
                 &format!(
                     "{} against {}",
@@ -78,7 +83,9 @@ impl Comparison {
     /// Quantity was compared, and what tells it apart before anything is measured.
     pub(super) fn premises(&self) -> Vec<String> {
         let side = |side: &super::Side| {
-            let environment = side.environment().map_or("nowhere", |environment| environment.name());
+            let environment = side
+                .environment()
+                .map_or("an unknown environment", |environment| environment.name());
             format!(
                 "{} of {} on {environment}",
                 runs(side.runs.len()),
@@ -88,7 +95,7 @@ impl Comparison {
         let mut lines = vec![format!("{}, against {}", side(&self.these), side(&self.against))];
         if let Some([these, against]) = self.environments() {
             lines.push(format!(
-                "Other environments: {} against {}. Quantity differs may be what the environments are, not what was changed.",
+                "Warning: the two sides ran in different environments ({}, {}); differences may come from that.",
                 these.name(),
                 against.name()
             ));
@@ -96,8 +103,7 @@ impl Comparison {
         for side in [&self.these, &self.against] {
             if side.mixed {
                 lines.push(format!(
-                    "{} mixes runs of different scenarios or environments: its median is of all of them together. `--ranked` holds \
-                     each against the others.",
+                    "{} mixes runs of different scenarios or environments; its medians cover all of them. `--ranked` compares each with the others.",
                     sanitise(&side.name)
                 ));
             }
@@ -105,10 +111,10 @@ impl Comparison {
         lines.extend(self.together());
         match &self.changed_keys {
             Some(changed_keys) if changed_keys.is_empty() && !self.pairing.pairs.is_empty() => {
-                lines.push("The scenarios are the same, and so are their seeds.".to_owned());
+                lines.push("Same scenario and seeds.".to_owned());
             }
             Some(changed_keys) if changed_keys.is_empty() => {
-                lines.push("The scenarios are the same, but for their seeds.".to_owned());
+                lines.push("Same scenario, different seeds.".to_owned());
             }
             Some(changed_keys) => {
                 let each = changed_keys.iter().take(DIFFERING);
@@ -116,7 +122,7 @@ impl Comparison {
                 if changed_keys.len() > DIFFERING {
                     each.push(format!("and {} more keys", changed_keys.len() - DIFFERING));
                 }
-                lines.push(format!("Quantity differs: {}", each.join("; ")));
+                lines.push(format!("Differences: {}", each.join("; ")));
             }
             None => {}
         }
@@ -130,9 +136,10 @@ impl Comparison {
         for (count, side) in [(these, &self.these), (against, &self.against)] {
             if count > 0 {
                 lines.push(format!(
-                    "{count} of the {} of {} could not be measured whole: its figures are in doubt.",
+                    "{count} of the {} of {} {} inconclusive; the results of this side are unreliable.",
                     runs(side.runs.len()),
-                    sanitise(&side.name)
+                    sanitise(&side.name),
+                    if count == 1 { "is" } else { "are" }
                 ));
             }
         }
@@ -143,14 +150,14 @@ impl Comparison {
         let (against, these) = (heading(&self.against.name), heading(&self.these.name));
         let columns = [
             left("STATION"),
-            left("FIGURE"),
+            left("METRIC"),
             right(&against),
             right(&these),
             right("DIFFERENCE"),
-            left("JUDGED"),
+            left("RESULT"),
             right("INTERVAL").apart(),
             right("p"),
-            left("EFFECT"),
+            left("EFFECT SIZE"),
         ];
         let mut before: Option<&Option<String>> = None;
         let mut rows = Vec::new();
@@ -200,23 +207,20 @@ impl Comparison {
     /// Quantity is missing, and what would tell more.
     pub(super) fn remarks(&self) -> Vec<String> {
         if self.metrics.is_empty() {
-            return vec![
-                "They share no station and no figure: there is nothing that could be metric against each other."
-                    .to_owned(),
-            ];
+            return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
         }
         let mut lines = Vec::new();
         if !self.shares_a_station() {
-            lines.push("They share no station: only what all stations together had is compared.".to_owned());
+            lines.push("The two sides have no station in common; only the totals are compared.".to_owned());
         }
         let fewest = self.these.runs.len().min(self.against.runs.len());
         match self.too_few() {
             Some(_) if fewest < MIN_RUNS => lines.push(format!(
-                "Fewer than {MIN_RUNS} runs of a side tell nothing: run both with --repeat {}.",
+                "A comparison needs at least {MIN_RUNS} runs of each side: run both with --repeat {}.",
                 self.too_few().unwrap_or(MIN_RUNS)
             )),
             Some(needed) => lines.push(format!(
-                "With {fewest} runs of a side none of the {} figures that vary can be told better or worse: {needed} of each can (--repeat {needed}).",
+                "With {fewest} runs of each side, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
                 self.judged_with
             )),
             None => {}
@@ -232,27 +236,25 @@ impl Comparison {
         }
         let percent = self.options.tolerance.map_or(5.0, |share| share * 100.0);
         let pairs = if self.metrics.iter().any(|metric| metric.contrast().paired) {
-            "Runs of one seed are compared in pairs. "
+            "Runs with the same seed are compared in pairs. "
         } else {
             ""
         };
         let levels = self.metrics.iter().map(|metric| metric.contrast().level);
         let level = match levels.reduce(f64::min) {
-            Some(least) if least < LEVEL.as_f64() => format!(" (with so few runs {:.1} %)", least * 100.0),
+            Some(least) if least < LEVEL.as_f64() => format!(" ({:.1} % with so few runs)", least * 100.0),
             _ => String::new(),
         };
         let by = |test: Test| self.metrics.iter().any(|metric| metric.answer.test == test);
         let test = match (by(Test::RankSum), by(Test::SignedRank)) {
-            (_, false) => "the rank-sum test of Mann and Whitney",
-            (false, true) => "Wilcoxon's signed-rank test of pairs",
+            (_, false) => "Mann-Whitney rank-sum test",
+            (false, true) => "Wilcoxon signed-rank test of pairs",
             (true, true) => {
-                "Wilcoxon's signed-rank test of pairs, or Mann and Whitney's rank-sum test where a figure has too few"
+                "Wilcoxon signed-rank test of pairs, or Mann-Whitney rank-sum test for metrics with too few pairs"
             }
         };
         format!(
-            "Medians of runs. {pairs}Difference and interval: the estimate of Hodges and Lehmann, 95 % sure{level}. p: {test}, corrected for the \
-             {} figures that vary (Holm). Better and worse: p below 0.05, and by more than {} % and, of a latency, 1 ms; the same: all of \
-             the interval is within that. The effect, where one was found: how often a run of the one is above or below one of the other.",
+            "Medians of runs. {pairs}Difference and interval: Hodges-Lehmann estimate with 95 % confidence{level}. p: {test}, with Holm's correction for the {} varying metrics. Better or worse: p below 0.05 and a difference above {} % (and 1 ms for a latency). Same: the whole interval is within that. Effect size, if better or worse: how often a run of one side is above or below a run of the other.",
             self.judged_with,
             crate::text::format::short(percent),
         )
@@ -263,18 +265,18 @@ impl Comparison {
         let Pairing { pairs, identical } = &self.pairing;
         match (pairs.len(), *identical) {
             (1.., _) if self.pairing.is_identical() => Some(
-                "Every run of the one is identical with a run of the other, to the last digit of every figure: nothing differs."
+                "Every run of one side is identical to a run of the other, to the last digit of every metric: there is no difference."
                     .to_owned(),
             ),
             (0, 1..) => Some(format!(
-                "Both sides have {}, to the last digit of every figure: the sides are not independent.",
+                "Both sides contain {}, to the last digit of every metric: the sides are not independent.",
                 match identical {
                     1 => "one identical run".to_owned(),
                     count => format!("{count} identical runs"),
                 }
             )),
-            (1.., 1..) => Some(format!("From the same seeds, and {identical} of the {} pairs are identical, to the last digit of every figure.", pairs.len())),
-            (1.., 0) => Some("From the same seeds: the runs are compared in pairs.".to_owned()),
+            (1.., 1..) => Some(format!("Same seeds; {identical} of the {} pairs are identical, to the last digit of every metric.", pairs.len())),
+            (1.., 0) => Some("Same seeds: the runs are compared in pairs.".to_owned()),
             (0, 0) => None,
         }
     }
@@ -285,8 +287,8 @@ impl Comparison {
         let shown = |value: &str| truncate(&sanitise(value), 40);
         match (&changed_keys.baseline, &changed_keys.value) {
             (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
-            (Some(baseline), None) => format!("{key} {} → nothing", shown(baseline)),
-            (None, Some(value)) => format!("{key} nothing → {}", shown(value)),
+            (Some(baseline), None) => format!("{key} {} → (none)", shown(baseline)),
+            (None, Some(value)) => format!("{key} (none) → {}", shown(value)),
             (None, None) => key,
         }
     }

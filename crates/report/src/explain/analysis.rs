@@ -206,11 +206,11 @@ impl<'a> Analysis<'a> {
         match self.idle_ms(station) {
             idle if idle > 0.0 => {
                 format!(
-                    "{name}'s packets took {median} there and back at the median, {} before the load.",
+                    "{name}'s median round-trip time was {median}, and {} before the load.",
                     span(idle)
                 )
             }
-            _ => format!("{name}'s packets took {median} there and back at the median."),
+            _ => format!("{name}'s median round-trip time was {median}."),
         }
     }
 
@@ -351,8 +351,8 @@ impl<'a> Analysis<'a> {
             if let Some(goal) = worst {
                 failed.push(place);
                 what.push(match goal.met {
-                    Some(met) => format!("{} kept `{}` for {}", workload.name, goal.goal, percent(met)),
-                    None => format!("{} did not keep `{}`", workload.name, goal.goal),
+                    Some(met) => format!("{} met `{}` for {}", workload.name, goal.goal, percent(met)),
+                    None => format!("{} did not meet `{}`", workload.name, goal.goal),
                 });
             } else if let Some(slow) = self.slow(station, workload) {
                 what.push(slow);
@@ -375,8 +375,8 @@ impl<'a> Analysis<'a> {
         let idle = self.idle_ms(station);
         let latency = &workload.latency_ms;
         let (level, loaded) = match (latency.p95, latency.p50) {
-            (Some(p95), _) => ("95th percentile", p95),
-            (None, Some(p50)) => ("median", p50),
+            (Some(p95), _) => ("p95", p95),
+            (None, Some(p50)) => ("p50", p50),
             (None, None) => return None,
         };
         let before = if idle > 0.0 {
@@ -385,7 +385,7 @@ impl<'a> Analysis<'a> {
             String::new()
         };
         (loaded > SLOW_MS && loaded > 3.0 * idle)
-            .then(|| format!("{} took {} at the {level}{before}", workload.name, span(loaded)))
+            .then(|| format!("{} took {} at {level}{before}", workload.name, span(loaded)))
     }
 
     fn group_by_channel(&self) -> Vec<Group> {

@@ -93,9 +93,9 @@ fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
     }
 }
 
-/// `waits` of one, `wait` of several.
-fn wait(names: &[String]) -> &'static str {
-    if names.len() == 1 { "waits" } else { "wait" }
+/// Verb for a list of names: `shares` for one, `share` for several.
+fn share(names: &[String]) -> &'static str {
+    if names.len() == 1 { "shares" } else { "share" }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -10,7 +10,7 @@ pub fn lines(explanation: &Explanation, width: usize, colour: bool) -> Vec<Strin
     if explanation.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![String::new(), paint("What the facts suggest:", Tone::Heading, colour)];
+    let mut lines = vec![String::new(), paint("Likely causes:", Tone::Heading, colour)];
     for (number, cause) in explanation.causes.iter().enumerate() {
         let tone = match cause.severity {
             Severity::Notable => Tone::Plain,

@@ -24,7 +24,7 @@ fn listed(causes: &[Cause]) -> String {
         let mark = match cause.severity {
             Severity::Notable => "",
             Severity::Serious => "<strong class=\"badge fail\">serious</strong> ",
-            Severity::Measurement => "<strong class=\"badge inconclusive\">doubt</strong> ",
+            Severity::Measurement => "<strong class=\"badge inconclusive\">measurement</strong> ",
         };
         let _ = writeln!(
             out,

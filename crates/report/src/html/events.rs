@@ -14,7 +14,7 @@ pub(super) fn event_table(view: &View) -> String {
         return String::new();
     }
     let runs = view.marks.iter().any(|mark| mark.run.is_some());
-    let mut head = vec!["when", "who", "what", "for", "more"];
+    let mut head = vec!["time", "station", "event", "duration", "details"];
     if runs {
         head.push("run");
     }
@@ -28,7 +28,7 @@ pub(super) fn event_table(view: &View) -> String {
     let left = view.marks.len().saturating_sub(MAX_EVENTS) as u64 + view.more_marks;
     let more = match left {
         0 => String::new(),
-        left => format!("<p class=\"note\">And {left} more in the record's events.</p>\n"),
+        left => format!("<p class=\"note\">{left} more events are in the record.</p>\n"),
     };
     match rows.len() {
         ..=12 => format!("{}\n{more}", cells("Events", &head, &rows)),

@@ -41,20 +41,19 @@ pub(super) fn head(view: &View) -> String {
     for missing in &view.missing {
         let _ = writeln!(
             out,
-            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. What is shown is without it.</p>",
+            "<p class=\"warning\" role=\"note\">Some data could not be read: {}. This page omits it.</p>",
             escaped(missing)
         );
     }
     out.push_str("</header>\n<main>\n<section id=\"stations\" aria-labelledby=\"h-stations\">\n");
-    out.push_str("<h2 id=\"h-stations\">Who got what they need</h2>\n<ul class=\"cards\">\n");
+    out.push_str("<h2 id=\"h-stations\">Stations</h2>\n<ul class=\"cards\">\n");
     for station in &summary.stations {
         out.push_str(&card(station, summary));
     }
     out.push_str("</ul>\n");
     if summary.provisional || summary.stations.iter().any(|station| station.provisional) {
         out.push_str(
-            "<p class=\"note\">* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). \
-             A longer run or more of them bring more.</p>\n",
+            "<p class=\"note\">* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer run or more runs.</p>\n",
         );
     }
     out.push_str("</section>\n");
@@ -99,38 +98,30 @@ fn in_short(summary: &Summary) -> String {
         .filter(|station| station.verdict != Verdict::None)
         .count();
     let parts: Vec<String> = [
-        (Verdict::Fail, "not get what they need", "not get what it needs"),
-        (Verdict::Inconclusive, "could not be measured", "could not be measured"),
-        (Verdict::Marginal, "only just", "only just"),
+        (Verdict::Fail, "missed"),
+        (Verdict::Inconclusive, "could not be measured"),
+        (Verdict::Marginal, "only just met"),
     ]
     .into_iter()
-    .filter_map(|(verdict, many, one)| {
+    .filter_map(|(verdict, verb)| {
         let names = of(verdict);
         let who = list(&names);
         Some(match (verdict, names.len()) {
             (_, 0) => return None,
-            (Verdict::Fail, 1) => format!("{who} does {one}"),
-            (Verdict::Fail, _) => format!("{who} do {many}"),
-            (Verdict::Inconclusive, _) => format!("{who} {many}"),
-            (_, 1) => format!("{who} {many} gets what it needs"),
-            _ => format!("{who} {many} get what they need"),
+            (Verdict::Inconclusive, _) => format!("{who} {verb}"),
+            (_, count) => format!("{who} {verb} {} goals", possessive(count)),
         })
     })
     .collect();
     match (parts.is_empty(), judged) {
-        (true, 0) => "Nobody had a goal to hold anything against.".to_owned(),
-        (true, 1) => format!("{} gets what it needs.", list(&of(Verdict::Pass))),
-        (true, n) => format!("All {n} stations with goals get what they need."),
+        (true, 0) => "No station had a goal.".to_owned(),
+        (true, 1) => format!("{} met its goals.", list(&of(Verdict::Pass))),
+        (true, n) => format!("All {n} stations with goals met them."),
         (false, _) => {
             let passed = of(Verdict::Pass);
-            // Where all before it is of those who don't, the verb is enough.
-            let short = of(Verdict::Inconclusive).is_empty() && of(Verdict::Marginal).is_empty();
-            let rest = match (passed.len(), short) {
-                (0, _) => String::new(),
-                (1, true) => format!("; {} does", list(&passed)),
-                (_, true) => format!("; {} do", list(&passed)),
-                (1, false) => format!("; {} gets what it needs", list(&passed)),
-                (_, false) => format!("; {} get what they need", list(&passed)),
+            let rest = match passed.len() {
+                0 => String::new(),
+                count => format!("; {} met {} goals", list(&passed), possessive(count)),
             };
             if of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
                 format!("{}.", parts.join("; "))
@@ -139,6 +130,10 @@ fn in_short(summary: &Summary) -> String {
             }
         }
     }
+}
+
+fn possessive(count: usize) -> &'static str {
+    if count == 1 { "its" } else { "their" }
 }
 
 /// Names in a sentence: not more than six.
@@ -157,10 +152,10 @@ fn facts(view: &View) -> String {
     let mut facts = vec![
         format!("{runs}{} s", format::short(summary.duration_s)),
         stations,
-        format!("{} Mbit/s in all", format::mbps(summary.totals.throughput_mbps)),
+        format!("{} Mbit/s total", format::mbps(summary.totals.throughput_mbps)),
     ];
     if let Some(index) = summary.totals.airtime_jain {
-        facts.push(format!("airtime shared with a Jain index of {index:.2}"));
+        facts.push(format!("Jain index of airtime {index:.2}"));
     }
     facts.push(format!("seed {}", summary.seed));
     facts.extend(view.started.clone());
@@ -183,7 +178,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
         facts.push(format!("{} of the airtime", format::percent(share)));
     }
     if let Some(idle) = station.idle_latency_ms {
-        facts.push(format!("{} idle round trip", format::span(idle)));
+        facts.push(format!("{} idle round-trip time", format::span(idle)));
     }
     let uses: Vec<&str> = station
         .workloads
@@ -231,14 +226,14 @@ mod tests {
     fn the_sentence_says_of_each_what_is_so() {
         let (tv, laptop, phone) = (("tv", "pass"), ("laptop", "fail"), ("phone", "inconclusive"));
         for (verdicts, wanted) in [
-            (vec![tv, laptop], "laptop does not get what it needs; tv does."),
-            (vec![tv, phone], "phone could not be measured; tv gets what it needs."),
+            (vec![tv, laptop], "laptop missed its goals; tv met its goals."),
+            (vec![tv, phone], "phone could not be measured; tv met its goals."),
             (
                 vec![tv, ("box", "pass"), laptop, phone],
-                "laptop does not get what it needs; phone could not be measured; tv and box get what they need.",
+                "laptop missed its goals; phone could not be measured; tv and box met their goals.",
             ),
-            (vec![tv, ("box", "marginal")], "box only just gets what it needs."),
-            (vec![tv, ("box", "none")], "tv gets what it needs."),
+            (vec![tv, ("box", "marginal")], "box only just met its goals."),
+            (vec![tv, ("box", "none")], "tv met its goals."),
         ] {
             assert_eq!(said(&verdicts), wanted);
         }

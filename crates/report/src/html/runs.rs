@@ -18,7 +18,7 @@ pub(super) fn runs(view: &View) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<p>The operations of all runs are judged together above; these are the runs, each with its own page.</p>\n\
+        "<p>The results above cover the operations of all runs. Each run has its own page.</p>\n\
          <div class=\"wide\"><table><caption>Runs</caption><thead><tr><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\">Mbit/s</th><th scope=\"col\">seed</th></tr></thead><tbody>\n",
     );
@@ -47,16 +47,16 @@ pub(super) fn runs(view: &View) -> String {
         let rows: Vec<Vec<String>> = rows.collect();
         let more = match intervals.len() - rows.len() {
             0 => String::new(),
-            more => format!("<p class=\"note\">And {more} more in run.json.</p>"),
+            more => format!("<p class=\"note\">{more} more are in run.json.</p>"),
         };
         let table = cells(
-            "95 % intervals of the means over the runs",
-            &["figure".to_owned(), "low".to_owned(), "high".to_owned()],
+            "95 % confidence intervals of the means over the runs",
+            &["metric".to_owned(), "low".to_owned(), "high".to_owned()],
             &rows,
         );
         let _ = writeln!(
             out,
-            "<details><summary>95 % intervals of each figure's mean over the runs</summary>{table}{more}</details>"
+            "<details><summary>95 % confidence intervals of each metric's mean over the runs</summary>{table}{more}</details>"
         );
     }
     out

@@ -44,10 +44,10 @@ impl Phase {
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Joining => "starting the server and the stations",
-            Phase::Clocks => "comparing clocks",
+            Phase::Clocks => "synchronising clocks",
             Phase::Baseline => "measuring idle latency",
             Phase::Load => "running",
-            Phase::Drain => "letting the last operations finish",
+            Phase::Drain => "waiting for the last operations",
             Phase::Writing => "writing the record",
         }
     }
@@ -142,7 +142,7 @@ impl Model {
     pub fn table(&self, now: Instant, columns: usize, rows: usize, colour: bool) -> Vec<String> {
         const COLUMNS: [Column; 7] = [
             left("STATION"),
-            left("USE"),
+            left("WORKLOAD"),
             right("Mbit/s"),
             right("LATENCY"),
             right("DONE"),
@@ -209,7 +209,7 @@ impl Model {
     #[must_use]
     pub fn status(&self, now: Instant) -> &'static str {
         match self.phase {
-            Phase::Load if now < Instant::ZERO => "everybody is about to start",
+            Phase::Load if now < Instant::ZERO => "waiting for the start",
             phase => phase.name(),
         }
     }

@@ -70,10 +70,10 @@ fn busy() -> Model {
 fn the_table_shows_now() {
     insta::assert_snapshot!(busy().table(Instant::from_millis(10_001), 80, 24, false).join("\n"), @"
     two: running, 50 s left
-    STATION   USE       Mbit/s  LATENCY  DONE  MISSED  LEFT
+    STATION   WORKLOAD  Mbit/s  LATENCY  DONE  MISSED  LEFT
     phone     voip         0.0   200 ms     2       2  50 s
               probe        0.0        –     0       0  50 s
-    de\u{fffd}sktop  download   100.0        –     0       0  50 s
+    de�sktop  download   100.0        –     0       0  50 s
     ");
 }
 
@@ -104,10 +104,10 @@ fn idle_latency_shows_before_the_load() {
     model.put(&operation(0, BASELINE, -500, 2, Outcome::Finished));
     insta::assert_snapshot!(model.table(Instant::from_millis(-400), 80, 24, false).join("\n"), @"
     two: measuring idle latency
-    STATION   USE       Mbit/s  LATENCY  DONE  MISSED
+    STATION   WORKLOAD  Mbit/s  LATENCY  DONE  MISSED
     phone     voip         0.0  2.00 ms     0       0
               probe        0.0  2.00 ms     0       0
-    de\u{fffd}sktop  download     0.0        –     0       0
+    de�sktop  download     0.0        –     0       0
     ");
 }
 

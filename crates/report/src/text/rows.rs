@@ -14,11 +14,11 @@ use netburn_workload::Verdict;
 const COLUMNS: [Column; 12] = [
     left("STATION"),
     left("VERDICT"),
-    left("USE"),
+    left("WORKLOAD"),
     right("MET"),
     left("GOAL"),
     right("Mbit/s"),
-    right("AIR"),
+    right("AIRTIME"),
     right("IDLE ms").apart(),
     right("p50 ms"),
     right("p95 ms"),

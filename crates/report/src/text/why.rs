@@ -23,9 +23,7 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     }
     if !by_self_check.is_empty() {
         let names = by_self_check.join(", ");
-        lines.push(format!(
-            "{names} could not be measured: see below what is in doubt about the measuring."
-        ));
+        lines.push(format!("{names} could not be measured: see the self-check below."));
     }
     lines
 }
@@ -37,7 +35,7 @@ pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
         .map(|(_, sentence)| capital(&sentence))
         .collect();
     if said.is_empty() && !station.reasons.is_empty() {
-        said.push("Could not be measured: see below what is in doubt about the measuring.".to_owned());
+        said.push("Could not be measured: see the self-check below.".to_owned());
     }
     if said.is_empty() {
         let kept = station.workloads.iter().flat_map(|workload| {
@@ -53,7 +51,7 @@ pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
 fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     match &workload.player {
         Some(player) if !goal.goal.contains(['≤', '≥']) && player.stalls == 0 => {
-            format!("{} never stood still.", capital(&sanitise(&workload.name)))
+            format!("{} never stalled.", capital(&sanitise(&workload.name)))
         }
         _ => format!("{}.", capital(&goal_sentence(workload, goal))),
     }
@@ -112,11 +110,11 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
 fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let (name, text) = (sanitise(&workload.name), sanitise(&goal.goal));
     let Some(met) = goal.met else {
-        return format!("{name} has nothing to hold against `{text}`");
+        return format!("{name} has no samples for `{text}`");
     };
     if text.contains('≤') {
         format!(
-            "{name} kept `{text}` for {} of {} operations{}{}",
+            "{} of {} {name} operations met `{text}`{}{}",
             percent(met),
             goal.samples,
             wanted(goal, met),
@@ -124,11 +122,11 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
         )
     } else if text.contains('≥') {
         let slowest = match goal.excess {
-            Some(excess) if excess > 0.0 => format!("the slowest brought {} of that", percent(1.0 / excess)),
-            _ => "one brought nothing at all".to_owned(),
+            Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),
+            _ => "one window had no data".to_owned(),
         };
         format!(
-            "{name} kept `{text}` in {} of {} windows{}; {slowest}",
+            "{} of {} {name} windows met `{text}`{}; {slowest}",
             percent(met),
             goal.samples,
             wanted(goal, met)
@@ -136,13 +134,13 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     } else {
         match &workload.player {
             Some(player) if player.stalls > 0 => format!(
-                "{name} stood still {}, {} in all ({} of the time), the longest {}",
+                "{name} stalled {}, {} in total ({} of the time), longest {}",
                 times(player.stalls),
                 span(player.stalled_ms),
                 percent(player.stalled_share),
                 span(player.longest_stall_ms)
             ),
-            _ => format!("{name} did not keep `{text}`"),
+            _ => format!("{name} did not meet `{text}`"),
         }
     }
 }
@@ -150,8 +148,8 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 /// What would have been enough, where the share is what was missing.
 fn wanted(goal: &GoalSummary, met: f64) -> &'static str {
     match goal.verdict {
-        Verdict::Fail => " (a pass needs 99 %, marginal 95 %)",
-        Verdict::Marginal if met < 0.99 => " (a pass needs 99 %)",
+        Verdict::Fail => " (pass needs 99 %, marginal 95 %)",
+        Verdict::Marginal if met < 0.99 => " (pass needs 99 %)",
         _ => "",
     }
 }
@@ -161,18 +159,14 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     match (latency.unbounded, latency.max, goal.excess) {
         (0, Some(max), Some(excess)) => {
             let allowed = if excess > 2.0 && goal.verdict == Verdict::Marginal {
-                " (a pass allows 2)"
+                " (pass allows 2)"
             } else {
                 ""
             };
-            format!(
-                "; the slowest took {}, {} times the goal{allowed}",
-                span(max),
-                short(excess)
-            )
+            format!("; slowest {}, {} × the goal{allowed}", span(max), short(excess))
         }
         (0, ..) => String::new(),
-        (never, Some(max), _) => format!("; {never} never finished, the slowest that did took {}", span(max)),
+        (never, Some(max), _) => format!("; {never} never finished, slowest of the others {}", span(max)),
         (never, None, _) => format!("; {never} never finished"),
     }
 }
@@ -180,10 +174,10 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 fn failures(workload: &WorkloadSummary) -> String {
     let timed_out = match workload.timeouts {
         0 => String::new(),
-        n => format!(", {n} of them timed out"),
+        n => format!(", {n} of them timeouts"),
     };
     format!(
-        "lost {} of {} operations of {} to failures{timed_out}.",
+        "had {} failures in {} {} operations{timed_out}.",
         workload.failures,
         workload.operations,
         sanitise(&workload.name)

@@ -116,7 +116,7 @@ fn note(run: &Run, of: &Series) -> String {
         note.push_str(&format!("; ping of {}: {what}", station.name));
     }
     if header.started.is_none() {
-        note.push_str("; virtual time, which has no date");
+        note.push_str("; simulated time, without a date");
     }
     note
 }

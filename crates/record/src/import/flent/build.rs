@@ -45,9 +45,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         let station = match stations.iter().position(|known| *known == of) {
             Some(place) => place,
             None if stations.len() == STATIONS => {
-                return Err(FlentError::Senseless(format!(
-                    "series are of more than {STATIONS} hosts"
-                )));
+                return Err(FlentError::Senseless(format!("more than {STATIONS} hosts")));
             }
             None => {
                 stations.push(of);
@@ -116,7 +114,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     }
     if rows.interpolated > 0 {
         left_out.push(format!(
-            "the raw values of {} series, which the file lacks: what flent interpolated stands for them",
+            "the raw values of {} series, which the file does not have; interpolated values are used",
             rows.interpolated
         ));
     }
@@ -145,8 +143,16 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     // What is kept must be read again.
     match Plan::from_json(&header.plan.to_json()) {
         Ok(again) if again == header.plan => {}
-        Ok(_) => return Err(FlentError::Senseless("names make no scenario".to_owned())),
-        Err(error) => return Err(FlentError::Senseless(format!("names make no scenario: {error}"))),
+        Ok(_) => {
+            return Err(FlentError::Senseless(
+                "the names do not form a valid scenario".to_owned(),
+            ));
+        }
+        Err(error) => {
+            return Err(FlentError::Senseless(format!(
+                "the names do not form a valid scenario: {error}"
+            )));
+        }
     }
     Ok(Imported {
         header,

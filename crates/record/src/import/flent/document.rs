@@ -78,7 +78,7 @@ impl Data {
         if let Some(version) = file.version.filter(|version| *version > VERSION) {
             return Err(FlentError::Newer(version));
         }
-        let missing = |what: &str| FlentError::Foreign(format!("it has no `{what}`"));
+        let missing = |what: &str| FlentError::Foreign(format!("missing `{what}`"));
         let metadata = file.metadata.ok_or_else(|| missing("metadata"))?;
         let x_values = file.x_values.ok_or_else(|| missing("x_values"))?;
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -90,7 +90,7 @@ impl Data {
         let length = number("LENGTH").ok_or_else(|| missing("metadata.LENGTH"))?;
         if !(length > 0.0 && length <= MAX_DURATION_S) {
             return Err(FlentError::Senseless(format!(
-                "LENGTH is {length} s; it is more than 0 and at most 30 days"
+                "LENGTH is {length} s, expected more than 0 s and at most 30 days"
             )));
         }
         let total = number("TOTAL_LENGTH").unwrap_or(length);
@@ -116,7 +116,7 @@ impl Data {
             if values.len() != x_values.len() {
                 let (found, wanted) = (values.len(), x_values.len());
                 return Err(FlentError::Senseless(format!(
-                    "series `{name}` has {found} values where there are {wanted} instants"
+                    "series `{name}` has {found} values, expected {wanted}"
                 )));
             }
         }

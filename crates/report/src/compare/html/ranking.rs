@@ -27,15 +27,15 @@ impl Ranking {
         let best = self.standings.first().filter(|_| !self.metrics.is_empty());
         let title = match best {
             Some(best) => format!("{} variants: {} ranks first", self.sides.len(), best.name),
-            None => format!("{} variants, and nothing that all of them have", self.sides.len()),
+            None => format!("{} variants without a common metric", self.sides.len()),
         };
         let mut body = self.sides.first().map_or_else(String::new, |side| head(&title, side));
         for warning in self.warnings() {
             let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&warning));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("standings", "Over all figures", &self.standings_html()));
-        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        body.push_str(&section("standings", "Overall", &self.standings_html()));
+        body.push_str(&section("figures", "Metrics", &self.figures_html()));
         let all: Vec<&[View]> = views.iter().map(Vec::as_slice).collect();
         body.push_str(&curves(&charts, &all));
         body.push_str("</main>\n");
@@ -43,15 +43,7 @@ impl Ranking {
     }
 
     fn standings_html(&self) -> String {
-        let head = [
-            "Variant",
-            "Runs",
-            "On",
-            "Mean rank",
-            "95 % interval",
-            "Best, or as good",
-        ]
-        .map(str::to_owned);
+        let head = ["Variant", "Runs", "On", "Mean rank", "95 % interval", "Best or tied"].map(str::to_owned);
         let rows = self.standings.iter().map(|standing| {
             let side = &self.sides[standing.side];
             vec![
@@ -72,7 +64,7 @@ impl Ranking {
 
     fn figures_html(&self) -> String {
         let mut out = String::from(
-            "<div class=\"wide\"><table><caption>Figures of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
+            "<div class=\"wide\"><table><caption>Metrics of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Metric</th>",
         );
         for standing in &self.standings {
             let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));

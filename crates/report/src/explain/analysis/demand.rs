@@ -15,7 +15,7 @@ pub(in crate::explain) struct Need {
     pub(in crate::explain) direction: Direction,
     /// In Mbit/s of content.
     pub(in crate::explain) mbps: f64,
-    /// Why: `browsing demand for 1.31 MB within 500 ms, 21.0 Mbit/s`.
+    /// Why: `browsing needs 1.31 MB within 500 ms (21.0 Mbit/s)`.
     pub(in crate::explain) why: String,
 }
 
@@ -43,7 +43,7 @@ impl Analysis<'_> {
             direction: direction(config.kind),
             mbps,
             why: format!(
-                "{} demand for {} within {}, {} Mbit/s",
+                "{} needs {} within {} ({} Mbit/s)",
                 workload.name,
                 amount(bytes),
                 crate::text::format::span(limit * 1e3),

@@ -45,7 +45,7 @@ fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
         return None;
     }
     let evidence = format!(
-        "{} moved {} Mbit/s, where its adapter can move {}: it was full for {} of the time that it was used.{}{}",
+        "{} moved {} Mbit/s. Its adapter can move {} Mbit/s and was at this limit for {} of the time in use.{}{}",
         analysis.name(station),
         mbps(line.mbps),
         mbps(line.rate.as_mbps_f64()),
@@ -75,7 +75,7 @@ fn flat(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
         return None;
     }
     let evidence = format!(
-        "{} never moved more than {} Mbit/s to speak of (half of the time above {}), on a link of {} Mbit/s, while another station moved {}.",
+        "{} moved at most {} Mbit/s for 90 % of the time (median {}), on a link of {} Mbit/s, while another station moved {} Mbit/s.",
         analysis.name(station),
         mbps(high),
         mbps(median),
@@ -89,9 +89,13 @@ fn cause(analysis: &Analysis<'_>, station: usize, evidence: String) -> Cause {
     Cause {
         kind: Kind::Adapter,
         severity: severity(analysis, [station]),
-        title: format!("{}'s adapter is the limit, not the air", analysis.name(station)),
+        title: format!(
+            "{}'s adapter is the bottleneck, not the airtime",
+            analysis.name(station)
+        ),
         evidence,
-        advice: "No queue and no channel will make it faster: another adapter, a USB port of a newer generation, or a wire will.".to_owned(),
+        advice: "Queue and channel settings do not help. Use another adapter, a faster USB port, or a cable."
+            .to_owned(),
         stations: vec![analysis.name(station)],
         by: vec![analysis.name(station)],
     }
@@ -99,7 +103,7 @@ fn cause(analysis: &Analysis<'_>, station: usize, evidence: String) -> Cause {
 
 fn link(analysis: &Analysis<'_>, station: usize) -> String {
     match analysis.evidence.stations[station].link.fastest() {
-        Some(link) => format!(" Its link's rate was {} Mbit/s.", mbps(link)),
+        Some(link) => format!(" Its link rate was {} Mbit/s.", mbps(link)),
         None => String::new(),
     }
 }

@@ -22,15 +22,14 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     vec![Cause {
         kind: Kind::DistantServer,
         severity: severity(analysis, stations.iter().copied()),
-        title: format!("The server is too far away for what {} {}", list(&names), if names.len() == 1 { "demand" } else { "ask" }),
+        title: format!("The round-trip time to the server is too long for {}", list(&names)),
         evidence: format!(
-            "A packet of {}'s takes {} there and back before the load: {why}.{}",
+            "The idle round-trip time of {} is {}: {why}.{}",
             analysis.name(*first),
             span(analysis.idle_ms(*first)),
             worst_symptom(analysis, &stations)
         ),
-        advice: "No rate and no queue makes it shorter: a server that is nearer (a mirror, a content network) does, or fewer round trips (connections \
-                 that stay open, HTTP/2, smaller objects)."
+        advice: "A faster link or another queue does not shorten it. Use a nearer server (a mirror, a CDN) or fewer round trips (persistent connections, HTTP/2, smaller objects)."
             .to_owned(),
         stations: names,
         by: Vec::new(),
@@ -48,9 +47,9 @@ fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
         let (count, limit) = analysis.round_trips(station, *workload)?;
         let name = &analysis.plan.stations[station].workloads[*workload].name;
         (f64::from(count) * idle >= MIN_SHARE * limit).then(|| match count {
-            1 => format!("{name} has {} for it", span(limit)),
+            1 => format!("{name} allows {}", span(limit)),
             _ => format!(
-                "{name} needs {count} of them, {}, and has {}",
+                "{name} needs {count} round trips ({}) and allows {}",
                 span(f64::from(count) * idle),
                 span(limit)
             ),

@@ -1,6 +1,6 @@
 //! Download bloat: a download keeps a queue full that others' packets wait in, though nobody is slow.
 
-use super::{is_named, list, severity, wait, worst_symptom};
+use super::{is_named, list, severity, share, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction, Group};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
@@ -55,10 +55,10 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         kind: Kind::DownloadBloat,
         severity: severity(analysis, affected.iter().copied()),
         title: format!(
-            "{}'s download fills a queue in which {} {}",
+            "Bufferbloat: {}'s download fills a queue that {} {}",
             list(&downloaders),
             list(&names),
-            wait(&names)
+            share(&names)
         ),
         evidence: format!(
             "{} {}{}",
@@ -85,13 +85,12 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
         if line.full >= FULL_SHARE {
             return Some(Place {
                 evidence: format!(
-                    "The line of {} Mbit/s down carried {} and was full for {} of the time that it was used.",
+                    "The downlink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
                     mbps(rate.as_mbps_f64()),
                     mbps(line.mbps),
                     percent(line.full)
                 ),
-                advice: "Shape downloads to a little below the line's rate (SQM with FQ-CoDel or CAKE on the router), so that the queue is where \
-                         it can be kept short."
+                advice: "Shape downloads to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
                     .to_owned(),
             });
         }
@@ -101,15 +100,15 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
         .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
     let advice = match ap.map(|ap| ap.queue) {
         Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
-            "The access point has one queue for all (`{}`): a queue for each flow (`queue = \"airtime\"` or `fq-codel`) lets others pass.",
+            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
             queue.name()
         ),
-        Some(_) => "The access point's queue is one for each flow already, so what waits in its hardware remains: bound that (AQL).".to_owned(),
-        None => "An access point with a queue for each flow (FQ-CoDel, as mac80211 has) lets others pass; or cap the download's rate.".to_owned(),
+        Some(_) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (AQL).".to_owned(),
+        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
     };
     Some(Place {
         evidence: format!(
-            "The air was taken for {} of the time.",
+            "The channel was busy for {} of the time.",
             percent(airtime.used().min(1.0))
         ),
         advice,

@@ -39,11 +39,11 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
             }
             let own = match &group.members[..] {
                 [one] => analysis.name(*one),
-                _ => "the stations".to_owned(),
+                _ => "these stations".to_owned(),
             };
             let others = (airtime.others + airtime.peers).min(1.0);
             let evidence = format!(
-                "Others took {} of the channel, {own} {} with what frames need around them, and {} was left.",
+                "Other networks used {} of the channel, {own} {} (including overhead); {} was idle.",
                 percent(others),
                 percent((airtime.data + airtime.around).min(1.0 - others)),
                 percent((1.0 - airtime.used()).max(0.0))
@@ -55,14 +55,13 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         return None;
     }
     let names = analysis.names(degraded.iter().copied());
-    let place = group.radio.clone().unwrap_or_else(|| "The channel".to_owned());
+    let place = group.radio.clone().unwrap_or_else(|| "the channel".to_owned());
     Some(Cause {
         kind: Kind::FullBand,
         severity: severity(analysis, degraded.iter().copied()),
-        title: format!("{place} is too full of others' traffic for {}", list(&names)),
+        title: format!("Other networks use too much of {place} for {}", list(&names)),
         evidence: format!("{evidence}{}", worst_symptom(analysis, &degraded)),
-        advice: "Take another channel or band, or move whoever needs most to another radio; a wider channel only helps where its other part is \
-                 emptier."
+        advice: "Use another channel or band, or move the most demanding stations to another radio. A wider channel helps only if its other part is less busy."
             .to_owned(),
         stations: names,
         by: Vec::new(),
@@ -79,7 +78,7 @@ fn surveyed(analysis: &Analysis<'_>, group: &Group) -> Option<(f64, String)> {
     let loaded = loaded.fold(0.0, f64::max) / 1e6;
     (loaded >= SURVEYED).then(|| {
         let evidence = format!(
-            "The channel was {} busy before the load began, and {} during it.",
+            "The channel was {} busy before the load and {} during it.",
             percent(others),
             percent(loaded)
         );

@@ -23,9 +23,9 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
         causes.push(Cause {
             kind: Kind::Generator,
             severity: Severity::Measurement,
-            title: "The machine that carried the packets could not keep up".to_owned(),
-            evidence: format!("It says of itself: {}.", quality_issues.join("; ")),
-            advice: "Run it again when the machine has less else to do, with fewer stations or a lower rate, or on simulate.".to_owned(),
+            title: "The test machine could not keep up".to_owned(),
+            evidence: format!("Self-check: {}.", quality_issues.join("; ")),
+            advice: "Run the test again with less load on the machine, with fewer stations, with a lower rate, or on simulate.".to_owned(),
             stations: analysis.names(0..analysis.plan.stations.len()),
             by: Vec::new(),
         });
@@ -37,10 +37,9 @@ fn cause((agent, evidence): (&Health, String)) -> Cause {
     Cause {
         kind: Kind::Generator,
         severity: Severity::Measurement,
-        title: format!("The device that drove {} could not keep up", list(&agent.stations)),
+        title: format!("The device of {} could not keep up", list(&agent.stations)),
         evidence,
-        advice: "What was measured may be this device and not the network: run it again with less else to do there, with a lower rate, \
-                 or on a faster device."
+        advice: "The results may reflect this device rather than the network. Run the test again with less load on it, with a lower rate, or on a faster device."
             .to_owned(),
         stations: agent.stations.clone(),
         by: Vec::new(),
@@ -53,35 +52,35 @@ fn agent_evidence(agent: &Health, limit_us: f64) -> Option<String> {
     let mut facts = Vec::new();
     if agent.cpu >= CPU {
         facts.push(format!(
-            "kept {} of a core busy (facts are believed below {})",
+            "used {} of one core (limit: {})",
             percent(agent.cpu),
             percent(CPU)
         ));
     }
     if agent.machine_busy >= MACHINE_BUSY {
         facts.push(format!(
-            "found its machine {} busy (believed below {})",
+            "had a machine that was {} busy (limit: {})",
             percent(agent.machine_busy),
             percent(MACHINE_BUSY)
         ));
     }
     if agent.lateness_us_p99 > LATENESS_US {
         facts.push(format!(
-            "acted {} late at the 99th percentile (believed up to {})",
+            "was {} behind schedule at p99 (limit: {})",
             span_us(agent.lateness_us_p99),
             span_us(LATENESS_US)
         ));
     }
     if let Some(longest) = agent.standstill_us_max.filter(|longest| *longest > limit_us) {
         facts.push(format!(
-            "stood still for {} (believed up to {})",
+            "had a standstill of {} (limit: {})",
             span_us(longest),
             span_us(limit_us)
         ));
     }
     if agent.missed_sends as f64 > MISSED_SENDS * due as f64 {
         facts.push(format!(
-            "was too late for {} of {due} operations altogether",
+            "skipped {} of {due} operations because it was too late",
             agent.missed_sends
         ));
     }

@@ -33,25 +33,19 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         idle if idle > 0.0 => format!(", {} before the load", span(idle)),
         _ => String::new(),
     };
-    let median = round_trip(analysis, worst).map(|median| {
-        format!(
-            ", whose packets took {} there and back at the median{idle}",
-            span(median)
-        )
-    });
+    let median = round_trip(analysis, worst).map(|median| format!(" (median round-trip time {}{idle})", span(median)));
     vec![Cause {
         kind: Kind::LossyLine,
         severity: severity(analysis, affected.iter().copied()),
-        title: format!("Packets of {} are lost on the direction, not in a queue", list(&names)),
+        title: format!("Packets of {} are lost on the link, not in a queue", list(&names)),
         evidence: format!(
-            "{} of the segments of {}'s connections had to be sent again{}: no queue was full.{}",
+            "{} of the TCP segments of {} were retransmitted{}; no queue was full.{}",
             percent(share),
             analysis.name(worst),
             median.unwrap_or_default(),
             worst_symptom(analysis, &affected)
         ),
-        advice: "AirtimeBreakdown for the fault on the line: cabling, the modem's error counters, a damaged port, a provider's overload. Until it is mended, a \
-                 congestion control that takes loss for no sign of congestion (BBR) gets more of it."
+        advice: "Check the link: cables, ports, the modem's error counters, and congestion at the provider. Until it is fixed, a congestion control that does not treat loss as congestion (BBR) reaches a higher rate."
             .to_owned(),
         stations: names,
         by: Vec::new(),

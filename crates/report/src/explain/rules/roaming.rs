@@ -47,15 +47,14 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     Some(Cause {
         kind: Kind::Roaming,
         severity: severity(analysis, [station]),
-        title: format!("Nothing reaches {name} while it moves between access points"),
+        title: format!("Roaming interrupts {name}"),
         evidence: format!(
-            "It moved {moves}, and nothing arrived for up to {}; {late} of the {} times that something was late ({}) were around that.",
+            "{name} roamed {moves}, with gaps of up to {}; {late} of {} late operations and stalls ({}) were around them.",
             span(longest as f64 / 1e6),
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)
         ),
-        advice: "Fast transition (802.11r) with neighbour reports (802.11k) and suggestions to move (802.11v) shorten the gap; less overlap in \
-                 power between access points makes moves rarer."
+        advice: "Fast transition (802.11r), neighbour reports (802.11k) and transition requests (802.11v) shorten the gap. A lower transmit power of the access points reduces needless roams."
             .to_owned(),
         stations: vec![name.clone()],
         by: Vec::new(),

@@ -25,21 +25,21 @@ fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
     for server in analysis.health.iter().filter(|health| health.role == Role::Server) {
         if server.cpu >= CPU {
             facts.push(format!(
-                "it kept {} of a core busy (believed below {})",
+                "it used {} of one core (limit: {})",
                 percent(server.cpu),
                 percent(CPU)
             ));
         }
         if server.service_us_p99 > SERVICE_US {
             facts.push(format!(
-                "it took {} to begin its answers at the 99th percentile (believed up to {})",
+                "it took {} to start its responses at p99 (limit: {})",
                 span_us(server.service_us_p99),
                 span_us(SERVICE_US)
             ));
         }
         if server.refused > 0 {
             facts.push(format!(
-                "it refused or failed {} requests by its own fault",
+                "it rejected or failed {} requests because of internal errors",
                 server.refused
             ));
         }
@@ -48,9 +48,8 @@ fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
         kind: Kind::Server,
         severity: Severity::Measurement,
         title: "The server could not keep up".to_owned(),
-        evidence: format!("What the server says of itself: {}.", list(&facts)),
-        advice: "What was measured may be the server and not the network: run it on a faster machine, with less else to do there, or with a \
-                 lower rate."
+        evidence: format!("The server's health report: {}.", list(&facts)),
+        advice: "The results may reflect the server rather than the network. Run it on a faster machine, with less load on the machine, or with a lower rate."
             .to_owned(),
         stations: analysis.names(0..analysis.plan.stations.len()),
         by: Vec::new(),
@@ -85,15 +84,15 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
     Some(Cause {
         kind: Kind::Server,
         severity,
-        title: "The server's own link is the limit, not the Wi-Fi".to_owned(),
+        title: "The server's link is the bottleneck, not the Wi-Fi".to_owned(),
         evidence: format!(
-            "All stations together moved {} Mbit/s {direction} over a link of {} Mbit/s, full for {} of the time that it was used.{}",
+            "All stations together moved {} Mbit/s {direction} over a link of {} Mbit/s, which was full for {} of the time in use.{}",
             mbps(line.mbps),
             mbps(line.rate.as_mbps_f64()),
             percent(line.full),
             worst_symptom(analysis, &held)
         ),
-        advice: "Nothing about the Wi-Fi will help while the server has no more to give: put it on a faster link, or ask for less.".to_owned(),
+        advice: "Changes to the Wi-Fi do not help. Connect the server to a faster link, or request less.".to_owned(),
         stations: analysis.names(held),
         by: Vec::new(),
     })

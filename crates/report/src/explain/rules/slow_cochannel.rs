@@ -58,12 +58,11 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
         kind: Kind::SlowCochannel,
         severity: severity(analysis, stations.iter().copied()),
         title: format!(
-            "{slow_name}, of another network on the channel, is slow and takes the air of {}",
+            "{slow_name}, in another network on this channel, is slow and takes airtime from {}",
             list(&names)
         ),
         evidence: format!(
-            "{slow_name} is on {}, which shares the channel of {}. It held the air for {} of the time and moved {} of the channel's bytes: in a \
-             second of air {} Mbit, where {} moves {}.{}",
+            "{slow_name} is on {}, which shares the channel of {}. It used the channel for {} of the time and moved {} of its data ({} Mbit per second of airtime; {} moves {}).{}",
             radio(slow.station),
             radio(first.station),
             percent(taken),
@@ -73,7 +72,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
             mbps(first.speed()),
             worst_symptom(analysis, &stations)
         ),
-        advice: "No queue of your own access point reaches it: take another channel or band.".to_owned(),
+        advice: "Queue settings of your own access point do not affect it. Use another channel or band.".to_owned(),
         stations: names,
         by: vec![slow_name],
     })

@@ -47,13 +47,13 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
     for ap in &analysis.plan.aps {
         if let Some(wan) = ap.wan {
             let rates = [(Direction::Down, wan.down), (Direction::Up, wan.up)];
-            add(format!("{}'s line", ap.name), &analysis.stations_of(&ap.name), rates);
+            add(format!("{}'s link", ap.name), &analysis.stations_of(&ap.name), rates);
         }
     }
     for (place, station) in analysis.plan.stations.iter().enumerate() {
         if let Some(link) = &station.link {
             let rates = [(Direction::Down, Some(link.down)), (Direction::Up, Some(link.up))];
-            add(format!("{}'s line", station.name), &[place], rates);
+            add(format!("{}'s link", station.name), &[place], rates);
         }
     }
     lines
@@ -62,9 +62,9 @@ fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
 fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
     let content = line.rate.as_mbps_f64() * CONTENT;
     let direction = if line.direction == Direction::Down {
-        "down"
+        "downstream"
     } else {
-        "up"
+        "upstream"
     };
     // Whatever else there is: one workload alone needs more than the line has.
     let alone = |station: &usize| {
@@ -94,7 +94,7 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
     let why = match short.first() {
         Some((_, why)) => why.clone(),
         None if demanded_mbps > content && full => format!(
-            "Pages, streams and calls together ask for {} Mbit/s of it, and it was full for {} of the time that it was used.",
+            "Pages, streams and calls together need {} Mbit/s, and the link was full for {} of the time in use.",
             mbps(demanded_mbps),
             percent(load.full)
         ),
@@ -111,15 +111,15 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
     Some(Cause {
         kind: Kind::SlowLine,
         severity: severity(analysis, affected.iter().copied()),
-        title: format!("{} is too slow {direction} for what {} {}", line.name, list(&names), if names.len() == 1 { "demand" } else { "ask" }),
+        title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
         evidence: format!(
-            "It has {} Mbit/s {direction}, which carry {} of content. {}{}",
+            "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
             mbps(line.rate.as_mbps_f64()),
             mbps(content),
             why,
             worst_symptom(analysis, &affected)
         ),
-        advice: "Nothing about the Wi-Fi will help: a faster line, or asking for less (a lower quality of the stream, smaller pages) will.".to_owned(),
+        advice: "Changes to the Wi-Fi do not help. Use a faster link, or request less (a lower video quality, smaller pages).".to_owned(),
         stations: names,
         by: Vec::new(),
     })

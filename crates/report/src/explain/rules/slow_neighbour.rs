@@ -55,13 +55,16 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     Some(Cause {
         kind: Kind::SlowNeighbour,
         severity: severity(analysis, affected.iter().map(|share| share.station)),
-        title: format!("{slow_name} is slow and takes the air of {}", list(&names)),
+        title: format!(
+            "{slow_name} is slow and uses too much airtime, which delays {}",
+            list(&names)
+        ),
         evidence: format!(
-            "{slow_name} had {} of the airtime and moved {} of the bytes{}: in a second of air {} Mbit, where {} moves {}.{}{}",
+            "{slow_name} used {} of the airtime for {} of the data{} ({} Mbit per second of airtime; {} moves {}).{}{}",
             percent(slow.air),
             percent(slow.bytes),
             if airtime.estimated {
-                ", by the rates of the links"
+                ", estimated from link rates"
             } else {
                 ""
             },
@@ -103,7 +106,7 @@ fn waited(analysis: &Analysis<'_>, affected: &[Share]) -> String {
 
 fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, slow: &Share) -> String {
     let name = analysis.name(slow.station);
-    let elsewhere = format!("bring {name} nearer, or put it on a radio of its own");
+    let elsewhere = format!("move {name} nearer to the access point, or to a radio of its own");
     let up: u64 = airtime
         .shares
         .iter()
@@ -116,21 +119,21 @@ fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, sl
         .fold(0, u64::saturating_add);
     if up > down {
         return format!(
-            "Most of that air was {name}'s own to take, upwards, where no queue of the access point helps: {elsewhere}."
+            "Most of this airtime is {name}'s uplink, which the access point's queue does not control: {elsewhere}."
         );
     }
     match analysis.ap_of(group).map(|ap| ap.queue) {
         Some(QueueKind::Airtime) => {
             format!(
-                "The access point shares airtime already, so what waits in its hardware remains: bound that (AQL), {elsewhere}."
+                "The access point already shares airtime. The remaining delay is in its hardware queue: limit it (AQL), {elsewhere}."
             )
         }
         Some(queue) => format!(
-            "The access point's queue is `{}`: share its airtime (`queue = \"airtime\"`, as mac80211 does), or {elsewhere}.",
+            "The access point's queue is `{}`. Share airtime (`queue = \"airtime\"`, as in mac80211), or {elsewhere}.",
             queue.name()
         ),
         None => {
-            format!("An access point that shares airtime (mac80211's, say) would keep it from that; else {elsewhere}.")
+            format!("Use an access point with airtime fairness (as in mac80211), or {elsewhere}.")
         }
     }
 }

@@ -51,10 +51,9 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     Some(Cause {
         kind: Kind::SmallQueues,
         severity: severity(analysis, [station]),
-        title: format!("Too little waits below {name}'s TCP for frames to be gathered"),
+        title: format!("TCP Small Queues on {name} limits aggregation"),
         evidence: format!(
-            "Its aggregates hold {} frames of {} that fit, {} packets wait on average, and data takes only {} of the air: {} Mbit/s on a link \
-             of {}.",
+            "Average aggregate: {} frames of {} possible; {} packets queued; data occupies {} of the airtime: {} Mbit/s on a link of {} Mbit/s.",
             short(mean),
             short(fits.floor()),
             short(waiting.round()),
@@ -62,8 +61,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
             mbps(sum.bytes_up as f64 * 8e3 / analysis.length(&mask)),
             mbps(rate / 1e6)
         ),
-        advice: "Let more wait there: a larger limit of TCP Small Queues for this device (`sk_pacing_shift` in its driver; `tsq` here), or a newer \
-                 kernel, which Wi-Fi drivers tell how much they need."
+        advice: "Raise the TSQ limit for this device (`sk_pacing_shift` in the driver, `tsq` in a scenario), or use a newer kernel whose Wi-Fi driver sets it."
             .to_owned(),
         stations: vec![name.clone()],
         by: vec![name],

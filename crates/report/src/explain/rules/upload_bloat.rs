@@ -1,6 +1,6 @@
 //! Upload bloat: an upload keeps a queue full, and whoever sends anything waits behind it.
 
-use super::{is_named, list, severity, wait, worst_symptom};
+use super::{is_named, list, severity, share, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
@@ -37,17 +37,16 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     vec![Cause {
         kind: Kind::UploadBloat,
         severity: severity(analysis, affected.iter().copied()),
-        title: format!("{}'s upload fills a queue in which {} {}", list(&uploaders), list(&names), wait(&names)),
+        title: format!("Bufferbloat: {}'s upload fills a queue that {} {}", list(&uploaders), list(&names), share(&names)),
         evidence: format!(
             "{}{place}{}",
             analysis.round_trip(worst, median),
             worst_symptom(analysis, &affected)
         ),
         advice: match line {
-            Some(_) => "Shape the upload to a little below the line's rate (SQM with FQ-CoDel or CAKE on the router), so that the queue is where it \
-                        can be kept short."
+            Some(_) => "Shape the upload to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
                 .to_owned(),
-            None => "Keep the sender's own queue short (FQ-CoDel, small queues) or cap the upload's rate.".to_owned(),
+            None => "Limit the sender's own queue (FQ-CoDel, TCP Small Queues) or the upload's rate.".to_owned(),
         },
         stations: names,
         by: uploaders,
@@ -116,7 +115,7 @@ fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     let line = analysis.line(&stations, Direction::Up, rate);
     (line.full >= FULL_SHARE).then(|| {
         format!(
-            "The line of {} Mbit/s up carried {} and was full for {} of the time that it was used.",
+            "The uplink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
             mbps(rate.as_mbps_f64()),
             mbps(line.mbps),
             percent(line.full)

@@ -53,17 +53,16 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     Some(Cause {
         kind: Kind::WeakSignal,
         severity: severity(analysis, [station]),
-        title: format!("{name}'s signal is too weak for what it demand"),
+        title: format!("{name}'s signal is too weak for its workloads"),
         evidence: format!(
-            "At {signal:.0} dBm its link works at {} Mbit/s on average, which carries some {} of content: {}.{}",
+            "At {signal:.0} dBm its mean link rate is {} Mbit/s, which carries about {} Mbit/s of content: {}.{}",
             mbps(rate),
             mbps(carries),
             need.why,
             worst_symptom(analysis, &[station])
         ),
         advice: format!(
-            "Bring {name} nearer to the access point, or the access point to it: a second access point on a wire, a radio in a lower band. No queue \
-             and no faster line helps."
+            "Move {name} nearer to the access point, or add a wired access point or a radio in a lower band. Other queues or a faster WAN link do not help."
         ),
         stations: vec![name.clone()],
         by: vec![name],
