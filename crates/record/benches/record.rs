@@ -152,7 +152,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
     }
 }
 
-/// The most memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,8 +1,9 @@
-//! Results that come home when their run is over: added to its folder, and everything computed anew.
+//! Late results: merged into the folder of a finished run, whose summary is computed again.
 //!
-//! The new columns and the new `run.json` are written staging the old ones, in a folder `amended`. Its `run.json` comes
-//! last: once that is there, whole, the new record is what counts, and [`Run::open`] puts it in place if whoever wrote it
-//! did not live to. So the folder is the old record or the new one, whenever somebody is killed.
+//! The new tables and the new `run.json` are written next to the old ones, in a folder `amended`.
+//! Its `run.json` is written last. Once it exists, the new record counts, and [`Run::open`] moves
+//! it into place if the writer was killed before. So the folder always holds either the old record
+//! or the new one.
 
 mod dedup;
 
@@ -28,31 +29,31 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How long a run that is over was under way, for its [`Allowance`].
+/// Elapsed time for the [`Allowance`] of a finished run.
 const ENTIRE_RUN: Duration = Duration::from_nanos(u64::MAX);
-/// Where the new record is written.
+/// Folder in which the new record is written.
 const AMENDED: &str = "amended";
 
-/// Whose results come late, and how they ended.
+/// Sender and status of late results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LateResults<'a> {
     /// The agent's name in the run.
     pub name: &'a str,
     /// The stations that it drove, by their numbers in the plan.
     pub stations: &'a [u16],
-    /// When they came.
+    /// Time of arrival.
     pub came: UnixTime,
-    /// How well it measured, where it lived to say so.
+    /// Health report, if the agent sent one.
     pub health: Option<&'a Health>,
-    /// Why its part wasn't done in full, where it wasn't. Where it was, that the agent was once lost is no reason to
-    /// doubt its figures any more.
+    /// Reason for which the results are incomplete; `None` if they are complete. Complete results
+    /// make an earlier loss of the agent irrelevant.
     pub error: Option<&'a str>,
-    /// Until when it is known otherwise that the run was held, where its record was cut short: it was told to end then. What it
-    /// measured until there counts.
+    /// Time until which the run continued, if another source reports it for an unfinished record.
+    /// Results until then count.
     pub held: Option<Instant>,
 }
 
-/// What became of them.
+/// Result of a merge.
 #[derive(Debug)]
 pub struct Amended {
     /// The run as it is now.
@@ -85,13 +86,13 @@ pub fn server_lost(member: Option<&str>, reason: &str) -> String {
     }
 }
 
-/// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
-/// finished first, and of it nothing counts that ended after the last of the rows it had, or after it was [held](LateResults::held). A folder of several runs around
-/// it is pooled anew.
+/// Merges rows into the finished run in `folder`, without those that it already holds. An
+/// unfinished run is finished first; rows count only up to the last of its own rows, or up to
+/// [`held`](LateResults::held). The summary of a run set around it is computed again.
 ///
 /// # Errors
-/// When it is no run folder, is still being recorded or amended, `rows` fails, a row isn't about the agent's stations, or
-/// there is no room. The folder is as it was then.
+/// When `folder` is no run folder, is being recorded or amended, `rows` fails, a row concerns
+/// another agent's station, or the disk is full. The folder is then unchanged.
 pub fn merge_late_results(
     folder: &Path,
     late: &LateResults<'_>,
@@ -111,7 +112,7 @@ pub fn merge_late_results(
     let added = match written {
         Ok(added) => added,
         Err(error) => {
-            // What space there is stays with what was measured.
+            // Frees the space for the original results.
             let _ = remove(&staging);
             return Err(error);
         }
@@ -136,7 +137,8 @@ pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
 /// it. A spool that is locked belongs to another process and stays.
 pub(crate) fn discard_spool(folder: &Path) {
     if folder.join(SPOOL).exists() {
-        // It goes with the lock. Where it can't be taken, the record is whole with it.
+        // Dropping the lock deletes the spool. If the lock is not available, the record is complete
+        // with the spool.
         drop(Lock::take(folder));
     }
 }
@@ -153,12 +155,12 @@ fn write(
     let mut tables = Tables::create(staging)?;
     let mut counter = Counter::new(&header.plan, header.environment);
     let mut seen_rows = SeenRows::new(late.stations);
-    // What is here already counts, whatever it is: it was admitted when it came.
+    // Rows of the record count in any case: they were admitted when they arrived.
     let mut allowance = Allowance::for_agent(&header.plan, late.stations);
     let mut rejected = Rejected::default();
     let whole = late.error.is_none();
-    // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
-    // Nobody is told to end later than all is settled, whatever is said.
+    // Rows after the last sign of an unfinished run were measured against a server that had ended
+    // with it. `held` is limited to the time at which the plan settles.
     let mut alive = late.held.map(|held| held.min(Instant::ZERO + header.plan.settled()));
     let cut = *status != RunStatus::Complete;
     let mut failed = None;
@@ -188,7 +190,7 @@ fn write(
     let (mut added, mut left_out) = (0, 0_u64);
     let (mut from, mut to) = (None, None);
     while let Some(row) = rows().map_err(Error::io(staging))? {
-        // What the air carried is the controller's alone to say.
+        // Only the controller reports airtime.
         let sender = row.station().filter(|_| !matches!(row, Row::Air(_)));
         if sender.is_none_or(|station| !late.stations.contains(&station)) {
             return Err(Error::damaged(
@@ -233,7 +235,7 @@ fn write(
     Ok(added)
 }
 
-/// What is to be said about it in the record.
+/// Events that describe the merge in the record.
 fn merge_events(
     run: &Run,
     late: &LateResults<'_>,
@@ -299,7 +301,7 @@ fn put_in_place(folder: &Path) -> Result<(), Error> {
     let moved = (|| {
         for name in TABLES {
             match std::fs::rename(table_path(&staging, name), table_path(folder, name)) {
-                // Somebody came as far as this before.
+                // An earlier attempt had already renamed this table.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -314,7 +316,7 @@ fn put_in_place(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Pools the runs around `folder` anew, where it is one of several.
+/// Computes the run set around `folder` again, if there is one.
 fn pool_around(folder: &Path) -> Result<(), Error> {
     let Some(parent) = folder.parent().filter(|parent| parent.join(FILE).exists()) else {
         return Ok(());
@@ -336,7 +338,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// When a row shows that the run was still there: it was put down no earlier. Events are about all kinds of times.
+/// Earliest time at which the run was still active according to a row. Events may have any time.
 fn last_sign(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => Some(row.operation.finished.unwrap_or(row.operation.due)),
@@ -345,7 +347,7 @@ fn last_sign(row: &Row) -> Option<Instant> {
     }
 }
 
-/// When what a row tells was over; `None` where that isn't told.
+/// Time at which a row's content ended; `None` if unknown.
 fn end_time(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => match (row.operation.finished, row.operation.outcome) {
@@ -368,7 +370,8 @@ fn at(row: &Row) -> Instant {
     }
 }
 
-/// The lock of a finished folder: that of its spool, which is made for it and goes with it.
+/// Lock of a finished folder: the lock of its spool, which is created for this purpose and deleted
+/// with it.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -390,7 +393,7 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => return Err(Error::Live(folder.to_owned())),
                 Err(TryLockError::Error(error)) => return Err(Error::io(path)(error)),
             }
-            // Whoever had it before may have removed it while we waited.
+            // The previous holder may have deleted it while we waited.
             if is_at(&file, &path) {
                 return Ok(Lock { path, _file: file });
             }
@@ -404,7 +407,7 @@ impl Drop for Lock {
     }
 }
 
-/// Whether `path` still leads to `file`.
+/// Returns true if `path` still leads to `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

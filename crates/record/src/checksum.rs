@@ -1,7 +1,8 @@
-//! Checksums of table files, against accidental damage: CRC-32 as in gzip, PNG and Ethernet (ISO 3309, reflected polynomial 0xEDB88320).
+//! Checksums of table files against accidental damage: CRC-32 as in gzip, PNG and Ethernet (ISO
+//! 3309, reflected polynomial 0xEDB88320).
 //!
-//! A CRC-32 finds every burst of errors of up to 32 bits, and misses one in 2³² of all other damage. It is no protection against a
-//! person who changes a file on purpose: that person can change `run.json` as well.
+//! A CRC-32 detects every error burst of up to 32 bits and misses one in 2³² of all other errors.
+//! It does not protect against deliberate changes, because `run.json` can be changed as well.
 
 use crate::regular;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -71,7 +72,7 @@ impl<W: Write> Hashing<W> {
         }
     }
 
-    /// What was written to, and the checksum of what was.
+    /// Returns the underlying writer and the checksum of all written bytes.
     pub(crate) fn finish(self) -> (W, Checksum) {
         (self.to, Checksum(self.hasher.finalize()))
     }

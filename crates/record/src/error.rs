@@ -1,37 +1,38 @@
-//! What can go wrong with a run folder.
+//! Errors of run folders.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a run folder can't be written or read.
+/// Reason for which a run folder cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file can't be read or written: the disk is full, permission is missing, it isn't there.
+    /// A file cannot be read or written: the disk is full, permission is missing, or the file does
+    /// not exist.
     #[error("{path}: {source}", path = path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The folder of a record can't be made.
+    /// The folder of a record cannot be created.
     #[error("cannot create the folder {path}: {at}: {source}", path = path.display(), at = at.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Where it failed: the folder itself or one above it.
+        /// Path of the failure: the folder itself or a parent.
         at: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is neither a finished record nor one under way.
+    /// Neither a finished nor an unfinished record.
     #[error("{path} is not a run folder: {why}", path = .0.display(), why = if .0.is_dir() {
         "found neither run.json nor a spool"
     } else {
         "no such folder"
     })]
     NotARun(PathBuf),
-    /// Somebody is still recording into it.
+    /// Another process is recording into it.
     #[error("{path} is still being recorded", path = .0.display())]
     Live(PathBuf),
     /// A newer netburn wrote it.
@@ -42,7 +43,7 @@ pub enum Error {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u64,
         /// The newest version known here.
         known: u64,
@@ -52,10 +53,10 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: String,
     },
-    /// Runs that are to be pooled are not of one scenario, or there are none.
+    /// The runs to pool are of different scenarios, or there are none.
     #[error("cannot pool these runs: {0}")]
     Pool(String),
 }

@@ -34,11 +34,11 @@ pub(crate) fn open_spool(folder: &Path) -> Result<SpoolReader<File>, Error> {
     })
 }
 
-/// Turns the spool of `folder` into columns, writes `run.json` and removes the spool. `status` is told how many bytes
-/// at the spool's end were dropped.
+/// Turns the spool of `folder` into columns, writes `run.json` and removes the spool. `status` is
+/// reported how many bytes at the spool's end were dropped.
 ///
-/// Where it fails, the spool is left and everything else that was written is removed, so that what space there is
-/// stays with what was measured.
+/// On failure, the spool stays and all other written files are deleted, so that the space remains
+/// for the results.
 pub(crate) fn finish(folder: &Path, header: &Header, status: impl FnOnce(u64) -> RunStatus) -> Result<Document, Error> {
     let written = convert(folder, header, status);
     if written.is_err() {
@@ -171,7 +171,7 @@ impl<T: Table> OneTable<T> {
     }
 }
 
-/// Where a table's file is.
+/// Path of a table's file.
 pub(crate) fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.parquet"))
 }

@@ -14,10 +14,10 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
 use std::io::{self, Write};
 
-/// Reads bytes as a spool, counts and judges whatever rows it holds, and writes them again.
+/// Reads bytes as a spool, counts and judges its rows, and writes them again.
 ///
 /// # Panics
-/// When something panics, what was read is not what is written, or bytes are unaccounted for.
+/// Panics when the written rows differ from those read, or when bytes are unaccounted for.
 pub fn check_spool(bytes: &[u8]) {
     let Ok(mut spool) = SpoolReader::open(bytes) else {
         return;
@@ -70,7 +70,7 @@ pub fn check_spool(bytes: &[u8]) {
 /// point. What is on the disk must be a beginning of what was put, and a synced row must be on it.
 ///
 /// # Panics
-/// When it isn't, or an error is said twice.
+/// Panics when it is not, or when an error is returned twice.
 pub fn check_writer(bytes: &[u8]) {
     let [full, steps @ ..] = bytes else { return };
     let room = if *full == 255 {
@@ -203,10 +203,11 @@ impl Disk for Memory {
     }
 }
 
-/// Reads bytes as another program's file; what can be read makes a run that can be kept, read and judged.
+/// Reads bytes as another program's file. A readable file makes a run that can be stored, read and
+/// judged.
 ///
 /// # Panics
-/// When something panics, or what was read makes no run.
+/// Panics when a readable file makes no run.
 pub fn check_import(bytes: &[u8]) {
     let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
         return;

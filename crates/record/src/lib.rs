@@ -1,19 +1,22 @@
-//! What a run leaves behind: rows, a spool that survives whatever is killed, the run folder, and its summary.
+//! Records of runs: rows, a crash-safe spool, the run folder, and its summary.
 //!
-//! - [`row`]: the six kinds of row, and the one [`Sink`] they all go through, live view and disk alike.
-//! - [`recorded_workload`]: a workload's machine, whose ends, stalls and bytes become rows, on every environment alike.
-//! - [`header`]: what is known before the first row. [`utc`]: wall-clock time.
-//! - [`spool`]: rows of a run under way on disk, in frames that survive a kill at any byte.
-//! - [`recorder`]: a run folder while the run is under way. [`run`]: the folder after, as Parquet columns.
-//! - [`allowance`]: how much one participant may add to a run.
-//! - [`amend`]: results that come home when the run is over.
-//! - [`regular`]: how files of run folders are opened.
-//! - [`run_set`]: one scenario run several times. [`runs`]: the run folders that there are.
-//! - [`health`], [`self_check`](mod@self_check): what every participant says of its own measuring, and whether that can be believed.
-//! - [`lab_health`]: what the lab says of its own work. [`standstill`]: times in which a thread did not run although it should have.
-//! - [`export`]: a run as others' tools read it: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
+//! - [`row`]: the six kinds of row, and the [`Sink`] trait that receives them.
+//! - [`recorded_workload`]: turns operations, stalls and bytes of a workload into rows, in every
+//!   environment.
+//! - [`header`]: information that exists before the first row. [`utc`]: wall-clock time.
+//! - [`spool`]: rows of an active run on disk, in frames that survive a crash at any byte.
+//! - [`recorder`]: folder of an active run. [`run`]: folder of a finished run, with Parquet tables.
+//! - [`allowance`]: limits on the rows that one agent or server may add.
+//! - [`amend`]: late results, merged into a finished run.
+//! - [`regular`]: opening files of run folders.
+//! - [`run_set`]: several runs of one plan. [`runs`]: list of run folders.
+//! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
+//!   check of their limits.
+//! - [`lab_health`]: health report of the lab. [`standstill`]: times in which a thread did not run
+//!   although it should have.
+//! - [`export`]: other tools' formats: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
 //! - [`import`]: other programs' files as runs.
-//! - [`summary`]: what a run comes to, as its contract names it.
+//! - [`summary`]: results of a run.
 
 pub mod allowance;
 pub mod amend;

@@ -1,4 +1,4 @@
-//! A workload's machine under observation: what it says becomes rows, whoever drives it.
+//! Turns the outputs of a workload's state machine into rows.
 
 use crate::bins::{Bin, Bins};
 use crate::row::{EventKind, EventRow, IntervalRow, OperationRow, Row};
@@ -16,7 +16,7 @@ pub struct RecordedWorkload {
     workload: u16,
     machine: Workload,
     bins: Bins,
-    /// Whether its player's start-up has been reported.
+    /// True if its player's start-up has been reported.
     playing: bool,
 }
 
@@ -56,8 +56,8 @@ impl RecordedWorkload {
         &mut self.machine
     }
 
-    /// So many bytes of an object's content moved at `now`: told to the machine, and counted in the 100 ms they moved
-    /// in. Time must not go back by more than 100 ms between calls.
+    /// Records bytes of an object's content that moved at `now` and passes them to the machine.
+    /// Time must not go back by more than 100 ms between calls.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, direction: Direction, bytes: u64, rows: &mut Vec<Row>) {
         let (down, up) = match direction {
             Direction::Down => (bytes, 0),
@@ -154,8 +154,8 @@ mod tests {
         (due, action.unwrap())
     }
 
-    /// Five megabytes are the two seconds of 20 Mbit/s that a player starts with: switched on at 1 s it plays from 3 to
-    /// 5 s, and stands still until the next five at 8 s.
+    /// 5 MB are 2 s of 20 Mbit/s, the player's startup buffer. Started at 1 s, it plays from 3 s to
+    /// 5 s and stalls until the next 5 MB arrive at 8 s.
     #[test]
     fn a_players_start_up_and_stalls_are_events() {
         let (start, end) = (Instant::from_secs(1), Instant::from_secs(20));
@@ -216,7 +216,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// All bytes are in some interval, whichever way and whenever they moved.
+        /// Every byte is in an interval, for each direction and time.
         #[test]
         fn no_byte_is_lost(steps in prop::collection::vec((0_u64..300, 0_u64..5000, any::<bool>()), 0..50)) {
             let mut watched = watched(Config::download(), Instant::ZERO, Instant::from_secs(60));

@@ -1,11 +1,11 @@
-//! Files of run folders that are opened to be read.
+//! Opening files of run folders for reading.
 
 use std::fs::{File, FileType};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file. What else may stand in its place is refused without being opened: a FIFO would wait for a
-/// writer for ever, a device may never end, and opening one can have effects.
+/// Opens a regular file. Other kinds are rejected without opening them: a FIFO would block, a
+/// device may never end, and opening one can have side effects.
 ///
 /// # Errors
 /// When it isn't there, is no regular file, or can't be opened.
@@ -14,7 +14,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Refuses what is no regular file.
+/// Rejects everything except regular files.
 pub(crate) fn check(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         Ok(())

@@ -1,4 +1,4 @@
-//! A run folder after the run.
+//! A finished run folder.
 
 use crate::amend;
 use crate::checksum::Checksum;
@@ -30,7 +30,8 @@ pub struct Run {
     path: PathBuf,
     header: Header,
     document: Document,
-    /// The tables whose files are not what `run.json` says, by name, and why. Their rows are never handed out.
+    /// Tables whose files differ from `run.json`, by name, with the reason. Their rows are never
+    /// returned.
     damaged: BTreeMap<String, String>,
 }
 
@@ -52,7 +53,7 @@ impl Run {
             Ok(lock) => lock,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return if path.join(FILE).exists() {
-                    // It was finished in this very moment.
+                    // Another process finished it at this moment.
                     Self::open_finished(path)
                 } else {
                     Err(Error::NotARun(path.to_owned()))
@@ -76,12 +77,13 @@ impl Run {
         Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
-    /// Opens a folder that has a `run.json`. Results that were being added when somebody was killed are put in place.
+    /// Opens a folder that has a `run.json`. A merge of late results that was interrupted is
+    /// completed.
     pub(crate) fn open_finished(path: &Path) -> Result<Self, Error> {
         amend::settle(path)?;
         amend::discard_spool(path);
         match Self::read_finished(path) {
-            // Between its `run.json` and its columns somebody may have put others in place.
+            // Another process may have replaced the tables after `run.json` was read.
             Err(Error::Damaged { .. }) => {
                 amend::settle(path)?;
                 Self::read_finished(path)
@@ -122,7 +124,7 @@ impl Run {
         Ok((run, damage))
     }
 
-    /// What `run.json` says; the columns are not looked at.
+    /// Reads `run.json` without the tables.
     fn read_document(path: &Path) -> Result<Self, Error> {
         let file = path.join(FILE);
         let mut document = Document::read(&file)?;
@@ -173,25 +175,25 @@ impl Run {
         &self.path
     }
 
-    /// What was known before the first row.
+    /// Header of the run.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How it ended.
+    /// Returns how it ended.
     #[must_use]
     pub fn status(&self) -> &RunStatus {
         &self.document.ending
     }
 
-    /// What it came to.
+    /// Results of the run.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.document.summary
     }
 
-    /// What the participants said of their own measuring.
+    /// Health reports of agents and servers.
     #[must_use]
     pub fn health(&self) -> &[Health] {
         &self.document.health
@@ -209,8 +211,9 @@ impl Run {
         self.document.lab.as_ref()
     }
 
-    /// When, by the controller's clock, it was `at` for the station of this number. Rows hold every station's time by its
-    /// own clock; lengths need no conversion, instants of different stations do.
+    /// Converts `at` from the clock of the station with this number to the controller's clock. Rows
+    /// hold the times of each station's own clock. Durations need no conversion; times of different
+    /// stations do.
     #[must_use]
     pub fn common_time(&self, station: u16, at: Instant) -> Instant {
         let name = self
@@ -223,13 +226,13 @@ impl Run {
         self.clocks().iter().find(whose).map_or(at, |clock| clock.to_common(at))
     }
 
-    /// With `--repeat`: the folders of the runs.
+    /// With `--repeat`: folders of the runs.
     #[must_use]
     pub fn run_folders(&self) -> Vec<PathBuf> {
         self.document.runs.iter().map(|name| self.path.join(name)).collect()
     }
 
-    /// How many rows there are of a kind: `operations`, `intervals`, `connections`, `link`, `events`.
+    /// Number of rows of a table: `operations`, `intervals`, `connections`, `link`, `events`.
     #[must_use]
     pub fn count(&self, table: &str) -> u64 {
         self.document.tables.get(table).map_or(0, |facts| facts.rows)
@@ -254,9 +257,9 @@ impl Run {
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
     }
 
-    /// The same for a run that [`open_partly`](Self::open_partly) gave: a table whose file isn't what `run.json` says is left out, one
-    /// that can't be read ends where it can't, and the next is read all the same. What is wrong with each, in their order. Of one run: with `--repeat` there is
-    /// nothing.
+    /// Passes the readable rows of a run that [`open_partly`](Self::open_partly) returned to
+    /// `take`. A table that differs from `run.json` is skipped, and a damaged table ends at the
+    /// damage. Returns the errors in order. A run set has no rows of its own.
     pub fn rows_partly(&self, take: &mut dyn FnMut(Row)) -> Vec<Error> {
         if self.document.tables.is_empty() {
             return Vec::new();
@@ -287,7 +290,7 @@ impl Run {
         Ok(summarise(&self.header, &self.summary().run, evidence, self_check, why))
     }
 
-    /// What the rows come to before they are judged.
+    /// Counts of the rows, before goals are judged.
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
         let mut counter = Counter::new(&self.header.plan, self.header.environment);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
@@ -315,7 +318,7 @@ impl Run {
     }
 }
 
-/// In what a table's file differs from what `run.json` says of it; `None` where it doesn't.
+/// Difference between a table's file and `run.json`; `None` if there is none.
 fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
     let there = std::fs::metadata(table)?;
     regular::check(there.file_type())?;

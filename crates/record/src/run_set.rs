@@ -1,4 +1,4 @@
-//! One scenario run several times: a folder of runs, `1`, `2` and so on, and one summary over all.
+//! Several runs of one plan: a folder with runs `1`, `2` and so on, and one summary of all.
 
 use crate::document::Document;
 use crate::error::Error;
@@ -18,13 +18,13 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that marks a folder of runs while they are made. Whoever makes them holds its lock.
+/// File that marks a run set while its runs are recorded. The recording process holds its lock.
 pub(crate) const MARK: &str = "repeats";
 
 /// The fewest runs that intervals are computed over.
 pub const RUNS_FOR_INTERVALS: usize = 3;
 
-/// How much of the figures an interval should hold.
+/// Confidence level of the intervals.
 const LEVEL: Probability = Probability::from_ppb(950_000_000).unwrap();
 
 /// Resamples per interval.
@@ -33,8 +33,8 @@ const DRAWS: u32 = 1000;
 /// The runs of one scenario while they are made.
 ///
 /// **Call order:** [`create`](Self::create); for each run a [`Recorder`](crate::Recorder) at
-/// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). A folder whose
-/// controller was killed is finished by [`Run::open`], with the runs that there are.
+/// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). If
+/// the controller is killed, [`Run::open`] finishes the folder with the existing runs.
 #[derive(Debug)]
 pub struct RunSet {
     path: PathBuf,
@@ -52,7 +52,7 @@ impl RunSet {
         let path = make_folder(path)?;
         let mark = path.join(MARK);
         let lock = File::create_new(&mark).and_then(|file| {
-            // Somebody who looks whether it is live may hold it for a moment.
+            // A process that checks for an active run may hold the lock for a moment.
             file.lock()?;
             Ok(file)
         });
@@ -69,14 +69,14 @@ impl RunSet {
         &self.path
     }
 
-    /// Where the next run goes.
+    /// Path of the next run.
     #[must_use]
     pub fn next_path(&self) -> PathBuf {
         self.path_of(self.runs.len())
     }
 
-    /// Where run `number`, from 0, goes: runs may be recorded side by side, and are then [added](Self::add) in the order
-    /// of their numbers.
+    /// Path of run `number`, counted from 0. Runs may be recorded concurrently; they are
+    /// [added](Self::add) in the order of their numbers.
     #[must_use]
     pub fn path_of(&self, number: usize) -> PathBuf {
         self.path.join((number + 1).to_string())
@@ -123,7 +123,7 @@ impl RunSet {
             let next = repeats.next_path();
             match Run::open(&next) {
                 Ok(run) => repeats.runs.push(run),
-                // The last one may have been killed before it had a header: nothing was recorded.
+                // The last run may have been killed before it had a header: nothing was recorded.
                 Err(Error::NotARun(_) | Error::Damaged { .. }) if is_last(path, repeats.runs.len() + 1) => break,
                 Err(error) => return Err(error),
             }
@@ -139,8 +139,8 @@ fn is_last(path: &Path, number: usize) -> bool {
     !path.join((number + 1).to_string()).exists()
 }
 
-/// Pools runs of one scenario: the operations of all are judged together, each run is listed. Writes `run.json` into
-/// `folder`, which holds the runs' folders.
+/// Pools runs of one plan: the operations of all runs are judged together, and each run is listed.
+/// Writes `run.json` into `folder`, which holds the runs' folders.
 ///
 /// # Errors
 /// When there are none, they are not of one scenario, a run can't be read, or it can't be written.
@@ -194,7 +194,7 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     })
 }
 
-/// Two runs can be pooled when only chance tells them apart.
+/// Runs can be pooled if they differ only in their seed.
 fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
     let seedless = |header: &Header| netburn_scenario::Plan {
         seed: Seed(0),
@@ -235,7 +235,7 @@ fn name_within(folder: &Path, run: &Path) -> String {
     run.strip_prefix(folder).unwrap_or(run).to_string_lossy().into_owned()
 }
 
-/// For every figure that all runs have: the interval of its mean over the runs.
+/// Intervals of the mean over the runs, for every value that all runs have.
 fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
     if runs.len() < RUNS_FOR_INTERVALS {
         return BTreeMap::new();
@@ -256,7 +256,7 @@ fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
         .collect()
 }
 
-/// The figures of a summary by path: stations and workloads by name, goals by number.
+/// The values of a summary by path: stations and workloads by name, goals by number.
 fn figures(summary: &Summary) -> BTreeMap<String, f64> {
     let mut figures = BTreeMap::new();
     let whole = serde_json::to_value(summary).expect("a summary has only text for keys");

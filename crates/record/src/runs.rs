@@ -1,4 +1,4 @@
-//! The run folders that there are, without reading more of each than its first lines.
+//! List of run folders. Only the beginning of each document is read.
 
 mod listing;
 
@@ -24,33 +24,33 @@ pub struct RunEntry {
     pub path: PathBuf,
     /// Its own name.
     pub name: String,
-    /// When it was begun, where the record says so.
+    /// Start time, if the record has one.
     pub started: Option<UnixTime>,
-    /// The scenario's name; `None` where the folder can't be read.
+    /// Name of the scenario; `None` if the folder cannot be read.
     pub scenario: Option<String>,
-    /// The scenario's title, of a run that isn't finished.
+    /// Title of the scenario, for an unfinished run.
     pub title: Option<String>,
-    /// What was measured.
+    /// Environment of the run.
     pub environment: Option<Environment>,
-    /// What became of it.
+    /// State of the run.
     pub state: State,
 }
 
-/// What became of a run.
+/// State of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
-    /// It was finished, with this verdict.
+    /// Finished, with this verdict.
     Finished(Verdict),
-    /// It is being recorded now.
+    /// Being recorded now.
     Live,
-    /// It was left behind by a controller that was killed; opening it finishes it.
+    /// Unfinished, because its controller was killed; opening it finishes it.
     Unfinished,
-    /// It can't be read, and why.
+    /// Unreadable, with the reason.
     Unreadable(String),
 }
 
-/// The run folders directly below `folder`, the oldest first; other folders are passed over, and so is a `folder` that
-/// doesn't exist.
+/// Run folders directly below `folder`, the oldest first. Other folders are ignored. A `folder`
+/// that does not exist has no runs.
 ///
 /// # Errors
 /// When `folder` can't be read.
@@ -65,12 +65,13 @@ pub fn list(folder: &Path) -> Result<Vec<RunEntry>, Error> {
         let path = entry.map_err(Error::io(folder))?.path();
         listed.extend(inspect(&path));
     }
-    // Names begin with the time, so that they order runs whose record doesn't tell.
+    // Names begin with the time, so they order runs without a recorded start time.
     listed.sort_by(|a, b| (a.started, &a.name).cmp(&(b.started, &b.name)));
     Ok(listed)
 }
 
-/// One folder; `None` when it is no run. Nothing is written, and nothing that is left is finished.
+/// Entry for one folder; `None` if it is no run folder. Nothing is written, and unfinished runs
+/// stay unfinished.
 #[must_use]
 pub fn inspect(path: &Path) -> Option<RunEntry> {
     let mut listed = RunEntry {
@@ -110,7 +111,7 @@ pub fn inspect(path: &Path) -> Option<RunEntry> {
             return Some(listed);
         }
     }
-    // The first of several runs tells what all of them are.
+    // The first run of a run set has the same scenario as all others.
     let first = path.join("1");
     let spool = if repeats { &first } else { path };
     let header = match head(&spool.join(FILE)) {

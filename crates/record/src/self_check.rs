@@ -1,4 +1,4 @@
-//! Whether a run's figures can be believed: what the participants say of their own measuring, held against limits.
+//! Self-check: compares the health reports of agents, servers and the lab with limits.
 
 pub(crate) mod claims;
 mod lab;
@@ -11,19 +11,20 @@ use crate::lab_health::LabHealth;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
-/// The 99th percentile of lateness that is still believed, in µs. Latency counts from the due instant, so lateness
-/// adds to it as if it were the network's; 10 ms is a fifteenth of the strictest built-in goal (150 ms).
+/// Limit of the 99th percentile of lateness, in µs. Latency counts from the due time, so lateness
+/// adds to it. 10 ms is a fifteenth of the strictest built-in goal (150 ms).
 pub const LATENESS_US: f64 = 10_000.0;
 /// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
 /// allows.
 pub const MISSED_SENDS: f64 = 0.001;
 /// Processor time of a participant's busiest thread as a share of one core. Above it, it may be what is measured.
 pub const CPU: f64 = 0.95;
-/// The machine's busy share. Above it, everything on it waits for a processor.
+/// Limit of the machine's busy share. Above it, all processes wait for a processor.
 pub const MACHINE_BUSY: f64 = 0.98;
-/// How far off a clock may be, in ns: 5 ms moves the common start, and every one-way delay, by as much.
+/// Limit of a clock's uncertainty, in ns. An error of 5 ms shifts the common start and every
+/// one-way delay by this amount.
 pub const CLOCK_ERROR_NS: u64 = 5_000_000;
-/// The 99th percentile of the server's service time that is still believed, in µs: it is in every latency.
+/// Limit of the 99th percentile of the server's service time, in µs. It is part of every latency.
 pub const SERVICE_US: f64 = 20_000.0;
 
 /// The self-check, and which stations it concerns.
@@ -31,41 +32,44 @@ pub const SERVICE_US: f64 = 20_000.0;
 pub struct Checked {
     /// Over the whole run.
     pub self_check: SelfCheck,
-    /// Why a station's figures are in doubt, by its name; those not in doubt are left out.
+    /// Reasons for which a station's results are unreliable, by station name; other stations are
+    /// omitted.
     pub quality_issues: BTreeMap<String, Vec<String>>,
 }
 
-/// What a self-check is made of.
+/// Input of a self-check.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What was measured: on simulate nothing is in doubt, whatever is reported.
+    /// Environment of the run. On simulate the self-check always passes.
     pub environment: Environment,
     /// The stations of the plan, by name.
     pub stations: &'a [&'a str],
-    /// Those that measured against the run's server, where it was lost and not all did, for it is known only then: what is
-    /// wrong with it concerns them alone, and nobody where they are none. `None`: all of them.
+    /// Stations that used the run's server, known only if the server was lost and not all did.
+    /// Problems of the server concern only them. `None`: all stations.
     pub served: Option<&'a [String]>,
-    /// What the participants said.
+    /// Health reports.
     pub health: &'a [Health],
     /// Their clocks.
     pub clocks: &'a [Clock],
-    /// Why no figure can be believed, as whoever carried the packets says.
+    /// Reasons for which no result is reliable, as reported by the component that forwarded the
+    /// packets.
     pub quality_issues: &'a [String],
     /// The lab's report on its own work, where one carried the packets.
     pub lab: Option<&'a LabHealth>,
-    /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
+    /// Longest tolerated standstill of an agent, the server or the lab: see [`standstill_limit`].
     pub standstill: Duration,
-    /// By station: why what its agent reports can't all be so.
+    /// Implausible reports: station, and reason.
     pub reports: &'a [(&'a str, &'a str)],
-    /// Whether the run ended as planned, so that every participant had the time to report.
+    /// True if the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
 
-/// Holds what was reported against the limits. Each reason is one plain sentence with figure and limit.
+/// Holds what was reported against the limits. Each reason is one plain sentence with value and
+/// limit.
 #[must_use]
 pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let mut checked = Checked::default();
-    // Where time is virtual, nothing is late and no processor too slow.
+    // In simulated time nothing is late and no processor is too slow.
     if !evidence.environment.is_real() {
         return checked;
     }
@@ -88,7 +92,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let one_machine = matches!(evidence.environment, Environment::Local | Environment::Lab);
     let mut lateness = Lateness::default();
     for health in evidence.health {
-        // A server that fails is in every station's figures.
+        // A server that fails is in every station's values.
         let stations = match health.role {
             Role::Agent => &health.stations[..],
             Role::Server => served,
@@ -183,7 +187,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     checked
 }
 
-/// What is in doubt about one participant.
+/// Problems of one agent or server.
 fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     let name = participant_label(health);
     let mut reasons = Vec::new();
@@ -231,7 +235,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     reasons
 }
 
-/// What a participant is called in a sentence.
+/// Label of an agent or server in messages.
 fn participant_label(health: &Health) -> String {
     match health.role {
         Role::Agent => format!("agent {}", health.name),
@@ -248,7 +252,7 @@ fn busy(machine: &str, share: f64) -> String {
     )
 }
 
-/// Whether `figure` is beyond `limit`; a figure that is no number is.
+/// Returns true if `value` exceeds `limit` or is not a number.
 fn exceeds(value: f64, limit: f64) -> bool {
     value.is_nan() || value > limit
 }
@@ -257,7 +261,7 @@ fn at_least(value: f64, limit: f64) -> bool {
     value.is_nan() || value >= limit
 }
 
-/// A figure and the limit that it is beyond, with as many decimals as it takes to tell them apart.
+/// A value and the exceeded limit, with enough decimals to distinguish them.
 fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
     let both = |decimals| (write(value, decimals), write(limit, decimals));
     (2..6)
@@ -278,9 +282,9 @@ fn percent_to(share: f64, decimals: usize) -> String {
     format!("{} %", short(share * 100.0, decimals))
 }
 
-/// A time in µs, as seconds from one second on, else as milliseconds.
+/// A time given in µs: in seconds from one second on, otherwise in milliseconds.
 fn span_us(us: f64, decimals: usize) -> String {
-    // What rounds to a second is one.
+    // Values that round to one second count as one second.
     if us >= 1e6 - 5.0 {
         format!("{} s", short(us / 1e6, decimals))
     } else {
@@ -288,7 +292,7 @@ fn span_us(us: f64, decimals: usize) -> String {
     }
 }
 
-/// A figure with at most so many decimals, without trailing zeros.
+/// A value with at most `decimals` decimals, without trailing zeros.
 fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') {
@@ -391,7 +395,7 @@ mod tests {
         );
     }
 
-    /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.
+    /// Affected stations and message for one change to healthy reports.
     #[test]
     fn each_limit_has_its_sentence() {
         type Change = fn(&mut Health, &mut Health);

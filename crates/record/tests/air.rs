@@ -1,4 +1,4 @@
-//! How the summary shares out the modelled air.
+//! How the summary shares out the modelled channel.
 
 mod util;
 
@@ -19,7 +19,8 @@ fn air(station: u16, at: i64, down: u64, up: u64) -> Row {
     })
 }
 
-/// A run on the modelled air: 10 s of which the first 0.95 are not judged. `busy` has a workload, `idle` none.
+/// A run on the modelled channel: 10 s of which the first 0.95 are not judged. `busy` has a
+/// workload, `idle` none.
 fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
     let user = |name: &&str| station(name, &[("download", Config::download())]);
     let plan = Plan {

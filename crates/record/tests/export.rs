@@ -1,4 +1,4 @@
-//! Exports of a run whose every figure is known.
+//! Exports of a run whose every value is known.
 
 mod util;
 

@@ -110,7 +110,7 @@ fn a_killed_controllers_folder_is_finished_by_opening_it() {
         ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
-    // The figures are there all the same.
+    // The values are there all the same.
     assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, Some(200.0));
     assert_eq!(summary.stations[0].workloads[0].verdict, Verdict::Pass);
     assert_eq!(Run::open(&path).unwrap().summary(), summary);
@@ -167,10 +167,7 @@ fn what_is_no_record_is_refused_plainly() {
     let said = |path: &Path| Run::open(path).unwrap_err().to_string();
     assert!(said(dir.path()).contains("is not a run folder"), "{}", said(dir.path()));
     let nothing = said(&dir.path().join("nothing"));
-    assert!(
-        nothing.ends_with("is not a run folder: no such folder"),
-        "{nothing}"
-    );
+    assert!(nothing.ends_with("is not a run folder: no such folder"), "{nothing}");
 
     let path = dir.path().join("run");
     drop(record(&path, &good_rows(), &RunStatus::Complete));
@@ -489,7 +486,8 @@ proptest! {
         prop_assert_eq!(in_memory(&run, &rows), on_disk(&run));
     }
 
-    /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both ways to its summary agree.
+    /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both
+    /// directions to its summary agree.
     #[test]
     fn a_cut_spool_is_a_shorter_run(rows in prop::collection::vec(any_row(), 1..40), cut in 0_usize..400) {
         let dir = tempfile::tempdir().unwrap();

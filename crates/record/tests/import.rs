@@ -1,4 +1,4 @@
-//! flent's files as runs: figures by hand, real files where there are some, and bad ones.
+//! flent's files as runs: values by hand, real files where there are some, and bad ones.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -71,7 +71,7 @@ fn figures_are_as_reckoned() {
         ("flent", "rtt_fair_up", "1.2")
     );
     assert_eq!(source.left_out[0], "the series `cpu_stats_a`");
-    // Ten of each host's pings fall due after the load: 30 to 39.
+    // Ten of each host's pings are due after the load: 30 to 39.
     assert_eq!(source.left_out[1], "20 values after the end of the load");
     assert_eq!(run.header().environment, Environment::Imported);
     assert_eq!(run.header().started.unwrap().0, 1_760_000_005_000_000_000);
@@ -145,7 +145,7 @@ fn what_cannot_be_read_is_told() {
         other.contains("`qdisc-stats`") && other.contains("`qdisc_stats`"),
         "{other}"
     );
-    // Cut at any byte, packed or not, it is told.
+    // Cut at any byte, packed or not, it is reported.
     for cut in (0..text.len()).step_by(97) {
         read(&text.as_bytes()[..cut], "f").unwrap_err();
     }
@@ -169,7 +169,7 @@ fn real() -> Vec<PathBuf> {
     paths
 }
 
-/// Medians and rates against those reckoned here from the file itself.
+/// Medians and rates against those estimated here from the file itself.
 #[test]
 fn real_files_come_to_what_they_say() {
     for path in real() {

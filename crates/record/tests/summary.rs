@@ -331,7 +331,7 @@ fn doubts_make_a_verdict_inconclusive() {
         ["no health report from the agent of hall-tv"]
     );
 
-    // The server is in everybody's figures.
+    // The server is in everybody's values.
     let mut busy = good.clone();
     busy.push(changed_health(&health("server", Role::Server, &[]), |health| {
         health.cpu = 0.99
@@ -363,7 +363,8 @@ fn doubts_make_a_verdict_inconclusive() {
     let summary = without(told(None, EventKind::ServerLost));
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
 
-    // What an agent writes decides nothing but for its own station: the server stays in everybody's figures.
+    // What an agent writes decides nothing but for its own station: the server stays in everybody's
+    // values.
     for kind in [EventKind::Warning, EventKind::Incomplete] {
         let mut forged = busy.clone();
         forged.push(told(Some(1), kind));
@@ -374,7 +375,7 @@ fn doubts_make_a_verdict_inconclusive() {
             "{kind:?}"
         );
         assert!(
-            summary.stations[0].reasons[0].starts_with("the server kept 99 % of a core busy"),
+            summary.stations[0].reasons[0].starts_with("the server used 99 % of one core"),
             "{kind:?}: {:?}",
             summary.stations[0].reasons
         );
@@ -438,7 +439,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
     let honest = run(&[("laptop", laptop), ("hall-tv", tv)], &[]);
     assert!(honest.self_check.ok, "{:?}", honest.self_check.reasons);
     assert_eq!(honest.verdict, Verdict::Pass);
-    // What isn't known of a station is checked against nothing: it measured against another server.
+    // What is unknown of a station is checked against nothing: it measured against another server.
     assert_eq!(run(&[("laptop", laptop)], &[]).stations, honest.stations);
 
     let forged = run(&[("laptop", laptop), ("hall-tv", tv / 2)], &[]);
@@ -576,7 +577,7 @@ fn several_goals_are_judged_each() {
     );
 }
 
-/// Who had nothing to judge is told why, in the document as in the text.
+/// Who had nothing to judge is reported why, in the document as in the text.
 #[test]
 fn a_goal_without_samples_says_so() {
     let reasons = |name: &str, config: Config| {

@@ -95,7 +95,7 @@ fn record(operations: u64, path: &std::path::Path) {
     recorder.finish(&RunStatus::Complete).expect("a finished record");
 }
 
-/// The most memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,10 +1,10 @@
 //! A chart as plain data, and what can be made of it: an SVG, a table, a document for scripts, a PNG.
 //!
 //! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
-//! - [`table`](mod@table): the same figures as a table, for those who read rather than theme.
-//! - [`json`](mod@json): the same for the script that draws it anew where scripts run.
+//! - [`table`](mod@table): the same values as a table, for those who read rather than theme.
+//! - [`json`](mod@json): the same for the script that draws it again where scripts run.
 //! - [`png`](mod@png): a picture.
-//! - [`axis`]: ticks, and how figures are written on them.
+//! - [`axis`]: ticks, and how values are written on them.
 //!
 //! Pure: a chart and a theme in, text out.
 
@@ -35,7 +35,7 @@ pub struct Chart {
     pub title: String,
     /// What is to be seen in it, for those who can't: one or two sentences.
     pub description: String,
-    /// How its figures came to be, where that isn't plain.
+    /// How its values came to be, where that isn't plain.
     pub note: String,
     /// Along.
     pub x: Axis,
@@ -56,7 +56,7 @@ pub struct Chart {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its colour_index: a place in [`HUES`], counted around, with other dashes each time around.
+    /// Its colour: a place in [`HUES`], counted around, with other dashes each time around.
     pub colour_index: usize,
     /// How it is drawn.
     pub shape: Shape,
@@ -98,7 +98,7 @@ pub struct Level {
     pub y: f64,
     /// What it is.
     pub label: String,
-    /// The series whose colour_index it has; `None` for all.
+    /// The series whose colour it has; `None` for all.
     pub colour_index: Option<usize>,
 }
 
@@ -113,7 +113,7 @@ pub struct At {
     pub sign: String,
     /// What it was.
     pub label: String,
-    /// The series whose colour_index it has; `None` for all.
+    /// The series whose colour it has; `None` for all.
     pub colour_index: Option<usize>,
 }
 
@@ -162,7 +162,7 @@ impl Series {
 }
 
 impl Chart {
-    /// Whether there is nothing to draw.
+    /// Returns true if there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.series

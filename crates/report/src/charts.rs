@@ -1,6 +1,6 @@
 //! The charts of a run: which there are, and what each is made of.
 //!
-//! Every workload has one colour_index in all of them, counted through the stations in the plan's order.
+//! Every workload has one colour in all of them, counted through the stations in the plan's order.
 
 mod air;
 mod latency;
@@ -29,10 +29,10 @@ pub fn charts(view: &View) -> Vec<Chart> {
     all.into_iter().filter(|chart| !chart.is_empty()).collect()
 }
 
-/// The most marks of one chart.
+/// Maximum number of marks of one chart.
 const MAX_MARKS: usize = 120;
 
-/// A workload with its colour_index and its station.
+/// A workload with its colour and its station.
 struct Use<'a> {
     colour_index: usize,
     station: &'a StationView,
@@ -66,7 +66,7 @@ fn uses(view: &View) -> Vec<Use<'_>> {
     all.collect()
 }
 
-/// The colour_index of each station: that of its first workload.
+/// The colour of each station: that of its first workload.
 fn station_colours(view: &View) -> Vec<usize> {
     let mut next = 0;
     let colours = view.stations.iter().map(|station| {
@@ -184,7 +184,7 @@ fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
 /// The shortest span that is evened out, in s.
 const EVEN_S: f64 = 1.0;
 
-/// How such a chart came to be.
+/// Returns how such a chart came to be.
 fn evened_note(view: &View) -> String {
     if view.bin_s < EVEN_S {
         format!(
@@ -196,7 +196,7 @@ fn evened_note(view: &View) -> String {
     }
 }
 
-/// How the bins of a chart over time came to be.
+/// Returns how the bins of a chart over time came to be.
 fn bins_note(view: &View) -> String {
     let runs = match view.runs {
         0 | 1 => String::new(),

@@ -1,11 +1,12 @@
-//! What a run's figures suggest, and why: causes, each only from evidence in the record, with the figure that says so.
+//! What a run's values suggest, and why: causes, each only from evidence in the record, with the
+//! value that says so.
 //!
 //! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they come, for whoever has them already.
 //! - Each cause is a rule in a file of its own: it samples at the evidence and either names itself or keeps silent.
 //! - [`lines()`] writes causes for a terminal.
 //!
-//! A cause is named only where somebody suffers from it or is held back by it, and where the figures leave no likelier one:
-//! what the rules can't tell, they don't say.
+//! A cause is named only where somebody suffers from it or is held back by it, and where the
+//! results leave no likelier one: what the rules can't tell, they don't say.
 
 mod analysis;
 mod cause;
@@ -19,7 +20,7 @@ pub use text::lines;
 
 use netburn_record::{Error, Run};
 
-/// What the figures of a run suggest. With `--repeat` all its runs are taken together.
+/// What the results of a run suggest. With `--repeat` all its runs are taken together.
 ///
 /// # Errors
 /// When the columns can't be read.

@@ -3,8 +3,9 @@
 //! - [`report()`]: the page of a run.
 //! - [`document()`], [`figure()`], [`escaped()`]: what every page is made of.
 //!
-//! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them anew for zooming and hovering. Text from elsewhere
-//! enters markup through [`escaped()`] alone, and scripts through a document of JSON whose every `<` is escaped.
+//! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them again for zooming
+//! and hovering. Text from elsewhere enters markup through [`escaped()`] alone, and scripts through
+//! a document of JSON whose every `<` is escaped.
 
 mod causes;
 mod events;
@@ -73,7 +74,7 @@ pub fn report(view: &View) -> String {
     document(&head::title(view), &body, &charts)
 }
 
-/// A page: `body` is markup, `charts` those of its figures.
+/// A page: `body` is markup, `charts` those of its values.
 #[must_use]
 pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
     let data = Value::Array(charts.iter().map(json).collect());

@@ -1,10 +1,10 @@
 //! Renders summaries: as text for a terminal, and the live view while a run is under way.
 //!
 //! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: which environment it was, who passed, and why.
-//! - [`explain`]: what the figures suggest, and why.
+//! - [`explain`]: what the results suggest, and why.
 //! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
-//! - [`compare`]: runs held against runs.
+//! - [`compare`]: runs compared with runs.
 //! - [`environment`]: the sentence every output begins with: what was measured, and what was not.
 //! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one as plain data, drawn as SVG and PNG and written as tables.

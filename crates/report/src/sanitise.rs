@@ -10,7 +10,7 @@ pub fn sanitise(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// How many columns `text` takes in a terminal.
+/// Returns the number of columns `text` takes in a terminal.
 #[must_use]
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)

@@ -49,7 +49,7 @@ pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-/// How many columns `text` takes in a terminal, the colours of [`paint`] not counted.
+/// Returns the number of columns `text` takes in a terminal, the colours of [`paint`] not counted.
 #[must_use]
 pub fn painted_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");

@@ -17,10 +17,10 @@ use netburn_workload::Verdict;
 /// The narrowest text: below it lines are longer than asked for rather than unreadable.
 const MIN_WIDTH: usize = 40;
 
-/// The most reasons of the self-check that are listed.
+/// Maximum number of reasons of the self-check that are listed.
 const MAX_REASONS: usize = 10;
 
-/// The most intervals that are listed.
+/// Maximum number of intervals that are listed.
 const MAX_INTERVALS: usize = 40;
 
 /// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI colours where
@@ -52,7 +52,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     text
 }
 
-/// How a verdict looks: its name and its colour.
+/// Returns how a verdict looks: its name and its colour.
 pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
@@ -216,7 +216,8 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     lines
 }
 
-/// Whether people compare this figure between runs: what a station got, how long it took, what was kept of a goal.
+/// Returns true if people compare this value between runs: what a station got, how long it took,
+/// what was kept of a goal.
 fn telling(path: &str) -> bool {
     let end = |suffix: &str| path.ends_with(suffix);
     if path.contains(".workloads.") {

@@ -50,21 +50,21 @@ pub struct View {
     pub run_dirs: Vec<String>,
     /// The width of a bin in s: at least 0.1. Bin `i` begins at `i` × this.
     pub bin_s: f64,
-    /// How many bins there are.
+    /// Number of bins there are.
     pub bins: usize,
     /// The stations, in the plan's order.
     pub stations: Vec<StationView>,
     /// What happened, by time: at most [`MAX_MARKS`].
     pub marks: Vec<Mark>,
-    /// How many more there were.
+    /// Number of more there were.
     pub more_marks: u64,
-    /// What the figures suggest.
+    /// What the results suggest.
     pub explanation: Explanation,
     /// What could not be read, in plain sentences: what is here is without it.
     pub missing: Vec<String>,
 }
 
-/// The most marks that are kept; stalls are the first to go, then rates.
+/// Maximum number of marks that are kept; stalls are the first to go, then rates.
 pub const MAX_MARKS: usize = 400;
 
 /// One station.
@@ -78,7 +78,7 @@ pub struct StationView {
     pub loaded: Option<Curve>,
     /// What it did.
     pub workloads: Vec<WorkloadView>,
-    /// What it had of the modelled air; `None` where that isn't known.
+    /// What it had of the modelled channel; `None` where that is unknown.
     pub air: Option<AirView>,
     /// Its link over time, one per bin; empty where there was none.
     pub link: Vec<LinkBin>,
@@ -131,7 +131,7 @@ pub struct Point {
     pub ms: Option<f64>,
 }
 
-/// The operations that fell due in one bin.
+/// The operations that was due in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LatencyBin {
     /// How many, those that never ended included.
@@ -151,7 +151,7 @@ pub struct LatencyBin {
 /// A player's buffer over time, as far as tenths of a second of bytes tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BufferView {
-    /// The most that it holds, in s.
+    /// Maximum number of that it holds, in s.
     pub holds_s: f64,
     /// What it needs to begin and to go on, in s.
     pub starts_with_s: f64,
@@ -161,12 +161,12 @@ pub struct BufferView {
     pub end_s: Vec<Option<f64>>,
 }
 
-/// A station's part of the modelled air.
+/// A station's part of the modelled channel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AirView {
-    /// Its share of the airtime of all stations, in the judged time.
+    /// Its share of the airtime of all stations, in the evaluated time.
     pub airtime_share: Option<f64>,
-    /// Its share of the content that all stations moved, in the judged time.
+    /// Its share of the content that all stations moved, in the evaluated time.
     pub bytes_share: Option<f64>,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub mean_aggregate: Option<f64>,
@@ -183,11 +183,11 @@ pub struct AirView {
 /// One bin of a station's part of the air.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AirBin {
-    /// How long its data held the air, as a share of the time.
+    /// Time for which its data held the air, as a share of the time.
     pub airtime: f64,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub aggregate: Option<f64>,
-    /// The most packets that waited for it and at it.
+    /// Maximum number of packets that waited for it and at it.
     pub backlog: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -209,7 +209,7 @@ pub struct LinkBin {
 pub struct Mark {
     /// When it began, in s.
     pub at_s: f64,
-    /// How long it took, in s; 0 for a moment.
+    /// Time for which it took, in s; 0 for a moment.
     pub length_s: f64,
     /// What.
     pub kind: MarkKind,

@@ -1,26 +1,26 @@
-//! The rows that were rejected, by reason.
+//! Rejected rows, counted by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why a row is rejected.
+/// Reason for rejecting a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rejection {
-    /// It lies outside the run's time, or an interval isn't one of its tenths of a second.
+    /// Outside the run's time, or an interval that does not begin at a multiple of 100 ms.
     Time,
-    /// Its times contradict each other: something ended before it was due.
+    /// Inconsistent times: an event before the operation was due.
     Order,
-    /// It says that more bytes moved than can have.
+    /// More bytes than possible.
     Bytes,
-    /// It is for an unknown workload.
+    /// Unknown workload.
     Workload,
     /// More operations than can have fallen due.
     Operations,
     /// More intervals than have passed.
     Intervals,
-    /// More looks at connections than drivers make.
+    /// More connection samples than drivers take.
     Connections,
-    /// More looks at Wi-Fi links than drivers make.
+    /// More link samples than drivers take.
     Links,
     /// More events than happen.
     Events,
@@ -29,7 +29,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// What there was too much of, or wrong with.
+    /// Description in messages, which follows the number of rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,8 +47,8 @@ impl Rejection {
     }
 }
 
-/// How many rows were rejected for which reason. Its text is a list: `12 events more than a station can have, 1 outside of
-/// the run's time`.
+/// Number of rows were rejected for which reason. Its text is a list: `12 events more than a
+/// station can have, 1 outside of the run's time`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rejected(BTreeMap<Rejection, u64>);
 

@@ -1,9 +1,9 @@
-//! Which rows of an agent are in a record already.
+//! Detects rows of an agent that a record already holds.
 
 use crate::row::{EventKind, Row, Side};
 use std::collections::BTreeSet;
 
-/// What tells a row of some stations from any other.
+/// Keys of the rows of some stations.
 #[derive(Debug)]
 pub(super) struct SeenRows {
     stations: BTreeSet<u16>,
@@ -16,7 +16,7 @@ enum Key {
     Operation(u16, u16, u64),
     /// Station, workload, begin.
     Interval(u16, u16, i64),
-    /// Station, workload, who looked, port, when.
+    /// Station, workload, side, port, time.
     Connection(u16, u16, Side, u16, i64),
     /// Station, when.
     Link(u16, i64),

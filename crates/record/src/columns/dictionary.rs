@@ -1,7 +1,8 @@
-//! A column of names read as places in its dictionary.
+//! A column of names, read as indices into its dictionary.
 //!
-//! The Parquet crate hands out every value as a counted reference to its bytes; for three columns of ten million rows
-//! that takes longer than all numbers together. A summary needs to know which name it is, not its bytes.
+//! The Parquet crate returns every value as a reference-counted slice. For three columns of ten
+//! million rows that takes longer than all numbers. A summary needs only the index of a name, not
+//! its bytes.
 //!
 //! Formats: Apache Parquet, "Encodings": plain, RLE/bit-packed hybrid, dictionary.
 
@@ -11,13 +12,13 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 
-/// What stands for a missing name.
+/// Code of a missing name.
 const MISSING: u32 = u32::MAX;
 
 /// One name of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// Its place in the dictionary: within one row group the same for the same name.
+    /// Index in the dictionary: the same for equal names within one row group.
     pub(crate) code: u32,
     pub(crate) bytes: &'a [u8],
 }
@@ -27,9 +28,9 @@ pub(super) struct Dictionary {
     pages: Box<dyn PageReader>,
     optional: bool,
     names: Vec<Vec<u8>>,
-    /// Names that came without a dictionary, by what they are.
+    /// Codes of names that are stored without a dictionary.
     interned: BTreeMap<Vec<u8>, u32>,
-    /// Of the rows read ahead.
+    /// Codes of the rows read ahead.
     codes: Vec<u32>,
     at: usize,
 }
@@ -166,8 +167,9 @@ fn plain<'a>(from: &mut &'a [u8]) -> Option<&'a [u8]> {
     take(from, length as usize)
 }
 
-/// Appends `count` values of `width` bits in the RLE/bit-packed hybrid: runs that begin with a LEB128 number, whose
-/// lowest bit tells a repeated value (0) from groups of eight packed ones (1).
+/// Appends `count` values of `width` bits in the RLE/bit-packed hybrid. A run begins with a LEB128
+/// number; its lowest bit distinguishes a repeated value (0) from groups of eight packed values
+/// (1).
 pub(super) fn hybrid(mut from: &[u8], width: u8, count: usize, to: &mut Vec<u32>) -> Option<()> {
     if width > 32 {
         return None;

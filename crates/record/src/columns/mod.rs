@@ -1,11 +1,12 @@
 //! Rows as Parquet columns: one file per kind of row.
 //!
-//! - [`tables`]: which columns a kind of row has, and how a row becomes values and back.
-//! - [`names`]: stations and workloads are numbers in rows and names in columns.
-//! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: names without their bytes.
+//! - [`tables`]: columns of each kind of row, and conversion between rows and values.
+//! - [`names`]: stations and workloads, which are numbers in rows and names in columns.
+//! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: indices
+//!   of names.
 //!
-//! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED); text is UTF-8 with a dictionary. No compression:
-//! the encodings leave little to gain and every reader knows them.
+//! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED). Text is UTF-8 with a
+//! dictionary. There is no compression, because it would save little.
 
 mod dictionary;
 pub(crate) mod names;
@@ -18,7 +19,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::sync::Arc;
 
-/// Rows in a row group: what is held in memory while writing, some 20 MB of operations.
+/// Rows in a row group. They are held in memory while writing: some 20 MB for operations.
 pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// One column of a table.
@@ -29,7 +30,7 @@ pub(crate) struct Column {
     pub(crate) optional: bool,
 }
 
-/// What a column holds.
+/// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     /// Signed 64-bit integers.
@@ -86,7 +87,7 @@ pub(crate) fn schema(table: &str, columns: &[Column]) -> TypePtr {
     Arc::new(group.expect("a table is a plain group"))
 }
 
-/// How a table's columns are encoded.
+/// Returns how a table's columns are encoded.
 pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
     let mut properties = WriterProperties::builder()
         .set_created_by("netburn".to_owned())
@@ -153,7 +154,7 @@ mod tests {
         read_back(&plan, &written);
     }
 
-    /// The writer gives up its dictionary beyond a megabyte and goes on in plain text.
+    /// The writer gives up its dictionary beyond a megabyte and continues in plain encoding.
     #[test]
     fn names_too_many_for_a_dictionary_read_back() {
         let plan = plan(3000, |number| format!("{number:0>700}"));
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(left.next(), None);
     }
 
-    /// The table of intervals before there was in it what others take of the air.
+    /// The table of intervals before the column for other networks existed.
     struct WithoutOtherNetworks(AirRow);
 
     impl Table for WithoutOtherNetworks {

@@ -12,7 +12,7 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 13;
 
-/// Why a table can't be read.
+/// Reason for which a table cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadTable {
     #[error(transparent)]
@@ -167,7 +167,7 @@ impl Decoded {
 struct Plain<D: DataType> {
     reader: ColumnReaderImpl<D>,
     values: Vec<D::T>,
-    /// For an optional column: 1 where a value is.
+    /// For an optional column: 1 where a value exists.
     levels: Option<Vec<i16>>,
     at_value: usize,
     at_level: usize,

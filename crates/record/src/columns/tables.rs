@@ -1,6 +1,6 @@
-//! Which columns each kind of row has, and how a row becomes values and back.
+//! Columns of each kind of row, and conversion between rows and values.
 //!
-//! `docs/RECORD.md` describes every column for those who read the files; a test holds the two together.
+//! `docs/RECORD.md` describes every column; a test compares the two.
 
 mod link;
 
@@ -87,7 +87,7 @@ impl Table for OperationRow {
     }
 }
 
-/// A row of the table of intervals: one workload's bytes, or one station's part of the air.
+/// A row of the interval table: bytes of one workload, or airtime of one station.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum IntervalTableRow {
     Bytes(IntervalRow),
@@ -122,9 +122,9 @@ impl Table for IntervalTableRow {
         Column::new("others", Unsigned).optional(),
     ];
     const EARLIER: &'static [&'static [Column]] = &[
-        // Before what others took of the air was recorded.
+        // Before airtime of other networks was recorded.
         Self::COLUMNS.split_at(13).0,
-        // Before there was air in it.
+        // Before airtime was recorded.
         &[
             Column::new("station", Name),
             Column::new("workload", Name),

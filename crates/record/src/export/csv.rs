@@ -1,4 +1,4 @@
-//! A run for spreadsheets (RFC 4180): a heading, and one line for each run, station and workload.
+//! A run for spreadsheets (RFC 4180): a heading, and one row for each run, station and workload.
 
 use super::Error;
 use super::csv_rows::{COLUMNS, Cell, LEGACY_COLUMNS, csv_rows};

@@ -1,4 +1,4 @@
-//! What every workload of every station came to, one line each.
+//! Results of every workload of every station, one row each.
 
 use super::{Error, each};
 use crate::header::Header;
@@ -10,12 +10,12 @@ use netburn_workload::Config;
 use netburn_workload::config::BIN;
 use std::collections::BTreeMap;
 
-/// What stands in one cell.
+/// Value of one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Text; empty where nothing is known.
+    /// Text; empty if unknown.
     Text(String),
-    /// A measurement; `None` where it isn't known, or the count doesn't support it.
+    /// A measurement; `None` if it is unknown or not supported by the number of samples.
     Number(Option<f64>),
     /// A count.
     Count(u64),
@@ -70,12 +70,14 @@ pub const COLUMNS: [(&str, &str); 37] = [
     ("seed", "seed"),
 ];
 
-/// How many of the columns stand in the file of `netburn fetch -o` too.
+/// Number of columns that the file of `netburn fetch -o` has as well.
 pub const LEGACY_COLUMNS: usize = 29;
 
-/// The lines of a run, or of all runs of a folder, one after the other; stations and workloads in the plan's order.
+/// Rows of a run, or of all runs of a run set in order. Stations and workloads are in the plan's
+/// order.
 ///
-/// Latencies are as in the summary. Data and throughput are those of the judged time. `hostname` is the station's name.
+/// Latencies are as in the summary. Data and throughput are those of the evaluated time. `hostname`
+/// is the station's name.
 ///
 /// # Errors
 /// When the record can't be read.
@@ -106,10 +108,10 @@ pub fn csv_rows(run: &Run) -> Result<Vec<CsvRow>, Error> {
     Ok(lines)
 }
 
-/// The first and the last look at a link.
+/// First and last sample of a link.
 type FirstAndLast = (LinkRow, LinkRow);
 
-/// By station's number.
+/// First and last link sample by station number.
 fn links(run: &Run) -> Result<BTreeMap<u16, FirstAndLast>, Error> {
     let mut links: BTreeMap<u16, FirstAndLast> = BTreeMap::new();
     run.table::<LinkRow>(&mut |row| {
@@ -121,7 +123,7 @@ fn links(run: &Run) -> Result<BTreeMap<u16, FirstAndLast>, Error> {
     Ok(links)
 }
 
-/// What the lines of one station in one run have in common.
+/// Common data of the rows of one station in one run.
 struct Station<'a> {
     name: &'a str,
     header: &'a Header,
@@ -202,7 +204,7 @@ fn quality(link: &LinkRow) -> Option<f64> {
     Some(dbm.clamp(-110.0, -40.0) + 110.0)
 }
 
-/// What changed between the first look and the last.
+/// Changes between the first and the last link sample.
 fn warning((first, last): &FirstAndLast) -> String {
     let changed = |what: &str, unit: &str, of: fn(&LinkRow) -> Option<f64>| match (of(first), of(last)) {
         (Some(before), Some(after)) if before != after => {
@@ -228,7 +230,7 @@ fn warning((first, last): &FirstAndLast) -> String {
 mod tests {
     use super::*;
 
-    /// −110 dBm is 0, −40 is 70, and what lies beyond is held at those.
+    /// −110 dBm is 0 and −40 dBm is 70; values beyond are clamped.
     #[test]
     fn quality_is_that_of_the_wireless_extensions() {
         for (cdbm, quality_) in [

@@ -1,7 +1,8 @@
 //! The whole record as one JSON document: `netburn.export/1`.
 //!
-//! What `run.json` says, the [`csv_rows`](mod@super::csv_rows()), and every row of every table as an object with its columns' names;
-//! `docs/RECORD.md` says what they mean. Rows are written as they are read: memory is bounded, whatever the run's length.
+//! It holds the contents of `run.json`, the [`csv_rows`](mod@super::csv_rows()), and every row of
+//! every table as an object with the columns' names (see `docs/RECORD.md`). Rows are written as
+//! they are read, so memory is bounded.
 
 use super::csv_rows::{COLUMNS, Cell, csv_rows};
 use super::{Error, each};
@@ -104,7 +105,7 @@ fn put<T: Serialize + ?Sized>(to: &mut dyn Write, value: &T) -> io::Result<()> {
     Ok(serde_json::to_writer(to, value)?)
 }
 
-/// What stands before the item of that number.
+/// Separator before the item of that number.
 fn between(number: u64) -> &'static str {
     match number {
         0 => "\n",

@@ -1,8 +1,9 @@
 //! Goals as test cases in JUnit's XML, for CI systems.
 //!
-//! A station is a suite, each of its goals a case: a fail is a *failure*, what could not be measured an *error*; a pass and a
-//! marginal pass, the latter with its figures as output; a station without goals has one case that is *skipped*. One more
-//! suite, named as the scenario, has one case: whether the run could be measured.
+//! Each station is a suite, each of its goals a test case. A fail is a *failure*; an inconclusive
+//! goal is an *error*. A pass and a marginal verdict pass, with the values as output. A station
+//! without goals has one case that is *skipped*. One more suite, named after the scenario, has one
+//! case for the self-check.
 
 use super::Error;
 use crate::run::Run;
@@ -81,7 +82,7 @@ enum CaseResult {
     Skipped,
 }
 
-/// Whether the run could be measured.
+/// Returns true if the run could be measured.
 fn whole(summary: &Summary) -> Suite {
     let mut reasons = summary.reasons.clone();
     reasons.extend(summary.self_check.reasons.iter().cloned());
@@ -127,7 +128,7 @@ fn suite(summary: &Summary, station: &StationSummary) -> Suite {
     }
 }
 
-/// A goal that failed has failed, whatever else is in doubt.
+/// A failed goal stays failed even if the self-check found other problems.
 fn result(station: &StationSummary, goal: &GoalSummary) -> CaseResult {
     match goal.verdict {
         Verdict::Fail if station.verdict != Verdict::Inconclusive => CaseResult::Failed,
@@ -199,7 +200,7 @@ fn line(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{:1$}{line}", "", depth * 2);
 }
 
-/// Text as XML 1.0 takes it, in an attribute as well; characters that it can't hold (2.2) are replaced.
+/// Text as XML 1.0, also for attributes; characters that XML does not allow (2.2) are replaced.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

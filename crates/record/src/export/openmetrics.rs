@@ -1,8 +1,10 @@
-//! A summary's figures as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and Grafana.
+//! A summary's values as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and
+//! Grafana.
 //!
-//! Every series has `scenario` and `environment`, those of a station `station`, those of a workload `workload`. Samples carry no
-//! time, so that node_exporter's textfile collector and a push gateway take them; what isn't known is left out.
-//! `docs/grafana/netburn.json` is a dashboard over them.
+//! Every series has the labels `scenario` and `environment`; series of a station have `station`,
+//! those of a workload `workload`. Samples have no timestamp, as node_exporter's textfile collector
+//! and a push gateway require. Unknown values are omitted. `docs/grafana/netburn.json` is a
+//! dashboard for them.
 
 use super::Error;
 use crate::run::Run;
@@ -246,7 +248,7 @@ impl Page {
         self.family(name, "gauge", help, samples);
     }
 
-    /// One series for each verdict there is; the one that holds is 1.
+    /// One series for each possible verdict; the actual one is 1.
     fn states(&mut self, name: &'static str, help: &str, verdicts: impl IntoIterator<Item = (Labels, Verdict)>) {
         self.family(name, "stateset", help, |family| {
             for (of, verdict) in verdicts {

@@ -1,9 +1,10 @@
-//! A run as a folder of Parquet files: the record's own tables with the runs of a folder put together, and its
+//! Export as a folder of Parquet files: the tables of all runs of a folder, and its
 //! [`csv_rows`](mod@super::csv_rows()).
 //!
-//! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and `events.parquet` are the record's
-//! (`docs/RECORD.md`) with one column before: `run`, the run's name, as in `lines.parquet`, which has a row for each run, station
-//! and workload. An export of several runs is one set of files.
+//! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and
+//! `events.parquet` are those of the record (`docs/RECORD.md`) with one more column in front:
+//! `run`, the run's name. `lines.parquet` has this column too, and a row for each run, station and
+//! workload.
 
 use super::csv_rows::{COLUMNS, Cell, CsvRow, csv_rows};
 use super::{Error, each};
@@ -83,7 +84,8 @@ fn put(to: File, lines: &[CsvRow]) -> ParquetResult<()> {
     Ok(())
 }
 
-/// Texts and counts are there in every line; measurements may be missing. Without a line a column is one of measurements.
+/// Every row has texts and counts; measurements may be missing. Without rows, a column is one of
+/// measurements.
 fn schema(lines: &[CsvRow]) -> ParquetResult<TypePtr> {
     let field = |(place, (_, name)): (usize, &(&str, &str))| {
         let (physical, logical, repetition) = match lines.first().map(|line| &line.cells[place]) {

@@ -1,4 +1,4 @@
-//! What happens to a watched machine, decoded from bytes.
+//! Inputs of a recorded workload, decoded from bytes.
 
 use crate::recorded_workload::RecordedWorkload;
 use crate::row::{EventKind, Row};
@@ -9,11 +9,12 @@ use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
 /// The longest that time passes in one step: the machine falls due no more than a few hundred times in all.
 const STEP: Duration = Duration::from_millis(4);
 
-/// Reads bytes as what happens to a watched machine: time that passes, bytes that move, objects that end, rows that are
-/// taken. The first byte says which machine.
+/// Reads bytes as inputs of a recorded workload: elapsed time, transferred bytes, finished objects,
+/// taken rows. The first byte selects the workload.
 ///
 /// # Panics
-/// When the rows are not about it, tell of other bytes than moved, or say something twice or out of order.
+/// Panics when the rows concern another workload, account for other bytes, or are repeated or out
+/// of order.
 pub fn check_watched(bytes: &[u8]) {
     let [which, steps @ ..] = bytes else { return };
     let config = [

@@ -1,4 +1,4 @@
-//! What a list shows of a finished run: the beginning of its `run.json` up to the end of the summary.
+//! Listing of a finished run, from its `run.json` up to the end of the summary.
 
 use crate::document::check_version;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// The longest `run.json` that is looked into, in bytes.
+/// Maximum size of a `run.json` that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// A finished run in few words.
@@ -21,28 +21,28 @@ pub struct RunListing {
     pub scenario: String,
     /// The scenario's title.
     pub title: Option<String>,
-    /// What the scenario is meant to find out.
+    /// Question that the scenario answers.
     pub question: Option<String>,
-    /// What was measured.
+    /// Environment of the run.
     pub environment: Environment,
-    /// When it was begun, where the record says so.
+    /// Start time, if the record has one.
     pub started: Option<UnixTime>,
     /// The worst station's verdict.
     #[serde(with = "crate::summary::verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure of the verdict.
+    /// True if there are too few samples to be sure of the verdict.
     pub provisional: bool,
-    /// Whether the self-check found the figures in order.
+    /// True if the self-check found the results in order.
     pub sound: bool,
-    /// How long the load was planned to run, in seconds.
+    /// Time for which the load was planned to run, in seconds.
     pub duration_s: f64,
-    /// What all chance came from.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Content moved by all stations together, in Mbit/s.
     pub throughput_mbps: f64,
-    /// Who took part, in the plan's order.
+    /// Stations in the plan's order.
     pub stations: Vec<ListedStation>,
-    /// How many runs are pooled in it; 0 when it is one run.
+    /// Number of runs are pooled in it; 0 when it is one run.
     pub repeats: usize,
 }
 

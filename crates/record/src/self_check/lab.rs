@@ -1,4 +1,4 @@
-//! The limits of a lab's own health.
+//! Limits of the lab's health report.
 
 use super::{CPU, MACHINE_BUSY, exceeds, format_pair, percent_to, span_us};
 use crate::lab_health::LabHealth;
@@ -6,34 +6,34 @@ use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Goal;
 
-/// The 99th percentile of a lab's delivery lateness that is still believed, in µs: a round trip has two deliveries in it, and
-/// a lightly loaded air's is a millisecond.
+/// Limit of the 99th percentile of a lab's delivery delay, in µs. A round trip has two deliveries;
+/// on an idle channel it takes a millisecond.
 pub const LAB_LATENESS_US: f64 = 500.0;
-/// The share of the time in which the thread that carries packets may stand still. It is the share of packets that a
-/// standstill hits, wherever their arrivals lie: the 1 % that a pass allows to miss a goal.
+/// Limit of the share of time in which the forwarding thread stands still. It equals the share of
+/// delayed packets; a pass allows 1 % of goal misses.
 pub const STANDSTILL_SHARE: f64 = 0.01;
-/// The share of the machine's time that the hypervisor may take: what it takes comes in pieces of milliseconds, in which
-/// nothing here moves.
+/// Limit of the machine's time that the hypervisor takes. It takes pieces of milliseconds, in which
+/// no process runs.
 pub const STEAL: f64 = 0.02;
 
-/// Shorter suspensions can't be told from the time between two readings of clocks, in µs.
+/// Shorter suspensions is unknown from the time between two readings of clocks, in µs.
 const SUSPENDED_US: f64 = 10_000.0;
 
 /// The part of the strictest latency goal that a standstill may take.
 const PART: u64 = 10;
-/// The limit where there is no latency goal: a hundredth of the 2 s over which rates are judged.
+/// Limit without a latency goal: 1 % of the 2 s over which rates are judged.
 const WITHOUT_GOAL: Duration = Duration::from_millis(20);
-/// The least limit of a standstill, and the limit where the goals are not known: a machine with other work to do stands still
-/// for a few milliseconds now and then.
+/// Lower bound of the standstill limit, and the limit without known goals. A machine with other
+/// tasks has standstills of a few milliseconds.
 pub const DEFAULT_STANDSTILL_LIMIT: Duration = Duration::from_millis(10);
-/// The greatest limit: whoever looks at latency sees a standstill of this length, whatever the goal.
+/// Upper bound of the standstill limit: longer standstills are visible in any latency measurement.
 const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
 
-/// The longest standstill that is still believed: a tenth of the plan's strictest latency goal, between 10 ms and 50 ms;
-/// 20 ms where the plan has no latency goal.
+/// Longest tolerated standstill: a tenth of the plan's strictest latency goal, between 10 ms and 50
+/// ms; 20 ms without a latency goal.
 ///
-/// A standstill delays every operation under way by up to its own length. Below a tenth of the goal it changes on which side
-/// of the goal an operation falls only where the network alone took more than nine tenths of it.
+/// A standstill delays every running operation by up to its own length. Below a tenth of the goal,
+/// it changes the result only for operations that took more than nine tenths of the goal anyway.
 #[must_use]
 pub fn standstill_limit(plan: &Plan) -> Duration {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
@@ -49,8 +49,8 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
     })
 }
 
-/// Why a lab's figures can't be believed, each one plain sentence; empty when they can. `limit` is that of a
-/// [standstill](standstill_limit).
+/// Reasons for which a lab's results are unreliable, one message each; empty if the check passes.
+/// `limit` is the [limit](standstill_limit) of a standstill.
 #[must_use]
 pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -75,7 +75,7 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
         reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
-    // In a lab of a tenth of a second, one is a per cent.
+    // In a lab that ran for 0.1 s, a standstill of 1 ms is 1 %.
     if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
         let (share, limit) = format_pair(share, STANDSTILL_SHARE, percent_to);
         reasons.push(format!(

@@ -1,10 +1,10 @@
-//! Reading a spool back, with bounded memory.
+//! Reads a spool with bounded memory.
 
 use super::{FRAME_OVERHEAD, HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
 use crate::row::Row;
 use std::io::{self, Read};
 
-/// How much is read at a time.
+/// Number of bytes per read.
 const CHUNK: usize = 256 << 10;
 
 /// Reads the rows of a spool in order, up to the first frame that is torn or wrong.
@@ -15,25 +15,25 @@ pub struct SpoolReader<R> {
     end: Option<End>,
 }
 
-/// What a spool held.
+/// Sizes of a spool's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct End {
-    /// Bytes of the frames that were kept, the file's own beginning included.
+    /// Bytes of the valid frames, with the file's magic number.
     pub kept: u64,
     /// Bytes after them: a frame that was torn when the writer died, and whatever follows.
     pub dropped: u64,
 }
 
-/// Why something is no spool.
+/// Reason for which a spool cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
-    /// It can't be read.
+    /// I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A newer netburn wrote it.
     #[error("version {0}")]
     Newer(u32),
-    /// It holds something else, or not even a whole header.
+    /// Another kind of file, or an incomplete header.
     #[error("{0}")]
     Damaged(&'static str),
 }
@@ -96,8 +96,8 @@ impl<R: Read> SpoolReader<R> {
         Ok(None)
     }
 
-    /// The next row of a spool that is still being written; `None` when there is none yet: ask again later. A frame that is
-    /// wrong, rather than not there yet, is never passed.
+    /// Returns the next row of a spool that is still being written; `None` if there is none yet. A
+    /// damaged frame is never skipped.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -115,7 +115,7 @@ impl<R: Read> SpoolReader<R> {
         }
     }
 
-    /// What it held, once [`next_row`](Self::next_row) has returned `None`.
+    /// Sizes of its parts, once [`next_row`](Self::next_row) has returned `None`.
     #[must_use]
     pub fn end(&self) -> Option<End> {
         self.end
@@ -127,7 +127,7 @@ impl<R: Read> SpoolReader<R> {
 struct Source<R> {
     from: R,
     buffer: Vec<u8>,
-    /// Where the bytes not yet taken begin.
+    /// Begin of the bytes that have not been consumed.
     at: usize,
     /// Bytes taken so far.
     taken: u64,
@@ -165,7 +165,7 @@ impl<R: Read> Source<R> {
         Ok(self.buffer.len() - self.at >= count)
     }
 
-    /// Kind and length of the whole and correct frame that comes next; its bytes are at hand then.
+    /// Kind and length of the next valid frame; its bytes are then in the buffer.
     fn frame(&mut self) -> io::Result<Option<(u8, usize)>> {
         if !self.fill(FRAME_OVERHEAD)? {
             return Ok(None);

@@ -5,10 +5,10 @@ use crate::row::{Row, Sink};
 use std::fs::File;
 use std::io::{self, Write};
 
-/// How much is gathered before it is handed to the system.
+/// Number of buffered bytes before a write.
 const BUFFER: usize = 256 << 10;
 
-/// What a spool is written to.
+/// Destination of a spool.
 pub trait Disk: Write {
     /// Returns when everything written is on the disk.
     ///
@@ -25,13 +25,13 @@ impl Disk for File {
 
 /// Appends rows to a spool.
 ///
-/// The first error is returned; after it the spool is closed, and everything more is let go without another error: a
-/// full disk is said once.
+/// The first error is returned. Afterwards the spool is closed, and later rows are discarded
+/// without another error.
 #[derive(Debug)]
 pub struct SpoolWriter<D> {
     disk: D,
     buffer: Vec<u8>,
-    /// Whether anything was handed to the system since the last sync.
+    /// True if anything was handed to the system since the last sync.
     dirty: bool,
     closed: bool,
 }
@@ -62,13 +62,13 @@ impl<D: Disk> SpoolWriter<D> {
         Ok(spool)
     }
 
-    /// Whether an error has closed it.
+    /// Returns true if an error has closed it.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// What it is written to.
+    /// Returns the destination.
     pub fn into_disk(self) -> D {
         self.disk
     }

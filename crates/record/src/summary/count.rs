@@ -1,4 +1,4 @@
-//! Rows in, evidence out: what counts, and against what.
+//! Counts rows as evidence for the summary.
 
 mod workload;
 
@@ -32,7 +32,7 @@ pub(crate) struct Counter {
 
 #[derive(Debug)]
 struct StationCounter {
-    /// Its judged time by the plan.
+    /// Its evaluated time by the plan.
     from: Instant,
     to: Instant,
     reached: Instant,
@@ -132,7 +132,7 @@ impl Counter {
         let Some(ended) = row.at.checked_add(BIN) else {
             return;
         };
-        // The whole run's judged time, for every station: shares are of the same air.
+        // The whole run's evaluated time, for every station: shares are of the same air.
         let inside = ended
             .min(self.end)
             .checked_since(row.at.max(self.warmup))
@@ -144,7 +144,7 @@ impl Counter {
 
     pub(crate) fn event(&mut self, row: &EventRow) {
         match row.kind {
-            // What was said last counts: clocks are compared before the run and after.
+            // The last report counts: clocks are compared before the run and after it.
             EventKind::Health => {
                 if let Ok(health) = serde_json::from_str::<Health>(&row.text) {
                     self.health
@@ -205,8 +205,8 @@ impl Counter {
         }
     }
 
-    /// All that was counted. Where the run didn't end as planned, or a station was lost, its judged time ends with the
-    /// last of its rows.
+    /// All that was counted. Where the run didn't end as planned, or a station was lost, its
+    /// evaluated time ends with the last of its rows.
     pub(crate) fn finish(mut self, status: &RunStatus) -> RunEvidence {
         for station in &self.stations {
             self.reached = self.reached.max(station.reached);
@@ -260,7 +260,7 @@ impl StationCounter {
         self.reached = self.reached.max(at);
     }
 
-    /// `beyond`: why the bytes that it reports can't be so.
+    /// `beyond` is the reason for which its reported bytes are impossible.
     fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<String>) -> StationEvidence {
         let mut evidence = self.evidence;
         let to = if whole && evidence.lost.is_empty() {

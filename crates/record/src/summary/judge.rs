@@ -1,4 +1,4 @@
-//! Evidence judged: the summary.
+//! Computes the summary from the evidence.
 
 use super::document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
@@ -23,7 +23,7 @@ pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &Run
         .iter()
         .map(|station| station.name.as_str())
         .collect();
-    // Where only some stations lost the server, or none did, the others measured against servers of their own.
+    // If only some stations, or none, lost the server, the others used servers of their own.
     let served: Vec<String> = stations
         .iter()
         .zip(&evidence.stations)
@@ -49,7 +49,7 @@ pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &Run
     })
 }
 
-/// Why a run as a whole is inconclusive.
+/// Reasons for which a run as a whole is inconclusive.
 pub(crate) fn inconclusive_reasons(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Vec<String> {
     let reached = Duration::from_millis(u64::try_from(evidence.reached / 1_000_000).unwrap_or(0));
     let when = if reached.is_zero() {
@@ -118,7 +118,7 @@ pub(crate) fn summarise(
     }
 }
 
-/// Why one station's figures are in doubt.
+/// Reasons for which one station's results are unreliable.
 fn quality_issues(
     name: &str,
     evidence: &StationEvidence,
@@ -135,7 +135,7 @@ fn quality_issues(
     quality_issues
 }
 
-/// How evenly the stations that use the network shared the air.
+/// Jain's index of the airtime shares of the stations with a workload.
 fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
     let both = plan.stations.iter().zip(stations);
     let users = both.filter(|(station, _)| !station.workloads.is_empty());
@@ -185,7 +185,7 @@ fn judge_station(
     }
 }
 
-/// Why a workload's goals could not be judged.
+/// Reasons for which a workload's goals could not be judged.
 fn unjudged_goals(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
     let goals = judged.goals.iter().zip(&config.goals);
     let unjudged = goals.filter(|(goal, _)| goal.verdict == Verdict::Inconclusive);
@@ -267,8 +267,8 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
     }
 }
 
-/// Whether a verdict may change with more samples. One firm fail makes a fail firm; a pass or a marginal needs every
-/// part to be firm, for any of them may turn out worse.
+/// Returns true if a verdict may change with more samples. One firm fail makes a fail firm; a pass
+/// or a marginal needs every part to be firm, for any of them may turn out worse.
 pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict, bool)>) -> bool {
     let mut said = parts.filter(|(part, _)| *part != Verdict::None).peekable();
     match verdict {

@@ -1,4 +1,5 @@
-//! What a run comes to: the summary of `--format json` and `run.json`, computed from rows and plan alone.
+//! Results of a run: the summary of `--format json` and `run.json`, computed only from rows and
+//! plan.
 
 pub(crate) mod count;
 mod document;

@@ -1,4 +1,4 @@
-//! A summary of rows that nobody keeps.
+//! A summary of rows that are not stored.
 
 use super::count::Counter;
 use super::document::Summary;
@@ -7,8 +7,8 @@ use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use std::io;
 
-/// Computes the summary of a run from its rows as they come, without a folder: the one that a folder with the same header
-/// and rows would have.
+/// Computes the summary of a run from its rows as they arrive, without a folder. The result equals
+/// that of a folder with the same header and rows.
 ///
 /// **Call order:** [`new`](Self::new), any number of [`put`](Sink::put), which never fails, then [`finish`](Self::finish).
 ///
@@ -29,7 +29,7 @@ pub struct Summariser {
 }
 
 impl Summariser {
-    /// For the rows of a run with that header.
+    /// Summariser for the rows of a run with that header.
     #[must_use]
     pub fn new(header: Header) -> Self {
         Summariser {
@@ -38,7 +38,8 @@ impl Summariser {
         }
     }
 
-    /// What the rows come to, for a run that ended so. `run` stands where a folder's summary has its path.
+    /// Returns the summary for a run with this status. `run` replaces the folder's path in the
+    /// summary.
     #[must_use]
     pub fn finish(self, run: &str, status: &RunStatus) -> Summary {
         let evidence = self.counter.finish(status);

@@ -171,7 +171,7 @@ pub fn any_row() -> impl Strategy<Value = Row> {
     prop_oneof![13 => any_row_but_air(), 2 => any_air()]
 }
 
-/// Any row of the modelled air.
+/// Any row of the modelled channel.
 pub fn any_air() -> impl Strategy<Value = Row> {
     (number(), at(), any::<[u64; 8]>(), any::<Option<u64>>()).prop_map(|(station, at, counts, others)| {
         let [down, up, transmissions, mpdus, retries, backlog, drops, marks] = counts;

@@ -1,4 +1,4 @@
-//! Axes: where ticks stand, and how figures are written.
+//! Axes: where ticks stand, and how values are written.
 
 use crate::text::format;
 use serde::Serialize;
@@ -186,7 +186,7 @@ impl Unit {
     }
 }
 
-/// How many nines a level has: 0.9 has 1, 0.99 has 2.
+/// Returns the number of nines a level has: 0.9 has 1, 0.99 has 2.
 #[must_use]
 pub fn nines(level: f64) -> f64 {
     -(1.0 - level).max(1e-9).log10()

@@ -1,10 +1,11 @@
-//! A chart as a document for the script that draws it anew: columns over one row of places.
+//! A chart as a document for the script that draws it again: columns over one row of places.
 
 use super::svg::thin;
 use super::{Chart, Datum, Scale, Shape};
 use serde_json::{Map, Number, Value, json};
 
-/// The most places along a chart of few series; more are taken together, from their least to their largest.
+/// Maximum number of places along a chart of few series; more are taken together, from their least
+/// to their largest.
 const MAX_POINTS: usize = 1200;
 
 /// Values of all series of a chart together.
@@ -69,7 +70,7 @@ pub fn json(chart: &Chart) -> Value {
     })
 }
 
-/// Four figures that matter: more can't be seen.
+/// Four values that matter: more can't be seen.
 fn number(value: Option<f64>) -> Value {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return Value::Null;

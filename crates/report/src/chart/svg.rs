@@ -24,10 +24,10 @@ const TOP: f64 = 30.0;
 const PLOT: f64 = 250.0;
 const RIGHT: f64 = 18.0;
 
-/// Points drawn of all series together: more can't be told apart.
+/// Points drawn of all series together: more is unknown apart.
 const DRAWN: usize = 4000;
 
-/// The most series that are drawn: the table has all.
+/// Maximum number of series that are drawn: the table has all.
 pub const MAX_SERIES: usize = 24;
 
 /// The chart as an SVG document without a prologue. Texts from elsewhere are escaped; nothing in it refers to anything outside.

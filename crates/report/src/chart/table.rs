@@ -15,8 +15,9 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The chart's figures: a row for each place along it, or for several that follow each other, and a column for each series.
-/// A cell that stands for several figures has the least and the largest. Of percentiles the last point is the slowest.
+/// The chart's values: a row for each place along it, or for several that follow each other, and a
+/// column for each series. A cell that stands for several values has the least and the largest. Of
+/// percentiles the last point is the slowest.
 #[must_use]
 pub fn table(chart: &Chart) -> Table {
     let mut along: Vec<f64> = chart.series.iter().flat_map(|s| s.points.iter().map(|p| p.x)).collect();

@@ -4,7 +4,7 @@ use super::{evened, evened_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
-/// How much of the time each station's data held the air.
+/// Returns how much of the time each station's data held the air.
 pub(super) fn over_time(view: &View) -> Chart {
     let y = Axis::new("share of the time", Unit::Share, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "airtime-over-time", "Airtime over time", y);

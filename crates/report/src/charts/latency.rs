@@ -4,7 +4,7 @@ use super::{NEVER, Use, bins_note, sentence, timed, uses};
 use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, LatencyBin, View};
 
-/// The most marks of one workload's operations that never finished.
+/// Maximum number of marks of one workload's operations that never finished.
 const MAX_NEVER_MARKS: usize = 40;
 
 /// Latency from the median to the slowest, each workload for itself, goals as lines.
@@ -64,7 +64,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     chart
 }
 
-/// Where operations fell due that never finished: the first of each workload.
+/// Where operations was due that never finished: the first of each workload.
 fn never(view: &View, uses: &[Use<'_>]) -> Vec<At> {
     let marks = uses.iter().flat_map(|of| {
         let bins = view.times().zip(&of.workload.over_time);
@@ -129,7 +129,7 @@ fn up(series: &[Series]) -> Axis {
     }
 }
 
-/// Each goal once; in its workload's colour_index where it is one workload's alone.
+/// Each goal once; in its workload's colour where it is one workload's alone.
 fn goals(uses: &[Use<'_>]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for of in uses {

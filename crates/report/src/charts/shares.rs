@@ -67,7 +67,7 @@ pub(super) fn air_and_bytes(view: &View) -> Chart {
     chart
 }
 
-/// How many MPDUs went together.
+/// Returns the number of MPDUs went together.
 pub(super) fn aggregates(view: &View) -> Chart {
     let y = Axis::new("mean MPDUs per transmission", Unit::Count, Scale::Linear).within(Some(0.0), None);
     let mut chart = named(view, "aggregates", "Aggregate sizes", y);

@@ -1,4 +1,4 @@
-//! How figures and differences are written for people.
+//! How values and differences are written for people.
 
 use super::metric::{Key, Quantity, Unit};
 use super::pairwise::MetricComparison;
@@ -79,8 +79,9 @@ pub(super) fn probability(p: f64) -> String {
     (usual..17).find_map(as_it_is).unwrap_or_else(|| p.to_string())
 }
 
-/// How large the effect on a figure that came out better or worse is: in a word, and in how many of a hundred pairs of runs it shows.
-/// Of other figures nothing: among few runs chance alone often makes an effect that would be called large.
+/// Returns how large the effect on a value that came out better or worse is: in a word, and in how
+/// many of a hundred pairs of runs it shows. Of other values nothing: among few runs chance alone
+/// often makes an effect that would be called large.
 pub(super) fn effect(of: &MetricComparison) -> String {
     if !of.is_told() {
         return String::new();
@@ -94,7 +95,7 @@ pub(super) fn effect(of: &MetricComparison) -> String {
     format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor())
 }
 
-/// Which figure, without its station; goals by what they ask where a use has `several_goals`.
+/// Which value, without its station; goals by what they ask where a use has `several_goals`.
 #[must_use]
 pub fn metric_name(key: &Key, several_goals: bool) -> String {
     let what = match &key.quantity {

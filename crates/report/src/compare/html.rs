@@ -75,7 +75,7 @@ impl Comparison {
         }
     }
 
-    /// The table of figures, with a picture of each difference, and what it rests on.
+    /// The table of values, with a picture of each difference, and what it rests on.
     fn figures_html(&self) -> String {
         let mut out = String::new();
         if !self.metrics.is_empty() {
@@ -197,8 +197,8 @@ fn labelled(sign: &str, class: &str, words: &str) -> String {
     )
 }
 
-/// A difference and its interval as a share of the baseline, nought in the middle; what lies beyond the ends is an arrow. The
-/// figures stand beside it.
+/// A difference and its interval as a share of the baseline, zero in the middle; what lies beyond
+/// the ends is an arrow. The values stand beside it.
 fn picture(metric: &MetricComparison) -> String {
     const WIDE: f64 = 160.0;
     const HALF: f64 = 75.0;

@@ -16,7 +16,7 @@ pub(super) const RANKING: &str = "netburn.ranking/1";
 pub(super) const MATRIX: &str = "netburn.matrix/1";
 
 impl Comparison {
-    /// As a document: what isn't known, and what is infinite, is `null`.
+    /// As a document: what is unknown, and what is infinite, is `null`.
     #[must_use]
     pub fn json(&self) -> Value {
         let changed_keys = self.changed_keys.as_ref().map(|changed_keys| {
@@ -41,7 +41,7 @@ impl Comparison {
         })
     }
 
-    /// One of its figures as a document.
+    /// One of its values as a document.
     #[must_use]
     pub fn metric_json(&self, metric: &MetricComparison) -> Value {
         let contrast = metric.contrast();

@@ -26,9 +26,9 @@ pub struct Matrix {
 pub struct Row {
     /// The scenario.
     pub scenario: String,
-    /// The station; `None` for all together.
+    /// The station; `None` for in total.
     pub station: Option<String>,
-    /// A cell for each variant; `None` where there are no runs, or none of the figures is shared.
+    /// A cell for each variant; `None` where there are no runs, or none of the results is shared.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -41,7 +41,7 @@ pub struct Cell {
     pub comparison: usize,
     /// The station's worst judgement; better where nothing is worse.
     pub judgement: Judgement,
-    /// The place, in that comparison, of the figure that says so by the largest share.
+    /// The place, in that comparison, of the value that says so by the largest share.
     pub figure: Option<usize>,
 }
 
@@ -92,13 +92,14 @@ impl Matrix {
         matrix
     }
 
-    /// How many figures of all comparisons came to a judgement.
+    /// Returns the number of values of all comparisons came to a judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
         self.comparisons.iter().map(|comparison| comparison.count(wanted)).sum()
     }
 
-    /// How bad a row's worst cell is: what is worse above all else, by its share; what is better below.
+    /// Returns how bad a row's worst cell is: what is worse above all else, by its share; what is
+    /// better below.
     fn badness(&self, row: &Row) -> f64 {
         let cells = row.cells.iter().flatten().map(|cell| {
             let metric = cell
@@ -200,7 +201,7 @@ impl Matrix {
     }
 }
 
-/// The stations of a comparison in its order, `None` for all together.
+/// The stations of a comparison in its order, `None` for in total.
 fn stations(of: &Comparison) -> Vec<Option<String>> {
     let mut stations: Vec<Option<String>> = Vec::new();
     for metric in &of.metrics {

@@ -1,4 +1,4 @@
-//! The figures of a run that are compared: quantity a person would ask of each station and each use.
+//! The values of a run that are compared: quantity a person would ask of each station and each use.
 
 use netburn_record::Summary;
 use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
@@ -6,7 +6,7 @@ use netburn_stats::judge::{Better, Tolerance};
 use netburn_stats::{P50, P95, percentile::supported};
 use netburn_units::Probability;
 
-/// Which figure of which station and use.
+/// Which value of which station and use.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The station; `None` for the whole run.
@@ -32,13 +32,13 @@ pub enum Quantity {
     P95,
     /// The share of the samples of this goal, which is its number and its text, that were within the limit.
     Met(usize, String),
-    /// The share of the time watched in which the player stood still.
+    /// The share of the time watched in which the player stalled.
     Stalled,
-    /// The share of datagrams that never came back.
+    /// The share of datagrams that were lost.
     Lost,
 }
 
-/// Quantity a figure is measured in.
+/// Quantity a value is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Mbit/s.
@@ -59,7 +59,8 @@ impl Quantity {
         }
     }
 
-    /// Quantity is too little to matter. A share that was asked for stands in the place of the usual one.
+    /// Quantity is too little to matter. A share that was asked for stands instead of the usual
+    /// one.
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
@@ -115,7 +116,8 @@ impl Unit {
 }
 
 impl Key {
-    /// The figure's path in a summary, with stations and workloads by name: `stations.laptop.workloads.browsing.latency_ms.p50`.
+    /// The value's path in a summary, with stations and workloads by name:
+    /// `stations.laptop.workloads.browsing.latency_ms.p50`.
     #[must_use]
     pub fn path(&self) -> String {
         let mut path = match (&self.station, &self.workload) {
@@ -138,8 +140,9 @@ impl Key {
     }
 }
 
-/// The figures of one run with their values, in the order in which they are shown; those that it doesn't know are left out. A
-/// percentile that falls among operations that never ended is infinite.
+/// The values of one run with their values, in the order in which they are shown; those that it
+/// doesn't know are left out. A percentile that falls among operations that never ended is
+/// infinite.
 #[must_use]
 pub fn metrics(summary: &Summary) -> Vec<(Key, f64)> {
     let mut all = Vec::new();
@@ -193,7 +196,7 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
     all.push((of(None, Quantity::Idle), station.idle_latency_ms));
 }
 
-/// Whether a workload is there to move much, rather than to answer soon.
+/// Returns true if a workload is there to move much, rather than to answer soon.
 fn moves(workload: &WorkloadSummary) -> bool {
     matches!(workload.kind.as_str(), "download" | "upload" | "stream")
 }

@@ -12,10 +12,10 @@ pub struct Variant<'a> {
     pub views: &'a [View],
 }
 
-/// The most charts of either kind.
+/// Maximum number of charts of either kind.
 const MAX_VARIANTS: usize = 24;
 
-/// The most views of one variant that are drawn.
+/// Maximum number of views of one variant that are drawn.
 const VIEWS: usize = 4;
 
 /// Latency by percentile for every use that somebody waits for, then every station's throughput over time; those that only one
@@ -39,7 +39,7 @@ pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
     charts
 }
 
-/// Whether at least two variants are to be seen in it.
+/// Returns true if at least two variants are to be seen in it.
 fn worthwhile(chart: &Chart) -> bool {
     let mut colours: Vec<usize> = chart
         .series
@@ -81,7 +81,7 @@ fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     names
 }
 
-/// A station in every view that has it, with the name and the colour_index of its series.
+/// A station in every view that has it, with the name and the colour of its series.
 fn each<'a>(
     variants: &'a [Variant<'a>],
     station: &'a str,
@@ -94,7 +94,7 @@ fn each<'a>(
                 1 => variant.name.to_owned(),
                 _ => format!("{} ({})", variant.name, number + 1),
             };
-            // The same colour_index, other dashes.
+            // The same colour, other dashes.
             Some((name, place % 6 + 6 * number, view, found))
         })
     })

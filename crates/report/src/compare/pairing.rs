@@ -8,7 +8,8 @@ use netburn_record::{Environment, Summary};
 pub struct Pairing {
     /// Each pair as the places of the two runs in the first side and in the second; empty where the runs are no pairs.
     pub pairs: Vec<[usize; 2]>,
-    /// How many runs of the second side are there in the first as well: the same to the last digit of every figure.
+    /// Number of runs of the second side are there in the first as well: the same to the last digit
+    /// of every value.
     pub identical: usize,
 }
 
@@ -26,7 +27,7 @@ impl Pairing {
         Pairing { pairs, identical }
     }
 
-    /// Whether every run of either side is there in the other as well.
+    /// Returns true if every run of either side is there in the other as well.
     pub(super) fn is_identical(&self) -> bool {
         !self.pairs.is_empty() && self.identical == self.pairs.len()
     }

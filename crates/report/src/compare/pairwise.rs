@@ -1,4 +1,4 @@
-//! Two sides, figure by figure.
+//! Two sides, value by value.
 
 use super::metric::{Key, metrics};
 use super::pairing::Pairing;
@@ -21,7 +21,7 @@ pub struct Options {
     pub draws: u32,
     /// Quantity the resampling draws from.
     pub seed: Seed,
-    /// The share of a figure that is too little to matter, instead of the usual one.
+    /// The share of a value that is too little to matter, instead of the usual one.
     pub tolerance: Option<f64>,
 }
 
@@ -43,21 +43,21 @@ pub struct Comparison {
     pub these: Side,
     /// Quantity it is metric against.
     pub against: Side,
-    /// Every figure that both have.
+    /// Every value that both have.
     pub metrics: Vec<MetricComparison>,
-    /// In what the scenarios differ; `None` where one isn't known.
+    /// In what the scenarios differ; `None` where one is unknown.
     pub changed_keys: Option<Vec<ChangedKey>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
     /// Which runs belong together.
     pub pairing: Pairing,
-    /// How many figures that vary were judged together.
+    /// Number of values that vary were judged together.
     pub judged_with: usize,
     /// How it was made.
     pub options: Options,
 }
 
-/// A figure of both sides.
+/// A value of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricComparison {
     /// Which.
@@ -70,7 +70,7 @@ pub struct MetricComparison {
     pub answer: Answer,
 }
 
-/// Why a figure that isn't told could not be.
+/// Why a value that isn't told could not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
     /// There are too few runs for so many metrics, whatever they say: so many of each would do.
@@ -140,7 +140,7 @@ impl Comparison {
         }
     }
 
-    /// How many figures came to a judgement.
+    /// Returns the number of values came to a judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
         let those = self.metrics.iter().filter(|metric| metric.answer.judgement == wanted);
@@ -168,7 +168,7 @@ impl Comparison {
         }
     }
 
-    /// Whether both have at least one station of one name.
+    /// Returns true if both have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
         self.metrics.iter().any(|metric| metric.key.station.is_some())
@@ -181,7 +181,7 @@ impl Comparison {
         (these != against).then_some([these, against])
     }
 
-    /// How many runs of `these`, and of the baseline, could not be measured.
+    /// Returns the number of runs of `these`, and of the baseline, could not be measured.
     #[must_use]
     pub fn inconclusive(&self) -> [usize; 2] {
         [&self.these, &self.against].map(|side| {
@@ -193,7 +193,7 @@ impl Comparison {
         })
     }
 
-    /// Why a figure can't be told.
+    /// Why a value is unknown.
     #[must_use]
     pub fn undecided(&self, metric: &MetricComparison) -> Option<Undecided> {
         let [without, with] = metric.question.contrast.runs;
@@ -211,7 +211,8 @@ impl Comparison {
         }
     }
 
-    /// How many runs of each it would take to tell anything, where there are too few for a figure.
+    /// Returns the number of runs of each it would take to tell anything, where there are too few
+    /// for a value.
     #[must_use]
     pub fn too_few(&self) -> Option<usize> {
         self.metrics.iter().find_map(|metric| match self.undecided(metric) {
@@ -234,13 +235,13 @@ impl MetricComparison {
         &self.question.contrast
     }
 
-    /// Whether it came out better or worse.
+    /// Returns true if it came out better or worse.
     #[must_use]
     pub fn is_told(&self) -> bool {
         matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
     }
 
-    /// The difference as a share of the baseline's median; `None` where that is nought or never came.
+    /// The difference as a share of the baseline's median; `None` where that is zero or never came.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let base = self.contrast().medians[0].abs();
@@ -249,7 +250,8 @@ impl MetricComparison {
     }
 }
 
-/// Judges the figures of several comparisons as one set, so that showing more of them raises no more false alarms.
+/// Judges the results of several comparisons as one set, so that showing more of them raises no
+/// more false alarms.
 pub fn judge_together(comparisons: &mut [&mut Comparison]) {
     let questions: Vec<Question> = comparisons
         .iter()
@@ -265,7 +267,8 @@ pub fn judge_together(comparisons: &mut [&mut Comparison]) {
     }
 }
 
-/// A figure of two sides, run by run, for judging. Pairs count where both runs of enough of them know it.
+/// A value of two sides, run by run, for judging. Pairs count where both runs of enough of them
+/// know it.
 pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
     let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
     let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
@@ -281,16 +284,16 @@ pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, 
     })
 }
 
-/// The values of the runs that know a figure.
+/// The values of the runs that know a value.
 pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
     runs.iter().copied().flatten().collect()
 }
 
-/// The figures of a side's runs.
+/// The values of a side's runs.
 pub(super) struct Table {
     /// In the order in which they are shown.
     pub(super) order: Vec<Key>,
-    /// A value for each run, where it knows the figure.
+    /// A value for each run, where it knows the value.
     values: HashMap<Key, Vec<Option<f64>>>,
 }
 
@@ -312,13 +315,13 @@ impl Table {
         table
     }
 
-    /// A figure's value in each run that knows it; `None` where none does.
+    /// A value's value in each run that knows it; `None` where none does.
     pub(super) fn runs(&self, key: &Key) -> Option<&[Option<f64>]> {
         self.values.get(&identity(key)).map(Vec::as_slice)
     }
 }
 
-/// Quantity a figure is looked up by: a goal by what it asks, not by its place.
+/// Quantity a value is looked up by: a goal by what it asks, not by its place.
 fn identity(key: &Key) -> Key {
     let mut key = key.clone();
     if let super::Quantity::Met(number, _) = &mut key.quantity {

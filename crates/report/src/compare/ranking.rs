@@ -25,9 +25,9 @@ pub struct Ranking {
     pub sides: Vec<Side>,
     /// The sides, the best mean rank first.
     pub standings: Vec<Standing>,
-    /// Every figure that all have.
+    /// Every value that all have.
     pub metrics: Vec<Ranked>,
-    /// How many pairs that vary were judged together.
+    /// Number of pairs that vary were judged together.
     pub judged_with: usize,
     /// How it was made.
     pub options: Options,
@@ -40,15 +40,16 @@ pub struct Standing {
     pub side: usize,
     /// Its name.
     pub name: String,
-    /// The mean of its ranks over all figures by medians, 1 the best; those who are even share the mean.
+    /// The mean of its ranks over all values by medians, 1 the best; those who are even share the
+    /// mean.
     pub mean_rank: f64,
     /// Where that lies, 95 % sure: a bootstrap that resamples each side's runs. `None` where a side has fewer than two.
     pub interval: Option<Interval>,
-    /// In how many figures it is the best, or can't be told from the best.
+    /// In how many values it is the best, or is unknown from the best.
     pub best_in: usize,
 }
 
-/// A figure of all sides; by the sides' places.
+/// A value of all sides; by the sides' places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     /// Which.
@@ -93,7 +94,7 @@ impl Ranking {
         }
     }
 
-    /// Whether all have at least one station of one name.
+    /// Returns true if all have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
         self.metrics.iter().any(|ranked| ranked.key.station.is_some())
@@ -224,7 +225,7 @@ impl Ranking {
 }
 
 impl Ranked {
-    /// Whether a side is the best, or can't be told from it.
+    /// Returns true if a side is the best, or is unknown from it.
     #[must_use]
     pub fn is_best(&self, side: usize) -> bool {
         matches!(
@@ -283,7 +284,8 @@ fn ranks(values: &[f64], better: Better) -> Vec<f64> {
     values.iter().map(|value| rank(*value)).collect()
 }
 
-/// Judges every side of every figure against the best, all together; gives how many pairs that vary there were.
+/// Judges every side of every value against the best, in total; gives how many pairs that vary
+/// there were.
 fn judge(sides: &[Side], metrics: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], options: Options) -> usize {
     let mut pairings: BTreeMap<[usize; 2], Pairing> = BTreeMap::new();
     let mut places = Vec::new();
@@ -323,7 +325,8 @@ fn standings(sides: &[Side], metrics: &[Ranked], values: &[Vec<Vec<f64>>], optio
     all
 }
 
-/// The interval of each side's mean rank: each draw resamples every side's runs, ranks all figures anew and takes the means.
+/// The interval of each side's mean rank: each draw resamples every side's runs, ranks all values
+/// again and takes the means.
 fn mean_ranks(sides: usize, metrics: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Option<Vec<Interval>> {
     let few = values.iter().flatten().any(|values| values.len() < 2);
     if few || metrics.is_empty() || options.draws == 0 {

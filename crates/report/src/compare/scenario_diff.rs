@@ -58,7 +58,7 @@ pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<Chan
         .collect()
 }
 
-/// Whether a key means something where nothing is modelled.
+/// Returns true if a key means something where nothing is modelled.
 fn means_something(key: &str) -> bool {
     let mut parts = key.split('.');
     match (parts.next(), parts.next(), parts.next()) {

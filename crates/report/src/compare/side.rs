@@ -15,7 +15,7 @@ pub struct Side {
     pub runs: Vec<Summary>,
     /// The scenario with every default filled in, where it is known.
     pub plan: Option<Value>,
-    /// Whether its sources are of several scenarios or environments.
+    /// True if its sources are of several scenarios or environments.
     pub mixed: bool,
 }
 

@@ -87,7 +87,7 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
 fn few_runs_tell_nothing_and_say_how_many_would() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
-    // Of 6 figures 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
+    // Of 6 values 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
     assert_eq!((comparison.metrics.len(), comparison.too_few()), (6, Some(5)));
     assert!(comparison.text(100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
@@ -213,7 +213,7 @@ fn three_variants_are_ranked() {
         .map(|standing| standing.name.as_str())
         .collect();
     assert_eq!(names, ["fast", "middle", "slow"]);
-    // Of six figures two differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
+    // Of six values two differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
     let means: Vec<f64> = ranking.standings.iter().map(|standing| standing.mean_rank).collect();
     assert!(
         (means[0] - 10.0 / 6.0).abs() < 1e-12 && (means[1] - 2.0).abs() < 1e-12,
@@ -311,8 +311,9 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
     run
 }
 
-/// Six runs against six of which the pages take three times as long. Quantity is the same in all runs (met, throughput of the laptop, idle
-/// latency) doesn't count: of three figures that vary the least probability is 3 × 2 / 924.
+/// Six runs against six of which the pages take three times as long. Quantity is the same in all
+/// runs (met, throughput of the laptop, idle latency) doesn't count: of three values that vary the
+/// least probability is 3 × 2 / 924.
 #[test]
 fn what_is_constant_costs_no_power() {
     let old = side(

@@ -14,7 +14,7 @@ use netburn_stats::judge::FEWEST as MIN_RUNS;
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
 
-/// The most keys of the scenario that are listed.
+/// Maximum number of keys of the scenario that are listed.
 const DIFFERING: usize = 12;
 
 impl Comparison {
@@ -193,7 +193,7 @@ impl Comparison {
         ]
     }
 
-    /// Whether the use has several goals, so that each needs its name.
+    /// Returns true if the use has several goals, so that each needs its name.
     pub(super) fn several_goals(&self, metric: &MetricComparison) -> bool {
         let of = |other: &&MetricComparison| {
             let (one, other) = (&metric.key, &other.key);
@@ -228,7 +228,7 @@ impl Comparison {
         lines
     }
 
-    /// How it was judged; empty where there was nothing to judge.
+    /// Returns how it was judged; empty where there was nothing to judge.
     #[must_use]
     pub fn method(&self) -> String {
         if self.metrics.is_empty() {

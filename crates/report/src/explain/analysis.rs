@@ -19,11 +19,13 @@ use std::collections::BTreeMap;
 const AROUND: Duration = Duration::from_micros(150);
 /// What data moves of a link's rate while it holds the air, with aggregates: the rest is preambles, headers and what surrounds frames.
 pub(super) const OF_RATE: f64 = 0.7;
-/// A round trip above this, and above thrice the idle one, is slow where no goal says what is: people notice a tenth of a second.
+/// A round trip above this, and above three times the idle one, is slow where no goal says what is:
+/// people notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
 /// A connection whose round trips are above this, and above four times the idle one, has its packets wait in a queue.
 const BLOATED_MS: f64 = 30.0;
-/// The most MPDUs in an aggregate where nothing else is said (BlockAck window of 802.11n and ac).
+/// Maximum number of MPDUs in an aggregate where nothing else is said (BlockAck window of 802.11n
+/// and ac).
 const WINDOW: f64 = 64.0;
 /// A line that carries this share of its rate in content is full: headers take some 6 %, and TCP's saw its share.
 const FULL: f64 = 0.8;
@@ -36,7 +38,7 @@ pub(super) struct Analysis<'a> {
     pub(super) environment: Environment,
     pub(super) health: &'a [Health],
     summary: &'a Summary,
-    /// How many runs the evidence is of.
+    /// Number of runs the evidence is of.
     runs: u64,
     pub(super) degraded: Vec<DegradedStation>,
     /// Stations on one channel; those without air are in none.
@@ -47,7 +49,7 @@ pub(super) struct Analysis<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct DegradedStation {
     pub(super) station: usize,
-    /// Whether a goal of its isn't kept.
+    /// True if a goal of its isn't kept.
     pub(super) serious: bool,
     /// What is wrong with it first: `browsing kept …`.
     pub(super) what: String,
@@ -70,7 +72,7 @@ pub(super) struct Group {
 /// What a group had of the air in some bins.
 #[derive(Debug, Clone)]
 pub(super) struct AirtimeBreakdown {
-    /// Those of its members that moved anything.
+    /// Those of its members that moved data.
     pub(super) shares: Vec<Share>,
     /// Shares of the time: taken by data, by what data needs around it, by others that aren't modelled, and by stations of other radios
     /// with what their data needs around it.
@@ -78,7 +80,7 @@ pub(super) struct AirtimeBreakdown {
     pub(super) around: f64,
     pub(super) others: f64,
     pub(super) peers: f64,
-    /// Whether airtime isn't known and was reckoned from bytes and the links' rates.
+    /// True if airtime is unknown and was estimated from bytes and the links' rates.
     pub(super) estimated: bool,
 }
 
@@ -153,17 +155,17 @@ impl<'a> Analysis<'a> {
             .or_else(|| self.summary.stations.iter().find(|summary| summary.name == *name))
     }
 
-    /// Its round trip before the load; 0 where it isn't known.
+    /// Its round trip before the load; 0 where it is unknown.
     pub(super) fn idle_ms(&self, station: usize) -> f64 {
         self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
     }
 
-    /// Whether it takes as much as it can get.
+    /// Returns true if it takes as much as it can get.
     pub(super) fn is_greedy(&self, station: usize) -> bool {
         self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
     }
 
-    /// Whether it has a workload of that kind.
+    /// Returns true if it has a workload of that kind.
     pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
         let workloads = &self.plan.stations[station].workloads;
         workloads.iter().any(|workload| workload.config.kind == kind)
@@ -183,12 +185,12 @@ impl<'a> Analysis<'a> {
             .collect()
     }
 
-    /// Whether round trips of that median are those of packets that wait in a queue.
+    /// Returns true if round trips of that median are those of packets that wait in a queue.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
         median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
     }
 
-    /// Whether a probe of its says that it is slow.
+    /// Returns true if a probe of its says that it is slow.
     pub(super) fn is_slow(&self, station: usize) -> bool {
         let summary = self.station(station);
         summary.is_some_and(|summary| {
@@ -234,7 +236,8 @@ impl<'a> Analysis<'a> {
         groups.flat_map(|group| group.members.iter().copied()).collect()
     }
 
-    /// How many frames fit into one aggregate of a group's radio, of a link that carries so many in a second.
+    /// Returns the number of frames fit into one aggregate of a group's radio, of a link that
+    /// carries so many in a second.
     pub(super) fn fits(&self, group: &Group, frames_per_second: f64) -> Option<f64> {
         let ap = self.ap_of(group)?;
         let radio = ap
@@ -265,7 +268,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The bins in which a station moved anything.
+    /// The bins in which a station moved data.
     pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
         let bins = &self.evidence.stations[station].bins;
         let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
@@ -280,7 +283,7 @@ impl<'a> Analysis<'a> {
         sum
     }
 
-    /// How long these bins are in all runs, in ns.
+    /// Returns how long these bins are in all runs, in ns.
     pub(super) fn length(&self, mask: &[bool]) -> f64 {
         let last = self.bin_length(mask.len().saturating_sub(1));
         let whole = self.evidence.width.as_nanos() as f64;
@@ -292,14 +295,14 @@ impl<'a> Analysis<'a> {
         mask.iter().enumerate().map(of).sum::<f64>() * self.runs as f64
     }
 
-    /// How long a bin is, in ns: the last one may be cut short.
+    /// Returns how long a bin is, in ns: the last one may be cut short.
     fn bin_length(&self, index: usize) -> f64 {
         let width = self.evidence.width.as_nanos();
         let left = self.plan.duration.as_nanos().saturating_sub(width * index as u64);
         left.min(width).max(1) as f64
     }
 
-    /// How full a line of that rate was with what these stations moved one direction.
+    /// Returns how full a line of that rate was with what these stations moved one direction.
     pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
         for index in 0..self.evidence.bins {
@@ -330,7 +333,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A station's throughput by bin in which it moved anything, in Mbit/s, sorted.
+    /// A station's throughput by bin in which it moved data, in Mbit/s, sorted.
     pub(super) fn rates(&self, station: usize) -> Vec<f64> {
         let bins = self.evidence.stations[station].bins.iter().enumerate();
         let rate = |(index, bin): (usize, &Bin)| {

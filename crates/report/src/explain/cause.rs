@@ -11,7 +11,7 @@ pub struct Cause {
     pub severity: Severity,
     /// One line: who does what to whom. Names in it come from the scenario as they are.
     pub title: String,
-    /// The figure that says so: one or two sentences.
+    /// The value that says so: one or two sentences.
     pub evidence: String,
     /// What it suggests to do.
     pub advice: String,
@@ -86,7 +86,7 @@ pub enum Severity {
 }
 
 impl Explanation {
-    /// Whether there is nothing to say.
+    /// Returns true if there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.unexplained.is_empty()

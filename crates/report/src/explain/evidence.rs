@@ -12,21 +12,22 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
 use std::collections::BTreeMap;
 
-/// The most bins of time that a station has.
+/// Maximum number of bins of time that a station has.
 const BINS: u64 = 300;
 /// The shortest bin. Tenths would split a page load into parts that say little.
 const MIN_BIN: Duration = Duration::from_secs(1);
 /// A round trip that somebody notices, where no goal says what is good.
 const NOTICED: Duration = Duration::from_millis(100);
-/// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
+/// Maximum number of spans of waiting and of roaming that are kept for each station; what comes
+/// after them is counted only.
 const MAX_SPANS: usize = 10_000;
-/// The most connections that are told apart; those beyond count for nothing.
+/// Maximum number of connections that are told apart; those beyond count for nothing.
 const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
 /// Fewer segments tell nothing of how many are lost.
 const MIN_SEGMENTS: u64 = 500;
-/// The most quality_issues that are told apart.
+/// Maximum number of quality_issues that are told apart.
 const MAX_QUALITY_ISSUES: usize = 100;
 
 /// What the rules airtime at, gathered from a run's rows in bounded memory.
@@ -37,16 +38,16 @@ const MAX_QUALITY_ISSUES: usize = 100;
 pub struct Evidence {
     pub(super) plan: Plan,
     pub(super) environment: Environment,
-    /// How long a bin is.
+    /// Time for which a bin is.
     pub(super) width: Duration,
-    /// How many there are.
+    /// Number of there are.
     pub(super) bins: usize,
     pub(super) stations: Vec<StationEvidence>,
     /// By station and workload; `None` where no operation can be late.
     limits: Vec<Vec<Option<Limits>>>,
     /// Round trips of connections of which the server couldn't tell whose they are.
     pub(super) unattributed_rtts: RoundTrips,
-    /// Why no figure can be believed, as whoever carried the packets says.
+    /// Why no result is reliable, as whoever carried the packets says.
     pub(super) quality_issues: Vec<String>,
     /// What each connection had sent when it was looked at last, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
@@ -76,7 +77,7 @@ pub(super) struct StationEvidence {
     /// Its moves between access points: when nothing arrived any more, and for how long.
     pub(super) roams: Vec<(i64, u64)>,
     pub(super) link: Link,
-    /// Whether its rows say what networks that aren't modelled took of its channel.
+    /// True if its rows say what networks that aren't modelled took of its channel.
     pub(super) knows_others: bool,
 }
 
@@ -92,12 +93,12 @@ pub(super) struct Bin {
     pub(super) backlog: u64,
     pub(super) samples: u64,
     pub(super) drops: u64,
-    /// How long networks that aren't modelled held its channel, in ns.
+    /// Time for which networks that aren't modelled held its channel, in ns.
     pub(super) others: u64,
     /// Content.
     pub(super) bytes_down: u64,
     pub(super) bytes_up: u64,
-    /// How many operations that missed their goal, or stalls, it was part of.
+    /// Number of operations that missed their goal, or stalls, it was part of.
     pub(super) waits: u64,
 }
 
@@ -131,7 +132,7 @@ pub(super) struct Mean {
     pub(super) count: u64,
 }
 
-/// How long round trips took: counts by sixteenths of an octave.
+/// Time for which round trips took: counts by sixteenths of an octave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoundTrips {
     counts: Vec<u64>,

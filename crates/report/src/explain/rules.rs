@@ -53,18 +53,18 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     found
 }
 
-/// Whether a cause of that kind was named.
+/// Returns true if a cause of that kind was named.
 fn is_named(found: &[Cause], kind: Kind) -> bool {
     found.iter().any(|cause| cause.kind == kind)
 }
 
-/// Whether a cause of that kind was named for a station.
+/// Returns true if a cause of that kind was named for a station.
 fn is_named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
     let for_it = |cause: &&Cause| cause.stations.iter().any(|name| name == station);
     found.iter().filter(for_it).any(|cause| cause.kind == kind)
 }
 
-/// How grave it is for these stations.
+/// Returns how grave it is for these stations.
 fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
     let serious = |station: usize| {
         analysis
@@ -78,7 +78,7 @@ fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) 
     }
 }
 
-/// What the worst served of these have of it, for the end of a figure: ` laptop's browsing kept …`.
+/// What the worst served of these have of it, for the end of a value: ` laptop's browsing kept …`.
 fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
     let of = stations
         .iter()

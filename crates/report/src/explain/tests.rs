@@ -371,7 +371,7 @@ fn rows_that_claim_more_than_can_be_are_answered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever rows there are, in whatever order: an answer, without a figure that is no number.
+    /// Whatever rows there are, in whatever order: an answer, without a value that is no number.
     #[test]
     fn any_rows_are_answered(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
         let rows: Vec<Row> = rows

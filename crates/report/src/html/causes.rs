@@ -1,4 +1,4 @@
-//! What the figures suggest, as a list.
+//! What the results suggest, as a list.
 
 use super::escaped;
 use super::head::ticked;

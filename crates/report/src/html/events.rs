@@ -5,7 +5,7 @@ use crate::chart::Unit;
 use crate::charts::sign;
 use crate::view::{Mark, View};
 
-/// The most events that are listed.
+/// Maximum number of events that are listed.
 const MAX_EVENTS: usize = 100;
 
 /// A table of what happened while it ran.

@@ -12,7 +12,7 @@ fn words(head: &[&str]) -> Vec<String> {
     head.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Every workload's figures and goals.
+/// Every workload's values and goals.
 pub(super) fn figures(view: &View) -> String {
     let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
     let mut rows = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn wifi(view: &View) -> String {
     format!("<ul>\n{lines}</ul>\n")
 }
 
-/// Whether the figures can be believed.
+/// Returns true if the results are reliable.
 pub(super) fn self_check(view: &View) -> String {
     let self_check = &view.summary.self_check;
     let mut out = String::new();

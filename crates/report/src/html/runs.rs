@@ -5,13 +5,13 @@ use crate::text::format::{mbps, short};
 use crate::view::View;
 use std::fmt::Write as _;
 
-/// The most runs that have a page each.
+/// Maximum number of runs that have a page each.
 pub const MAX_PAGES: usize = 100;
 
-/// The most intervals that are listed.
+/// Maximum number of intervals that are listed.
 const MAX_INTERVALS: usize = 200;
 
-/// A table of the runs with links to their pages, and the intervals of the figures over them.
+/// A table of the runs with links to their pages, and the intervals of the results over them.
 pub(super) fn runs(view: &View) -> String {
     let repeats = &view.summary.repeats;
     if repeats.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn runs(view: &View) -> String {
     out
 }
 
-/// Whether a folder's name may stand in a link as it is.
+/// Returns true if a folder's name may stand in a link as it is.
 fn plain(folder: &str) -> bool {
     !folder.is_empty()
         && folder

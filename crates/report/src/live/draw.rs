@@ -132,8 +132,9 @@ impl Live {
         self.write(&text);
     }
 
-    /// What takes the lines on the screen away: up to the first, then clear to the end. A terminal that has become
-    /// narrower since has folded them, so how many rows they take is reckoned with its width now.
+    /// What takes the lines on the screen away: up to the first, then clear to the end. A terminal
+    /// that has become narrower since has folded them, so how many rows they take is estimated with
+    /// its width now.
     fn erase(&self) -> String {
         let columns = usize::from(self.term.size().1).max(1);
         let rows: usize = self.on_screen.iter().map(|w| w.div_ceil(columns).max(1)).sum();

@@ -1,4 +1,4 @@
-//! How figures are written: three figures that matter, never rounded into a better verdict.
+//! How values are written: three values that matter, never rounded into a better verdict.
 
 use netburn_record::Summary;
 
@@ -46,7 +46,7 @@ pub(crate) fn short(value: f64) -> String {
     trim(format!("{value:.2}"))
 }
 
-/// How many stations a run has: `1 station`, `4 stations`.
+/// Returns the number of stations a run has: `1 station`, `4 stations`.
 pub(crate) fn stations(summary: &Summary) -> String {
     match summary.stations.len() {
         1 => "1 station".to_owned(),

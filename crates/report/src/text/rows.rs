@@ -103,8 +103,8 @@ fn met(goal: &GoalSummary) -> Cell {
     }
 }
 
-/// A percentile: a figure; `–` where there are too few samples for it; `never` where it falls among those that never
-/// ended.
+/// A percentile: a value; `–` where there are too few samples for it; `never` where it falls among
+/// those that never ended.
 fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Cell {
     match value {
         Some(value) => ms(value).into(),

@@ -60,7 +60,7 @@ fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        // A name that begins with a figure, as `4kstream`, stays.
+        // A name that begins with a value, as `4kstream`, stays.
         Some(first) => first.to_uppercase().chain(chars).collect(),
         None => String::new(),
     }

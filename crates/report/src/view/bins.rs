@@ -3,7 +3,7 @@
 use netburn_scenario::Plan;
 use netburn_workload::config::BIN;
 
-/// The most bins of a run.
+/// Maximum number of bins of a run.
 const MAX_BINS: u64 = 600;
 
 /// The fewest into which a run is cut for the sake of memory.

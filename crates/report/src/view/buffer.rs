@@ -1,4 +1,4 @@
-//! What a player held over time, from the bytes that arrived and when it stood still.
+//! What a player held over time, from the bytes that arrived and when it stalled.
 
 use super::BufferView;
 use super::bins::Bins;
@@ -6,7 +6,8 @@ use netburn_units::{BitRate, Duration};
 use netburn_workload::PlayerConfig;
 use netburn_workload::config::BIN;
 
-/// The most tenths of a second that are kept: a day. A longer run has its bytes in wider steps.
+/// Maximum number of tenths of a second that are kept: a day. A longer run has its bytes in wider
+/// steps.
 const MAX_STEPS: u64 = 864_000;
 
 /// One player's bytes by steps of time, of one round.
@@ -18,7 +19,7 @@ pub(super) struct Arrivals {
     bytes: Vec<u64>,
     /// When it was switched on and began to play, in ns.
     began: Option<(i64, i64)>,
-    /// When it stood still: from and to, in ns.
+    /// When it stalled: from and to, in ns.
     stalls: Vec<(i64, i64)>,
 }
 
@@ -60,7 +61,7 @@ impl Arrivals {
         self.began = Some((at, at.saturating_add_unsigned(length)));
     }
 
-    /// It stood still.
+    /// It stalled.
     pub(super) fn stalled(&mut self, at: i64, length: u64) {
         self.stalls.push((at, at.saturating_add_unsigned(length)));
     }

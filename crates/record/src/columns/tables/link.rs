@@ -1,4 +1,4 @@
-//! Looks at Wi-Fi links as columns.
+//! Wi-Fi link samples as columns.
 
 use super::{NO_STATION, TOO_LARGE, Table};
 use crate::columns::Column;

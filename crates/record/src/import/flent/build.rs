@@ -13,14 +13,14 @@ use netburn_workload::config::BIN;
 use netburn_workload::{Config, Kind, Operation, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most stations of one file, and the most losses that gaps of one series' numbers may stand for.
+/// Maximum number of stations of one file, and of losses derived from gaps in one series.
 const STATIONS: usize = 1000;
 const LOSSES: u64 = 100_000;
-/// The longest round trip and the longest stretch that one value may tell of, in seconds.
+/// Longest plausible round trip and sampling interval, in seconds.
 const MAX_PING: f64 = 600.0;
 const MAX_GAP: f64 = 60.0;
 
-/// One series on its way.
+/// One series during the import.
 struct Series<'a> {
     name: &'a str,
     holds: Holds,
@@ -140,7 +140,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         source: Some(source),
         plan,
     };
-    // What is kept must be read again.
+    // The stored plan must be readable again.
     match Plan::from_json(&header.plan.to_json()) {
         Ok(again) if again == header.plan => {}
         Ok(_) => {
@@ -190,7 +190,7 @@ fn workload(holds: Holds) -> StationWorkload {
     StationWorkload::new(name, config)
 }
 
-/// Foreign text on one line, and not too long.
+/// Foreign text on one line, at most 200 characters.
 fn shown(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().take(200).map(plain).collect();
@@ -199,10 +199,10 @@ fn shown(text: &str) -> String {
 
 struct Rows<'a> {
     data: &'a Data,
-    /// The run's time 0 in seconds since 1970, where the file says when it began.
+    /// Time 0 of the run in seconds since 1970, if the file has a start time.
     zero: Option<f64>,
     rows: Vec<Row>,
-    /// By station: idle probes so far.
+    /// Number of idle probes so far, by station.
     idle: BTreeMap<u16, u64>,
     after: u64,
     interpolated: u64,
@@ -217,7 +217,7 @@ struct Value {
 }
 
 impl Rows<'_> {
-    /// The values of a series, raw where there are such.
+    /// Values of a series; raw values if they exist.
     fn values(&mut self, name: &str) -> Vec<Value> {
         if let (Some(zero), Some(points)) = (self.zero, self.data.raw.get(name)) {
             let sound = |point: &Point| {
@@ -249,7 +249,7 @@ impl Rows<'_> {
         self.within(values)
     }
 
-    /// Those that make sense and are of the time before or of the load.
+    /// Plausible values before or during the load.
     fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
         let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
         let mut kept = Vec::with_capacity(values.len());
@@ -257,7 +257,7 @@ impl Rows<'_> {
             if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
                 continue;
             }
-            // When a round trip began is only known to whoever knows that it is one.
+            // Only the caller knows whether the value is a round trip, which began earlier.
             if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
                 self.after += 1
             } else {

@@ -1,4 +1,4 @@
-//! The JSON text as values: what is needed is checked, what is unknown passed over.
+//! The JSON document as checked values; unknown keys are ignored.
 
 use super::{FlentError, VERSION};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ const MAX_DURATION_S: f64 = 30.0 * 86_400.0;
 pub(super) struct Data {
     pub(super) test: String,
     pub(super) title: String,
-    /// In ns since 1970, where the file says.
+    /// Nanoseconds since 1970, if the file has a start time.
     pub(super) t0: Option<i64>,
     /// The hosts that series are named by.
     pub(super) hosts: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Data {
     pub(super) raw: BTreeMap<String, Vec<Point>>,
 }
 
-/// A measurement. What isn't a number is missing.
+/// A measurement. Values that are not numbers are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 pub(super) struct Point {
     #[serde(default)]
@@ -43,7 +43,7 @@ pub(super) struct Point {
     pub(super) seq: Loose,
 }
 
-/// A number, or whatever else stands there.
+/// A number; any other value is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(from = "Value")]
 pub(super) struct Loose(pub(super) Option<f64>);
@@ -141,7 +141,7 @@ impl Data {
     }
 }
 
-/// `2016-10-11T16:29:19.854645Z` in ns since 1970. What has another form isn't known.
+/// `2016-10-11T16:29:19.854645Z` in ns since 1970. What has another form is unknown.
 fn instant(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (date, time) = text.split_once('T')?;

@@ -1,9 +1,9 @@
-//! What a series is by its name, and which station it is of.
+//! Meaning and station of a series, derived from its name.
 
 use netburn_scenario::is_reserved_station_name;
 use std::collections::BTreeSet;
 
-/// What a series holds.
+/// Contents of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Holds {
     Download,
@@ -12,7 +12,7 @@ pub(super) enum Holds {
     Http,
 }
 
-/// What a series of that name holds; `None` for what isn't read.
+/// Contents of a series of that name; `None` for unsupported ones.
 pub(super) fn holds(name: &str) -> Option<Holds> {
     let (holds, rest) = [
         ("TCP download", Holds::Download),
@@ -25,7 +25,8 @@ pub(super) fn holds(name: &str) -> Option<Holds> {
     if is_computed(name) {
         return None;
     }
-    // `TCP download::1` is a stream, `TCP download::1::tcp_rtt` and `TCP download BE a::tcp_cwnd` are looks at one.
+    // `TCP download::1` is a stream; `TCP download::1::tcp_rtt` and `TCP download BE a::tcp_cwnd`
+    // are samples of one.
     let parts = rest.split("::").skip(1);
     let looks = parts
         .into_iter()
@@ -33,12 +34,12 @@ pub(super) fn holds(name: &str) -> Option<Holds> {
     (!looks).then_some(holds)
 }
 
-/// Whether flent computes the series from others.
+/// Returns true if flent computes the series from others.
 pub(super) fn is_computed(name: &str) -> bool {
     [" avg", " sum", " fairness"].iter().any(|end| name.ends_with(end))
 }
 
-/// Which of the hosts a series is of: the longest that its name ends with.
+/// Host of a series: the longest host name with which the series' name ends.
 pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
     let name = name.strip_suffix(" (extra)").unwrap_or(name);
     let ends = |host: &&String| name.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with(' '));

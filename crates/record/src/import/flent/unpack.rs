@@ -1,11 +1,11 @@
-//! Bytes to JSON text: gzip, and the words that Python writes and JSON doesn't know.
+//! Decompression, and replacement of Python's number literals that JSON does not have.
 
 use super::FlentError;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The most that a file may hold, unpacked: hours of many series are a few hundred MB.
+/// Maximum number of that a file may hold, unpacked: hours of many series are a few hundred MB.
 const LARGEST: u64 = 1 << 30;
 
 /// The text of a file, packed or not.

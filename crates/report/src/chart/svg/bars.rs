@@ -11,7 +11,7 @@ const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
 const TOP: f64 = 8.0;
 
-/// The most groups that are drawn: the table has all.
+/// Maximum number of groups that are drawn: the table has all.
 const MAX_BARS: usize = 60;
 
 /// The chart, whose axis along holds names, as an SVG document.

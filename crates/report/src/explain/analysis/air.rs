@@ -3,7 +3,7 @@
 use super::*;
 
 impl Analysis<'_> {
-    /// What a group had in these bins; `None` where its airtime isn't known.
+    /// What a group had in these bins; `None` where its airtime is unknown.
     pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         self.airtime_of(group, &group.members, &group.peers, mask)
     }

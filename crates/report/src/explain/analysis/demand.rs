@@ -64,8 +64,9 @@ impl Analysis<'_> {
         each.sum()
     }
 
-    /// How many times a packet must go to the server and back before an operation of a workload can end (of a stream, its first object),
-    /// and the time that its goal leaves for that, in ms; `None` where its goals ask for no time.
+    /// Returns the number of times a packet must go to the server and back before an operation of a
+    /// workload can end (of a stream, its first object), and the time that its goal leaves for
+    /// that, in ms; `None` where its goals ask for no time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
@@ -88,7 +89,8 @@ impl Analysis<'_> {
     }
 }
 
-/// How many windows it takes to send so much, the first of ten segments and each twice the one before.
+/// Returns the number of windows it takes to send so much, the first of ten segments and each twice
+/// the one before.
 fn windows(bytes: u64) -> u32 {
     let (mut left, mut window, mut count) = (bytes.div_ceil(SEGMENT), INITIAL_WINDOW, 1);
     while left > window {

@@ -1,4 +1,5 @@
-//! A distant server: going there and back as often as an operation must takes the time that its goal leaves, with nothing else on the direction.
+//! A distant server: going round trip as often as an operation must takes the time that its goal
+//! leaves, with nothing else on the direction.
 
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;

@@ -68,7 +68,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     })
 }
 
-/// What others take and the figure that says so, as drivers' surveys have it.
+/// What others take and the value that says so, as drivers' surveys have it.
 fn surveyed(analysis: &Analysis<'_>, group: &Group) -> Option<(f64, String)> {
     let others = analysis.others(group, &[]);
     let loaded = group

@@ -7,8 +7,9 @@ use crate::text::format::{percent, span};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
-/// Of lines without faults less than this share of segments is lost: a connection with 20 ms there and back and this loss is held to
-/// 1448 B × 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke, Mahdavi and Ott 1997).
+/// Of lines without faults less than this share of segments is lost: a connection with 20 ms round
+/// trip and this loss is held to 1448 B × 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke,
+/// Mahdavi and Ott 1997).
 const LOST: f64 = 0.003;
 /// Fewer that were sent again may be chance.
 const MIN_RETRANSMISSIONS: u64 = 10;
@@ -74,7 +75,7 @@ fn round_trip(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
     seen.receiving.median_ms().or(seen.sending.median_ms())
 }
 
-/// Whether a queue that its packets pass is full: the air's, or the line's.
+/// Returns true if a queue that its packets pass is full: the air's, or the line's.
 fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
     let full = |stations: &[usize], direction: Direction, rate: Option<BitRate>| {
         rate.is_some_and(|rate| analysis.line(stations, direction, rate).full >= FULL_SHARE)

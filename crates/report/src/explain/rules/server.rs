@@ -72,7 +72,8 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
         .filter(|station| analysis.is_greedy(*station) || analysis.degraded_station(*station).is_some())
         .collect();
     let severity = severity(analysis, held.iter().copied());
-    // Whoever configured nothing of the server's rate is told of it only where somebody suffers.
+    // Whoever configured nothing of the server's rate is reported of it only where somebody
+    // suffers.
     if held.is_empty() || configured.is_none() && severity == Severity::Notable {
         return None;
     }

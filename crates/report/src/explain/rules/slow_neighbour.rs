@@ -83,14 +83,14 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     })
 }
 
-/// Whether it suffers, and its packets wait where that is known.
+/// Returns true if it suffers, and its packets wait where that is known.
 fn waits(analysis: &Analysis<'_>, station: usize) -> bool {
     let seen = &analysis.evidence.stations[station];
     let waits = |median: Option<f64>| median.is_none_or(|ms| analysis.is_bloated(ms, station));
     analysis.degraded_station(station).is_some() && waits(seen.receiving.median_ms().or(seen.sending.median_ms()))
 }
 
-/// How long the affected' packets took there and back.
+/// Returns how long the affected' packets took round trip.
 fn waited(analysis: &Analysis<'_>, affected: &[Share]) -> String {
     let worst = affected.iter().filter_map(|share| {
         let median = analysis.evidence.stations[share.station].receiving.median_ms()?;

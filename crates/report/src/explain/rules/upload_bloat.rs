@@ -53,7 +53,8 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }]
 }
 
-/// Whether what a station waits for is the direction up: its line is full that direction, or most of its channel's air goes up.
+/// Returns true if what a station waits for is the direction up: its line is full that direction,
+/// or most of its channel's air goes up.
 fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
     if full_line(analysis, station).is_some() {
         return true;
@@ -69,7 +70,7 @@ fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
     up > down
 }
 
-/// Whether it suffers and waits in the same queue.
+/// Returns true if it suffers and waits in the same queue.
 fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
     let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
@@ -83,8 +84,8 @@ fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
         )
 }
 
-/// Whether what two stations send can wait in one queue: they have one access point, or one channel where access points aren't known. Of
-/// those of whom nothing is known it is taken to be so.
+/// Returns true if what two stations send can wait in one queue: they have one access point, or one
+/// channel where access points are unknown. Of those of whom nothing is known it is taken to be so.
 fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
     let wired = |station: usize| analysis.plan.stations[station].link.is_some();
     if one == other || wired(one) || wired(other) {

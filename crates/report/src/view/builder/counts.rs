@@ -15,7 +15,7 @@ pub(super) struct StationBuilder {
     pub(super) clock: Option<Clock>,
     /// When it was lost in this round, in ns of its clock.
     pub(super) lost: Option<i64>,
-    /// Its judged time begins here, in ns.
+    /// Its evaluated time begins here, in ns.
     pub(super) from: i64,
     pub(super) idle: Histogram<7>,
     pub(super) loaded: Histogram<7>,
@@ -34,7 +34,7 @@ pub(super) struct WorkloadBuilder {
 
 pub(super) struct AirGathering {
     pub(super) bins: Vec<AirCount>,
-    /// In the judged time.
+    /// In the evaluated time.
     pub(super) all: AirCount,
 }
 
